@@ -19,6 +19,7 @@ class Unit:
     id: str
     label: str
     payload: dict[str, Any] = field(default_factory=dict, hash=False)
+    crashes: int = 0  # how often it took its worker down in this run
 
     @property
     def name(self) -> str:

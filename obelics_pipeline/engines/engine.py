@@ -1,0 +1,32 @@
+"""What an engine must do: map units through a function, and hand rows to those who share a key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from obelics_pipeline.commit import Manifest
+from obelics_pipeline.unit import Unit
+
+Work = Callable[[Unit], Manifest]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A unit that could not be done, and why, in one line."""
+
+    reason: str
+
+
+class Engine(Protocol):
+    """The two verbs. `work` is a picklable function that reads, computes and commits one unit."""
+
+    def map_units(self, work: Work, units: Sequence[Unit]) -> Iterator[tuple[Unit, Manifest | Failure]]:
+        """Every unit exactly once, in any order, each with what became of it."""
+        ...
+
+    def regroup(self, query: str, sources: Sequence[Path], column: str, output: Path) -> dict[str, list[Path]]:
+        """Rows of many Parquet files, dealt out to one folder per value of a column; order within is not promised."""
+        ...

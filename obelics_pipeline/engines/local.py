@@ -1,0 +1,167 @@
+"""The engine of one machine: a pool of processes that survives a killed worker, and DuckDB for the shuffle."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import os
+import shutil
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import IO
+
+from pebble import ProcessExpired, ProcessFuture, ProcessPool
+
+from obelics_pipeline.commit import Manifest
+from obelics_pipeline.engines.engine import Failure, Work
+from obelics_pipeline.errors import Stopped, UserError
+from obelics_pipeline.unit import Unit
+
+ATTEMPTS = 3  # tries at a unit that raises: storage and network have hiccups, a bug does not go away
+CRASHES = 12  # tries at a unit that takes its worker down: enough to single out a few bad pages (see extract.suspects)
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+class LocalEngine:
+    """Runs units on `workers` processes of this machine. `folder` is the run's, for its locks and scratch files."""
+
+    def __init__(self, workers: int, folder: Path, unit_timeout_seconds: float, memory_limit: str = "1GB") -> None:
+        self._workers, self._folder = workers, folder
+        self._timeout, self._memory_limit = unit_timeout_seconds, memory_limit
+
+    def map_units(self, work: Work, units: Sequence[Unit]) -> Iterator[tuple[Unit, Manifest | Failure]]:
+        """Every unit once, as they finish. A unit whose worker dies is tried again; the others never notice.
+
+        Raises `Stopped` when the disk is full, `UserError` when a unit finds that the setting is wrong.
+        """
+        if not units:
+            return
+        waiting = deque(units)
+        flying: dict[ProcessFuture, Unit] = {}
+        attempts: dict[str, int] = {}
+        pool = ProcessPool(
+            max_workers=min(self._workers, len(units)),
+            context=get_context("forkserver"),
+            initializer=_start_worker,
+            initargs=(os.getpid(), str(self._folder)),
+        )
+        done = False
+        try:
+            while waiting or flying:
+                while waiting and len(flying) < 2 * self._workers:
+                    unit = waiting.popleft()
+                    flying[pool.schedule(work, args=(unit,), timeout=self._timeout)] = unit
+                finished, _ = wait(flying, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    unit = flying.pop(future)
+                    outcome = _outcome(future, unit, attempts)
+                    if isinstance(outcome, Unit):
+                        waiting.appendleft(outcome)
+                    else:
+                        yield unit, outcome
+            done = True
+        finally:
+            if done:
+                pool.close()
+            else:
+                pool.stop()
+            pool.join()
+
+    def regroup(self, query: str, sources: Sequence[Path], column: str, output: Path) -> dict[str, list[Path]]:
+        """Deal the rows of `query` out by a column. The query reads the table `source`, all the files together.
+
+        Returns the files of each value; a value without rows has no entry. DuckDB spills to disk beyond its memory.
+        """
+        import duckdb  # 20 MB that a run without images never needs
+
+        shutil.rmtree(output, ignore_errors=True)
+        output.mkdir(parents=True)
+        with duckdb.connect() as database:
+            database.execute(f"SET memory_limit='{self._memory_limit}'")
+            database.execute("SET threads=2")
+            database.execute("SET temp_directory=$folder", {"folder": str(output / "spill")})
+            database.execute("SET partitioned_write_max_open_files=64")
+            if sources:
+                database.read_parquet([str(p) for p in sources]).create_view("source")
+                target = str(output / "parts").replace("'", "''")
+                try:
+                    database.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet, PARTITION_BY ({column}))")
+                except duckdb.Error as error:
+                    if "No space left" in str(error) or "out of disk" in str(error).lower():
+                        raise OSError(errno.ENOSPC, "No space left on device", str(output)) from None
+                    raise
+        groups: dict[str, list[Path]] = {}
+        for path in sorted(output.glob(f"parts/{column}=*/*.parquet")):
+            groups.setdefault(path.parent.name.partition("=")[2], []).append(path)
+        return groups
+
+
+def _outcome(future: ProcessFuture, unit: Unit, attempts: dict[str, int]) -> Manifest | Failure | Unit:
+    """What became of a unit; the unit itself where it should be tried again."""
+    attempts[unit.name] = attempts.get(unit.name, 0) + 1
+    try:
+        manifest: Manifest = future.result()
+        return manifest
+    except (ProcessExpired, TimeoutError) as error:
+        crashed = replace(unit, crashes=unit.crashes + 1)
+        what = "took too long" if isinstance(error, TimeoutError) else "died"
+        return crashed if crashed.crashes < CRASHES else Failure(f"its worker {what} {crashed.crashes} times")
+    except UserError:
+        raise
+    except OSError as error:
+        if error.errno in DISK_FULL:
+            raise Stopped(disk_full(error)) from None
+        problem: Exception = error
+    except Exception as error:  # a bug in a stage costs its unit, not the run
+        problem = error
+    return unit if attempts[unit.name] - unit.crashes < ATTEMPTS else Failure(f"{type(problem).__name__}: {problem}")
+
+
+def disk_full(error: OSError) -> str:
+    """The line a person reads when the disk is full."""
+    where = f" while writing {error.filename}" if error.filename else ""
+    return f"disk full{where}: nothing is damaged; free some space and run the same command again"
+
+
+def _start_worker(driver: int, folder: str) -> None:
+    """Prepare a worker: Ctrl-C is the driver's business, and a worker does not outlive its driver."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    global _lock
+    _lock = open(Path(folder) / ".workers", "a")  # noqa: SIM115 - held as long as the process lives
+    fcntl.flock(_lock, fcntl.LOCK_SH)
+    threading.Thread(target=_watch, args=(driver,), daemon=True).start()
+    os.nice(1)  # the driver must stay able to answer
+    _return_freed_memory_at_once()
+
+
+_lock: IO[str] | None = None
+
+
+def _watch(driver: int) -> None:
+    while True:
+        try:
+            os.kill(driver, 0)
+        except ProcessLookupError:
+            os._exit(1)
+        time.sleep(0.2)
+
+
+def _return_freed_memory_at_once() -> None:
+    """One malloc arena and an early trim: big pages come and go, and must not leave the process big (glibc only)."""
+    m_trim_threshold, m_mmap_threshold, m_arena_max = -1, -3, -8  # from malloc.h
+    try:
+        libc = ctypes.CDLL("libc.so.6")
+        libc.mallopt(m_arena_max, 2)
+        libc.mallopt(m_mmap_threshold, 4 * 2**20)
+        libc.mallopt(m_trim_threshold, 16 * 2**20)
+    except (OSError, AttributeError):
+        return

@@ -1,0 +1,209 @@
+"""The extract stage: a byte range of a WARC becomes measured, decided documents and a row for every record."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from obelics_pipeline.commit import Attempt, Manifest, read_manifest
+from obelics_pipeline.config import RunConfig
+from obelics_pipeline.document import Document, Node, make_doc_id
+from obelics_pipeline.extract.measure import Measurer, decision_config, measurement_config, score_names
+from obelics_pipeline.extract.page import PageRejected, extract_page
+from obelics_pipeline.extract.split import split_nodes
+from obelics_pipeline.extract.suspects import Suspects
+from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.read.ranges import ReadTask
+from obelics_pipeline.read.records import Page, Skipped, read_task
+from obelics_pipeline.tables import DocumentWriter, read_documents
+from obelics_pipeline.unit import Unit, digest
+
+STAGE = "extract"
+VERSION = 1  # raise it when the same page would give other documents: finished units are then redone
+
+RECORDS = pa.schema(
+    [
+        ("url", pa.string()),
+        ("warc_filename", pa.string()),
+        ("warc_record_offset", pa.int64()),
+        ("warc_record_length", pa.int64()),
+        ("outcome", pa.string()),  # kept, dropped or failed
+        ("reason", pa.string()),
+        ("documents", pa.int32()),
+    ]
+)
+
+
+def extract_units(tasks: Sequence[ReadTask], config: RunConfig, everything: bool = False) -> list[Unit]:
+    """One unit per byte range. Its id follows from the range, from what is measured and from what is decided."""
+    measured = digest(
+        VERSION,
+        everything,
+        config.reading.model_dump(mode="json", exclude={"unit_bytes", "pointer_rows", "pointer_root"}),
+        config.extract.model_dump(mode="json"),
+        measurement_config(config),
+    )
+    decided = digest(decision_config(config))
+    return [
+        Unit(STAGE, digest(measured, decided, task.identity()), task.label, _payload(task, measured, everything))
+        for task in tasks
+    ]
+
+
+def _payload(task: ReadTask, measured: str, everything: bool) -> dict[str, Any]:
+    return {"task": task.to_json(), "measured": digest(measured, task.identity()), "everything": everything}
+
+
+def extract_unit(unit: Unit, *, folder: Path, config: RunConfig) -> Manifest:
+    """Read, extract, measure and decide one unit; return at once where it is committed already.
+
+    Where only thresholds of documents changed since an earlier run, the stored documents are decided anew and no
+    page is read. Raises OSError where the source cannot be read or the output not be written.
+    """
+    done = read_manifest(folder, unit.name)
+    if done is not None:
+        return done
+    measurer = _measurer(config.model_dump_json())
+    earlier = _earlier(folder, unit)
+    with Attempt(folder, unit) as attempt:
+        documents = Ledger("documents")
+        if earlier is not None:
+            source = _decide_again(earlier.path(folder, "data"), measurer)
+            _write_documents(source, attempt.file("data", ".parquet"), config, documents)
+            records = earlier.ledgers["records"]
+            attempt.file("records", ".parquet").write_bytes(earlier.path(folder, "records").read_bytes())
+        else:
+            records = Ledger("records")
+            with Suspects(folder / f".tmp-suspects-{unit.label}", unit.crashes) as suspects:
+                rows: list[dict[str, Any]] = []
+                source = _measure(_documents(unit, config, records, rows, suspects), measurer, unit)
+                _write_documents(source, attempt.file("data", ".parquet"), config, documents)
+                suspects.forget()
+            pq.write_table(pa.Table.from_pylist(rows, RECORDS), attempt.file("records", ".parquet"), compression="zstd")
+        return attempt.commit([records, documents], {"measured": unit.payload["measured"]})
+
+
+def _earlier(folder: Path, unit: Unit) -> Manifest | None:
+    """A committed unit of the same range in which the same things were measured."""
+    for path in sorted((folder / "manifests").glob(f"{_escape(unit.label)}-*.json")):
+        manifest = read_manifest(folder, path.stem)
+        if manifest is not None and manifest.notes.get("measured") == unit.payload["measured"]:
+            return manifest
+    return None
+
+
+def _escape(name: str) -> str:
+    return name.replace("[", "[[]")
+
+
+@functools.lru_cache(maxsize=1)
+def _measurer(config_json: str) -> Measurer:
+    config = RunConfig.model_validate_json(config_json)
+    return Measurer(config.filters, config.language)
+
+
+def _measure(documents: Iterator[Document], measurer: Measurer, unit: Unit) -> Iterator[Document]:
+    for document in documents:
+        if document.reason is None or unit.payload["everything"]:
+            measurer.measure(document, everything=unit.payload["everything"])
+        yield document
+
+
+def _decide_again(path: Path, measurer: Measurer) -> Iterator[Document]:
+    for document in read_documents(path):
+        measurer.decide(document)
+        yield document
+
+
+def _write_documents(documents: Iterator[Document], path: Path, config: RunConfig, ledger: Ledger) -> None:
+    with DocumentWriter(path, score_names(config), list(config.filters.paragraph)) as writer:
+        for document in documents:
+            if document.reason is None:
+                ledger.keep()
+            else:
+                ledger.drop(document.reason)
+            writer.write(document)
+
+
+def _documents(
+    unit: Unit, config: RunConfig, ledger: Ledger, rows: list[dict[str, Any]], suspects: Suspects
+) -> Iterator[Document]:
+    """The documents of every page of a unit; what becomes of each record is counted in `ledger` and listed in `rows`."""
+    for item in read_task(ReadTask.from_json(unit.payload["task"]), config.reading):
+        if isinstance(item, Skipped):
+            _count(ledger, item.reason, item.failed)
+            if not item.counted_only:
+                rows.append(_record_row(item, item.reason, "failed" if item.failed else "dropped", 0))
+            continue
+        name = f"{item.offset}.{item.ordinal}"
+        suspects.touch(name)
+        if name in suspects.guilty:
+            documents, reason, failed = [], "worker_died", True
+        else:
+            documents, reason, failed = _page_documents(item, config)
+        if reason is None:
+            ledger.keep()
+        else:
+            _count(ledger, reason, failed)
+        outcome = "kept" if reason is None else "failed" if failed else "dropped"
+        rows.append(_record_row(item, reason, outcome, len(documents)))
+        yield from documents
+
+
+def _count(ledger: Ledger, reason: str, failed: bool) -> None:
+    if failed:
+        ledger.fail(reason)
+    else:
+        ledger.drop(reason)
+
+
+def _record_row(item: Page | Skipped, reason: str | None, outcome: str, documents: int) -> dict[str, Any]:
+    return {
+        "url": item.url,
+        "warc_filename": item.warc_filename,
+        "warc_record_offset": item.offset,
+        "warc_record_length": item.length,
+        "outcome": outcome,
+        "reason": reason,
+        "documents": documents,
+    }
+
+
+def _page_documents(page: Page, config: RunConfig) -> tuple[list[Document], str | None, bool]:
+    """The documents of one page, or none with the reason, and whether that is a failure rather than a rule."""
+    try:
+        extracted = extract_page(page.html, page.url, config.extract)
+    except PageRejected as rejected:
+        return [], rejected.reason, False
+    except Exception as error:  # a bad page costs a page, whatever it found in us
+        return [], f"extraction_error_{type(error).__name__}", True
+    if config.reading.honour_noai and "noai" in extracted.robots:
+        return [], "noai_meta", False
+    if not any(getattr(node, "text", None) for node in extracted.nodes):
+        return [], "no_text", False
+    if "noimageai" in extracted.robots:
+        for node in extracted.nodes:
+            if not hasattr(node, "text"):
+                node.reason = "noimageai_meta"
+    parts = split_nodes(extracted.nodes, config.extract)
+    return [_document(page, extracted.title, nodes, i, len(parts)) for i, nodes in enumerate(parts)], None, False
+
+
+def _document(page: Page, title: str | None, nodes: list[Node], part: int, parts: int) -> Document:
+    general: dict[str, Any] = {"warc_date": page.warc_date, "charset": page.charset, "title": title}
+    if parts > 1:
+        general |= {"part": part, "parts": parts}
+    return Document(
+        doc_id=make_doc_id(page.warc_filename, page.offset, page.ordinal, part),
+        url=page.url,
+        warc_filename=page.warc_filename,
+        warc_record_offset=page.offset,
+        warc_record_length=page.length,
+        nodes=nodes,
+        general={key: value for key, value in general.items() if value is not None},
+    )

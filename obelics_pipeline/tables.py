@@ -1,0 +1,189 @@
+"""Documents as Parquet: the working columns that stages hand to each other, the published ones among them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from obelics_pipeline.document import Document, ImageNode, Node, TextNode, general_metadata, interleave, to_json
+
+PUBLISHED = pa.schema(
+    [
+        ("images", pa.list_(pa.string())),
+        ("metadata", pa.string()),
+        ("general_metadata", pa.string()),
+        ("texts", pa.list_(pa.string())),
+    ]
+)  # names and order of HuggingFaceM4/OBELICS
+
+_NODE_FIELDS: dict[str, pa.DataType] = {
+    "kind": pa.string(),  # text or image
+    "role": pa.string(),
+    "reason": pa.string(),  # null while kept
+    "failed": pa.bool_(),
+    "text": pa.string(),
+    "src": pa.string(),
+    "unformatted_src": pa.string(),
+    "alt_text": pa.string(),
+    "formatted_filename": pa.string(),
+    "rendered_width": pa.string(),  # digits, or a percentage
+    "rendered_height": pa.string(),
+    "original_width": pa.int32(),
+    "original_height": pa.int32(),
+    "format": pa.string(),
+    "sha256": pa.string(),
+    "n_bytes": pa.int64(),
+}
+_IMAGE_FIELDS = tuple(name for name in _NODE_FIELDS if name not in ("kind", "role", "reason", "failed", "text"))
+_PROVENANCE = ("url", "warc_filename", "warc_record_offset", "warc_record_length")
+
+ROWS_PER_GROUP = 256  # documents of one row group at most
+CHARACTERS_PER_GROUP = 8_000_000  # or this much text: bounds the memory of a writer and of a reader
+
+
+def document_schema(score_names: Sequence[str], paragraph_score_names: Sequence[str]) -> pa.Schema:
+    """The columns of `extract/*.parquet`: the published ones, ours, one per score, and the nodes."""
+    fields = [pa.field("doc_id", pa.string()), *PUBLISHED]
+    fields += [pa.field("reason", pa.string()), pa.field("language", pa.string())]
+    fields += [pa.field(name, pa.float64()) for name in score_names]
+    return pa.schema([*fields, pa.field("nodes", pa.list_(_node_type(paragraph_score_names)))])
+
+
+def _node_type(paragraph_score_names: Sequence[str]) -> pa.StructType:
+    scores = [pa.field(f"score_{name}", pa.float64()) for name in paragraph_score_names]
+    return pa.struct([*(pa.field(name, kind) for name, kind in _NODE_FIELDS.items()), *scores])
+
+
+class DocumentWriter:
+    """Writes documents to one Parquet file, a bounded row group at a time. Use as a context manager."""
+
+    def __init__(self, path: Path, score_names: Sequence[str], paragraph_score_names: Sequence[str]) -> None:
+        self._score_names, self._paragraph_score_names = tuple(score_names), tuple(paragraph_score_names)
+        self._schema = document_schema(score_names, paragraph_score_names)
+        self._sink = pq.ParquetWriter(path, self._schema, compression="zstd")
+        self._pending: list[Document] = []
+        self._characters = 0
+
+    def __enter__(self) -> DocumentWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None) -> None:
+        if kind is None:
+            self._flush()
+        self._sink.close()
+
+    def write(self, document: Document) -> None:
+        """Add a document; where the row group ends depends on the documents alone."""
+        self._pending.append(document)
+        self._characters += sum(len(n.text) if isinstance(n, TextNode) else 200 for n in document.nodes)
+        if len(self._pending) >= ROWS_PER_GROUP or self._characters >= CHARACTERS_PER_GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._pending:
+            self._sink.write_table(
+                _to_table(self._pending, self._schema, self._score_names, self._paragraph_score_names)
+            )
+            self._pending, self._characters = [], 0
+
+
+def _to_table(
+    documents: Sequence[Document], schema: pa.Schema, score_names: Sequence[str], paragraph_score_names: Sequence[str]
+) -> pa.Table:
+    published = [interleave(d.nodes, d.url) for d in documents]
+    columns: list[Any] = [
+        [d.doc_id for d in documents],
+        [p.images for p in published],
+        [to_json(p.metadata) for p in published],
+        [to_json(general_metadata(d)) for d in documents],
+        [p.texts for p in published],
+        [d.reason for d in documents],
+        [d.language for d in documents],
+        *([d.scores.get(name) for d in documents] for name in score_names),
+    ]
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=False)]
+    return pa.Table.from_arrays([*arrays, _node_array(documents, paragraph_score_names)], schema=schema)
+
+
+def _node_array(documents: Sequence[Document], paragraph_score_names: Sequence[str]) -> pa.ListArray:
+    """The nodes of all documents, built column by column: several times faster than from a dict per node."""
+    offsets, nodes = [0], []
+    for document in documents:
+        nodes += document.nodes
+        offsets.append(len(nodes))
+    columns: dict[str, list[Any]] = {
+        "kind": ["text" if isinstance(n, TextNode) else "image" for n in nodes],
+        "role": [n.role for n in nodes],
+        "reason": [n.reason for n in nodes],
+        "failed": [isinstance(n, ImageNode) and n.failed for n in nodes],
+        "text": [n.text if isinstance(n, TextNode) else None for n in nodes],
+    }
+    for name in _IMAGE_FIELDS:
+        columns[name] = [getattr(n, name) if isinstance(n, ImageNode) else None for n in nodes]
+    for name in ("rendered_width", "rendered_height"):
+        columns[name] = [None if v is None else str(v) for v in columns[name]]
+    for name in paragraph_score_names:
+        columns[f"score_{name}"] = [n.scores.get(name) if isinstance(n, TextNode) else None for n in nodes]
+    kind = _node_type(paragraph_score_names)
+    arrays = [pa.array(columns[field.name], field.type) for field in kind]
+    return pa.ListArray.from_arrays(
+        pa.array(offsets, pa.int32()), pa.StructArray.from_arrays(arrays, fields=list(kind))
+    )
+
+
+def read_documents(path: Path, start: int = 0, stop: int | None = None) -> Iterator[Document]:
+    """The documents of one file, in order; `start` and `stop` are rows. One row group is held at a time."""
+    with pq.ParquetFile(path) as source:
+        score_names = [f.name for f in source.schema_arrow if pa.types.is_floating(f.type)]
+        row = 0
+        for group in range(source.num_row_groups):
+            n = source.metadata.row_group(group).num_rows
+            if row + n > start and (stop is None or row < stop):
+                rows = source.read_row_group(group, columns=_columns(score_names)).to_pylist()
+                for i, value in enumerate(rows, row):
+                    if i >= start and (stop is None or i < stop):
+                        yield _from_row(value, score_names)
+            row += n
+
+
+def _columns(score_names: Iterable[str]) -> list[str]:
+    return ["doc_id", "general_metadata", "reason", "language", *score_names, "nodes"]
+
+
+def _from_row(row: dict[str, Any], score_names: Iterable[str]) -> Document:
+    general = json.loads(row["general_metadata"])
+    provenance = {key: general.pop(key) for key in _PROVENANCE}
+    return Document(
+        doc_id=row["doc_id"],
+        nodes=[_from_node(node) for node in row["nodes"]],
+        general=general,
+        language=row["language"],
+        scores={name: row[name] for name in score_names},
+        reason=row["reason"],
+        **provenance,
+    )
+
+
+def _from_node(value: dict[str, Any]) -> Node:
+    if value["kind"] == "text":
+        scores = {k[6:]: v for k, v in value.items() if k.startswith("score_") and v is not None}
+        return TextNode(value["text"], value["role"], value["reason"], scores)
+    image = ImageNode(role=value["role"], reason=value["reason"], failed=value["failed"], **_image_values(value))
+    image.rendered_width = _rendered(value["rendered_width"])
+    image.rendered_height = _rendered(value["rendered_height"])
+    return image
+
+
+def _image_values(value: dict[str, Any]) -> dict[str, Any]:
+    return {name: value[name] for name in _IMAGE_FIELDS}
+
+
+def _rendered(value: str | None) -> int | str | None:
+    """A declared size: pixels, or a percentage as written."""
+    return value if value is None or "%" in value else int(value)
