@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import sysconfig
 from collections.abc import Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +33,9 @@ class RunConfig(Section):
 
 
 def bundled_configs() -> Path:
-    """The folder of the configs that come with the package, in a checkout or installed."""
-    checkout = Path(__file__).parents[2] / "configs"
-    if checkout.is_dir() and sysconfig.get_paths()["purelib"] != str(Path(__file__).parents[2]):
-        return checkout
-    return Path(str(files("obelics_pipeline"))) / "configs"
+    """The folder of the configs that come with the package: inside an installed package, else at the checkout's root."""
+    installed = Path(__file__).parents[1] / "configs"
+    return installed if installed.is_dir() else Path(__file__).parents[2] / "configs"
 
 
 def load_config(path: str, overrides: Sequence[str] = ()) -> RunConfig:

