@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,13 +61,17 @@ class Attempt:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for path, _suffix in self._files.values():
+        for path, _ending in self._files.values():
             path.unlink(missing_ok=True)
 
-    def file(self, role: str, suffix: str) -> Path:
-        """A temporary path to write the file of this role to; committed, its name ends in `suffix` (".parquet")."""
+    def file(self, role: str, suffix: str, name: str | None = None) -> Path:
+        """A temporary path to write the file of this role to.
+
+        Committed, it is named after the unit, its content and `suffix` (".parquet"), or as `name` says; the main
+        file of a unit plays the role "data" and lies in the stage's folder, the others in a folder of their role.
+        """
         path = self._folder / f"{TEMPORARY}{secrets.token_hex(8)}{suffix}"
-        self._files[role] = path, suffix
+        self._files[role] = path, name or suffix
         return path
 
     def commit(self, ledgers: Sequence[Ledger], notes: dict[str, Any] | None = None) -> Manifest:
@@ -80,9 +84,9 @@ class Attempt:
             if not ledger.balanced():
                 raise ValueError(f"unit {self._unit.name}: the ledger of {ledger.noun} does not balance: {ledger}")
         files = {}
-        for role, (path, suffix) in self._files.items():
+        for role, (path, ending) in self._files.items():
             sha256 = file_sha256(path)
-            name = f"{self._unit.name}-{sha256[:12]}{suffix}" if role == "data" else f"{self._unit.name}.{role}{suffix}"
+            name = f"{self._unit.name}-{sha256[:12]}{ending}" if ending.startswith(".") else ending
             target = self._folder / name if role == "data" else self._folder / role / name
             size = path.stat().st_size
             target.parent.mkdir(exist_ok=True)
@@ -146,6 +150,16 @@ def create_json(path: Path, value: Any) -> bool:
         draft.unlink(missing_ok=True)
 
 
+def remember(path: Path, make: Callable[[], Any]) -> Any:
+    """The JSON value that `make` returned when this file was first asked for. `path` names all that it depends on."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        value = make()
+        write_file(path, (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode())
+        return value
+
+
 def sweep(folder: Path, wanted: Iterable[Manifest]) -> int:
     """Remove every file of a stage's folder that no wanted manifest names; returns how many were removed."""
     keep = {f["name"] for m in wanted for f in m.files.values()}
@@ -156,6 +170,13 @@ def sweep(folder: Path, wanted: Iterable[Manifest]) -> int:
             path.unlink(missing_ok=True)
             removed += 1
     return removed
+
+
+def sweep_temporary(folder: Path) -> None:
+    """Remove what a killed run left behind before it was named. Only for who holds the run's lock."""
+    for path in folder.rglob(f"{TEMPORARY}*"):
+        if path.is_file():
+            path.unlink(missing_ok=True)
 
 
 def file_sha256(path: Path) -> str:

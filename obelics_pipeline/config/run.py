@@ -57,6 +57,27 @@ def dump_config(config: RunConfig) -> str:
     return yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True, width=120)
 
 
+def load_resolved(path: Path) -> dict[str, Any]:
+    """The values of a config that an earlier run wrote; empty where they cannot be read."""
+    try:
+        return _read_yaml(path)
+    except UserError:
+        return {}
+
+
+def differences(old: dict[str, Any], config: RunConfig) -> list[str]:
+    """Which values of a config differ from older ones, each as `key: old -> new`."""
+    before, now = _flat(old), _flat(config.model_dump(mode="json"))
+    keys = [key for key in now if before.get(key) != now[key]] + [key for key in before if key not in now]
+    return [f"{key}: {before.get(key)} -> {now.get(key)}" for key in keys]
+
+
+def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
+    if not isinstance(value, dict) or not value:
+        return {prefix: value}
+    return {k: v for name, child in value.items() for k, v in _flat(child, f"{prefix}.{name}".lstrip(".")).items()}
+
+
 def _find(path: str) -> Path:
     given = Path(path)
     if given.is_file():

@@ -27,6 +27,9 @@ class Engine(Protocol):
         """Every unit exactly once, in any order, each with what became of it."""
         ...
 
-    def regroup(self, query: str, sources: Sequence[Path], column: str, output: Path) -> dict[str, list[Path]]:
-        """Rows of many Parquet files, dealt out to one folder per value of a column; order within is not promised."""
+    def regroup(self, sources: Sequence[Path], column: str, output: Path) -> dict[str, list[Path]]:
+        """The shuffle: rows of many Parquet files dealt out by the value of a column.
+
+        Returns the files of each value, without the column. The order of rows is not promised: who reads them sorts.
+        """
         ...

@@ -17,6 +17,7 @@ from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import IO
+from urllib.parse import unquote
 
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
@@ -75,11 +76,8 @@ class LocalEngine:
                 pool.stop()
             pool.join()
 
-    def regroup(self, query: str, sources: Sequence[Path], column: str, output: Path) -> dict[str, list[Path]]:
-        """Deal the rows of `query` out by a column. The query reads the table `source`, all the files together.
-
-        Returns the files of each value; a value without rows has no entry. DuckDB spills to disk beyond its memory.
-        """
+    def regroup(self, sources: Sequence[Path], column: str, output: Path) -> dict[str, list[Path]]:
+        """Deal rows out by a column: one folder per value, written by DuckDB, which spills beyond its memory."""
         import duckdb  # 20 MB that a run without images never needs
 
         shutil.rmtree(output, ignore_errors=True)
@@ -88,20 +86,24 @@ class LocalEngine:
             database.execute(f"SET memory_limit='{self._memory_limit}'")
             database.execute("SET threads=2")
             database.execute("SET temp_directory=$folder", {"folder": str(output / "spill")})
-            database.execute("SET partitioned_write_max_open_files=64")
             if sources:
-                database.read_parquet([str(p) for p in sources]).create_view("source")
-                target = str(output / "parts").replace("'", "''")
+                rows = database.read_parquet([str(path) for path in sources])
                 try:
-                    database.execute(f"COPY ({query}) TO '{target}' (FORMAT parquet, PARTITION_BY ({column}))")
+                    rows.write_parquet(str(output), partition_by=[column], compression="zstd")
                 except duckdb.Error as error:
-                    if "No space left" in str(error) or "out of disk" in str(error).lower():
-                        raise OSError(errno.ENOSPC, "No space left on device", str(output)) from None
-                    raise
+                    raise _as_os_error(error, output) from None
+        shutil.rmtree(output / "spill", ignore_errors=True)
         groups: dict[str, list[Path]] = {}
-        for path in sorted(output.glob(f"parts/{column}=*/*.parquet")):
-            groups.setdefault(path.parent.name.partition("=")[2], []).append(path)
+        for path in sorted(output.glob(f"{column}=*/*.parquet")):
+            groups.setdefault(unquote(path.parent.name.partition("=")[2]), []).append(path)
         return groups
+
+
+def _as_os_error(error: Exception, output: Path) -> Exception:
+    """DuckDB tells of a full disk in words only."""
+    if "No space left" in str(error) or "failed to offload" in str(error):
+        return OSError(errno.ENOSPC, "No space left on device", str(output))
+    return error
 
 
 def _outcome(future: ProcessFuture, unit: Unit, attempts: dict[str, int]) -> Manifest | Failure | Unit:

@@ -1,0 +1,95 @@
+"""What a person sees while a run works: a live table on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from obelics_pipeline.ledger import Ledger
+
+PLAIN_SECONDS = 10.0  # between two lines where there is no terminal
+REASONS_SHOWN = 8
+
+
+class Display:
+    """Progress of the stages and the ledgers so far. Use as a context manager."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._progress = Progress(
+            TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TextColumn("units"),
+            TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn(), console=console,
+        )  # fmt: skip
+        self._live = Live(get_renderable=self._render, console=console, refresh_per_second=4, transient=False)
+        self._ledgers: dict[str, Ledger] = {}
+        self._stage, self._task, self._done, self._total = "", TaskID(0), 0, 0
+        self._began = self._last_line = time.monotonic()
+        self._fresh: Counter[str] = Counter()  # what this stage has done in this run: the rate counts no resumed work
+
+    def __enter__(self) -> Display:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._console.is_terminal:
+            self._live.stop()
+
+    def stage(self, name: str, total: int, done: int) -> None:
+        """A stage begins: so many units, so many of them committed by an earlier run."""
+        self._stage, self._done, self._total = name, done, total
+        self._began, self._fresh = time.monotonic(), Counter()
+        self._task = self._progress.add_task(name, total=total, completed=done)
+        if not self._console.is_terminal and total > done:
+            resumed = f" ({done} done earlier)" if done else ""
+            self._console.print(f"{name}: {total} units{resumed}", highlight=False)
+
+    def count(self, ledgers: Iterable[Ledger], fresh: bool) -> None:
+        """Ledgers of a unit, done now or by an earlier run."""
+        for ledger in ledgers:
+            self._ledgers.setdefault(ledger.noun, Ledger(ledger.noun)).add(ledger)
+            if fresh:
+                self._fresh[ledger.noun] += ledger.entered
+
+    def unit_done(self) -> None:
+        """One more unit of the stage is done."""
+        self._done += 1
+        self._progress.update(self._task, completed=self._done)
+        now = time.monotonic()
+        due = now - self._last_line > PLAIN_SECONDS or self._done == self._total
+        if not self._console.is_terminal and due:
+            self._last_line = now
+            self._console.print(self._line(), highlight=False, soft_wrap=True)
+
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        self._console.print(line, highlight=False, soft_wrap=True, markup=False)
+
+    def _rate(self) -> str:
+        seconds = max(time.monotonic() - self._began, 1e-6)
+        return ", ".join(f"{n / seconds:,.0f} {noun}/s" for noun, n in self._fresh.items())
+
+    def _line(self) -> str:
+        kept = ", ".join(f"{ledger.kept:,} {noun}" for noun, ledger in self._ledgers.items())
+        eta = ""
+        if 0 < self._done < self._total:
+            seconds = (time.monotonic() - self._began) / self._done * (self._total - self._done)
+            eta = f" · ETA {seconds:,.0f} s"
+        return f"{self._stage}: {self._done}/{self._total} units · kept {kept} · {self._rate()}{eta}"
+
+    def _render(self) -> Group:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for title in ("", "in", "kept", "dropped", "failed", "reasons so far"):
+            table.add_column(title, justify="left" if title in ("", "reasons so far") else "right")
+        for noun, ledger in self._ledgers.items():
+            reasons = (ledger.dropped + ledger.failed).most_common(REASONS_SHOWN)
+            shown = ", ".join(f"{reason} {n:,}" for reason, n in reasons)
+            numbers = (ledger.entered, ledger.kept, ledger.dropped.total(), ledger.failed.total())
+            table.add_row(noun, *(f"{n:,}" for n in numbers), shown)
+        return Group(self._progress, self._rate(), table)

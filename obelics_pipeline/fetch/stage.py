@@ -1,0 +1,177 @@
+"""The fetch stage: which images the kept documents ask for, dealt out by host, and what became of each URL."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from obelics_pipeline.commit import Attempt, Manifest, read_manifest
+from obelics_pipeline.config import FetchingConfig
+from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
+from obelics_pipeline.fetch.image_store import ImageStore
+from obelics_pipeline.fetch.result import SCHEMA, FetchResult, from_table, to_table
+from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.unit import Unit, digest
+
+STAGE = "fetch"
+MANNERS = {"threads", "per_host", "host_delay_seconds", "enabled", "allow_private"}  # change no result: not in an id
+
+REQUESTS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url", pa.string())])
+ANSWERS = pa.schema([("partition", pa.string()), *SCHEMA])
+
+
+def request_units(extracted: Sequence[Manifest], config: FetchingConfig, rules: Any) -> list[Unit]:
+    """One unit per extracted unit: which image URLs its kept documents ask for. `rules` is what decides on a URL."""
+    return [
+        Unit("requests", digest(m.files["data"]["sha256"], config.buckets, rules), "", {"extracted": m.unit})
+        for m in extracted
+    ]
+
+
+def request_unit(
+    unit: Unit,
+    *,
+    folder: Path,
+    extract_folder: Path,
+    buckets: int,
+    url_reason: Callable[[str], str | None],
+) -> Manifest:
+    """Write the distinct (bucket, partition, url) that one extracted unit asks for. URLs refused by rule are not asked."""
+    done = read_manifest(folder, unit.name)
+    if done is not None:
+        return done
+    extracted = read_manifest(extract_folder, unit.payload["extracted"])
+    if extracted is None:
+        raise FileNotFoundError(f"extracted unit {unit.payload['extracted']} is gone")
+    urls = sorted({url for url in _kept_images(extracted.path(extract_folder, "data")) if url_reason(url) is None})
+    columns = [[host_bucket(url, buckets) for url in urls], [extracted.unit] * len(urls), urls]
+    with Attempt(folder, unit) as attempt:
+        pq.write_table(pa.Table.from_arrays(columns, schema=REQUESTS), attempt.file("data", ".parquet"))
+        return attempt.commit([], {"urls": len(urls)})
+
+
+def _kept_images(path: Path) -> Iterator[str]:
+    """The image URLs of kept documents, read from their two columns alone."""
+    with pq.ParquetFile(path) as source:
+        for group in range(source.num_row_groups):
+            table = source.read_row_group(group, columns=["reason", "images"])
+            for reason, images in zip(table["reason"].to_pylist(), table["images"].to_pylist(), strict=True):
+                if reason is None:
+                    yield from (url for url in images if url is not None)
+
+
+def fetch_units(
+    requests: Mapping[str, Sequence[Path]], folder: Path, config: FetchingConfig, retry: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """One unit (as JSON) per bucket with requests. `retry` names the reasons whose URLs are to be asked once more."""
+    units = []
+    for bucket, paths in sorted(requests.items(), key=lambda item: int(item[0])):
+        rows = _request_rows(paths)
+        asked = hashlib.sha256("\n".join(f"{partition} {url}" for partition, url in rows).encode()).hexdigest()
+        earlier = list(earlier_results(folder, int(bucket), config))
+        generation = max((g for g, _ in earlier), default=0)
+        if retry and any(_retried(result, retry) for _, path in earlier for result in from_table(pq.read_table(path))):
+            generation += 1
+        units.append(
+            {
+                "bucket": int(bucket),
+                "identity": identity(config),
+                "generation": generation,
+                "retry": sorted(retry),
+                "asked": asked,
+                "requests": [str(path.relative_to(folder)) for path in paths],
+            }
+        )
+    return units
+
+
+def identity(config: FetchingConfig) -> str:
+    """What a result depends on, beside its URL."""
+    return digest(config.model_dump(mode="json", exclude=MANNERS))
+
+
+def fetch_unit_of(value: dict[str, Any]) -> Unit:
+    """The unit of one bucket from its planned values."""
+    id_ = digest(value["identity"], value["asked"], value["generation"])
+    return Unit(STAGE, id_, f"bucket-{value['bucket']:04d}", value)
+
+
+def fetch_unit(unit: Unit, *, folder: Path, images: Path, config: FetchingConfig) -> Manifest:
+    """Fetch the URLs of one bucket, each once; what an earlier unit of the bucket found is not asked again."""
+    done = read_manifest(folder, unit.name)
+    if done is not None:
+        return done
+    rows = _request_rows([folder / name for name in unit.payload["requests"]])
+    urls = sorted({url for _, url in rows})
+    previous = _previous(folder, unit, config)
+    journal = folder / "journal" / f"{unit.name}.jsonl"
+    journal.parent.mkdir(parents=True, exist_ok=True)
+    results = fetch_bucket(urls, config, ImageStore(images), previous, journal)
+    with Attempt(folder, unit) as attempt:
+        pq.write_table(to_table(results), attempt.file("data", ".parquet"))
+        pq.write_table(_answers(rows, results), attempt.file("answers", ".parquet"))
+        notes = {key: unit.payload[key] for key in ("bucket", "identity", "generation")}
+        manifest = attempt.commit([_ledger(results)], notes)
+    journal.unlink(missing_ok=True)
+    return manifest
+
+
+def _request_rows(paths: Sequence[Path]) -> list[tuple[str, str]]:
+    """(partition, url) of a bucket, in a fixed order."""
+    rows: list[tuple[str, str]] = []
+    for path in paths:
+        table = pq.read_table(path, columns=["partition", "url"])
+        rows += zip(table["partition"].to_pylist(), table["url"].to_pylist(), strict=True)
+    return sorted(rows)
+
+
+def earlier_results(folder: Path, bucket: int, config: FetchingConfig) -> Iterator[tuple[int, Path]]:
+    """(generation, file) of every committed unit of a bucket that was fetched under the same config, oldest first."""
+    found = []
+    for path in (folder / "manifests").glob(f"bucket-{bucket:04d}-*.json"):
+        manifest = read_manifest(folder, path.stem)
+        if manifest is not None and manifest.notes["identity"] == identity(config):
+            found.append((manifest.notes["generation"], manifest.unit, manifest.path(folder, "data")))
+    return ((generation, path) for generation, _, path in sorted(found))
+
+
+def _previous(folder: Path, unit: Unit, config: FetchingConfig) -> dict[str, FetchResult]:
+    known: dict[str, FetchResult] = {}
+    for generation, path in earlier_results(folder, unit.payload["bucket"], config):
+        for result in from_table(pq.read_table(path)):
+            asked_again = generation < unit.payload["generation"] and _retried(result, unit.payload["retry"])
+            if not asked_again:
+                known[result.url] = result
+            elif result.url in known and _retried(known[result.url], unit.payload["retry"]):
+                del known[result.url]
+    return known
+
+
+def _retried(result: FetchResult, reasons: Sequence[str]) -> bool:
+    """Whether a result is one that `--retry-failed` names; `retryable` names all that may pass."""
+    return result.status == "failed" and (result.reason in reasons or ("retryable" in reasons and result.retryable))
+
+
+def _answers(rows: Sequence[tuple[str, str]], results: Sequence[FetchResult]) -> pa.Table:
+    """The results once per partition that asked."""
+    at = {result.url: i for i, result in enumerate(results)}
+    answers = to_table(results).take(pa.array([at[url] for _, url in rows], pa.int64()))
+    partitions = pa.array([partition for partition, _ in rows], pa.string())
+    return answers.add_column(0, "partition", partitions).cast(ANSWERS)
+
+
+def _ledger(results: Sequence[FetchResult]) -> Ledger:
+    ledger = Ledger("urls")
+    for result in results:
+        if result.status == "ok":
+            ledger.keep()
+        elif result.status == "dropped":
+            ledger.drop(result.reason or "dropped")
+        else:
+            ledger.fail(result.reason or "failed")
+    return ledger

@@ -1,0 +1,96 @@
+"""A run's folder: whose it is, what it was made of, and that only one run works in it at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from obelics_pipeline.commit import create_json, sweep_temporary, write_file
+from obelics_pipeline.config import RunConfig
+from obelics_pipeline.config.run import differences, dump_config, load_resolved
+from obelics_pipeline.errors import UserError
+
+ORPHANS_SECONDS = 20.0  # how long workers of a killed run may take to notice that their driver is gone
+MARK = "run.json"  # says that a folder is a run's, and under which config name it was begun
+
+
+class RunFolder:
+    """Where the pieces of a run lie."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.extract, self.requests, self.fetch = path / "extract", path / "requests", path / "fetch"
+        self.assembled, self.shards, self.images = path / "assembled", path / "shards", path / "images"
+        self.index, self.manifest = path / "index.parquet", path / "manifest.json"
+        self.config, self.events = path / "config.yaml", path / "events.jsonl"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder for one run, once the workers of a killed one are gone.
+
+        Raises UserError where another run is at work in it.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = (self.path / ".lock").open("a")
+        except OSError as error:
+            raise UserError(f"--output {self.path}: cannot be written to: {error.strerror}; give another folder") from None
+        with lock, (self.path / ".workers").open("a") as workers:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UserError(f"--output {self.path}: another run is working there; wait for it, or stop it") from None
+            _wait_for(workers.fileno(), self.path)
+            sweep_temporary(self.path)
+            yield
+
+    def claim(self, name: str, config: RunConfig, force: bool) -> list[str]:
+        """Take the folder for a config; returns which values differ from those of the last run in it.
+
+        Raises UserError for a folder that is not a run's, or that holds the output of another config file.
+        """
+        mark = self.path / MARK
+        if not mark.exists():
+            strangers = sorted(p.name for p in self.path.iterdir() if not p.name.startswith("."))
+            if strangers and not (self.config.exists() or strangers == ["input"]):
+                raise UserError(
+                    f"--output {self.path}: is not empty and not the output of a run (it holds {strangers[0]}); "
+                    "give an empty or new folder"
+                )
+        else:
+            begun = json.loads(mark.read_text(encoding="utf-8"))["config"]
+            if begun != name and not force:
+                raise UserError(
+                    f"--output {self.path}: holds the output of config {begun}, not of {name}; give another folder, "
+                    "or --force to redo there what differs"
+                )
+        changed = differences(load_resolved(self.config), config) if self.config.exists() else []
+        write_file(mark, (json.dumps({"config": name}) + "\n").encode())
+        write_file(self.config, dump_config(config).encode())
+        return changed
+
+    def changed_inputs(self, versions: Mapping[str, str]) -> set[str]:
+        """The names of sources that are not what an earlier run read under the same name; remembers the new state."""
+        path = self.path / "inputs.json"
+        known: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        changed = {name for name, version in versions.items() if known.get(name, version) != version}
+        path.unlink(missing_ok=True)
+        create_json(path, known | dict(versions))
+        return changed
+
+
+def _wait_for(workers: int, folder: Path) -> None:
+    deadline = time.monotonic() + ORPHANS_SECONDS
+    while True:
+        try:
+            fcntl.flock(workers, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(workers, fcntl.LOCK_UN)
+            return
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise UserError(f"--output {folder}: workers of a killed run are still at work; stop them first") from None
+            time.sleep(0.1)
