@@ -62,7 +62,7 @@ constraints:
 	build/constraints/bin/pip install --quiet --upgrade pip
 	build/constraints/bin/pip install --quiet '.[all,bench,dev]'
 	( echo '# Exact versions that install together on Python 3.11. Made by: make constraints'; \
-	  build/constraints/bin/pip freeze --exclude obelics-pipeline ) > constraints.new
+	  build/constraints/bin/pip freeze --all --exclude pip --exclude obelics-pipeline ) > constraints.new
 	mv constraints.new constraints.txt
 	rm -rf build/constraints
 

@@ -50,7 +50,6 @@ EXTRAS["dev"] = EXTRAS["all"] + [
     "ruff>=0.5",
     "setuptools>=77",
     "types-pyyaml",
-    "wheel",
 ]
 
 
@@ -99,7 +98,7 @@ setup(
     description="From Common Crawl WARC files to training shards of interleaved image-text documents, in one command.",
     long_description=(ROOT / "README.md").read_text("utf-8") if (ROOT / "README.md").is_file() else "",
     long_description_content_type="text/markdown",
-    license="Apache-2.0",
+    license_expression="Apache-2.0",
     license_files=["LICENSE"],
     python_requires=">=3.11",
     classifiers=[

@@ -1,0 +1,125 @@
+"""What the code imports is declared, what is declared is explained, pinned and used."""
+
+import ast
+import re
+import sys
+from email.message import Message
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from .conftest import ROOT
+
+OURS = {"obelics_pipeline", "filters", "models", "beam_jobs"}
+NOT_FOR_USERS = {"dev", "bench"}
+LOADED_BY_NAME = {"s3fs": "fsspec, for s3://", "gcsfs": "fsspec, for gs://"}
+
+
+def requirements(metadata: Message) -> list[Requirement]:
+    """Every declared requirement, those of extras too."""
+    return [Requirement(line) for line in metadata.get_all("Requires-Dist", [])]
+
+
+def extra_of(requirement: Requirement) -> str:
+    """The extra that a requirement belongs to; empty for the base install."""
+    found = re.search(r'extra == "([^"]+)"', str(requirement.marker or ""))
+    return found[1] if found else ""
+
+
+def declared(metadata: Message, without: set[str] = frozenset()) -> set[str]:  # type: ignore[assignment]
+    """Canonical names of the declared distributions, but for those of some extras."""
+    return {canonicalize_name(r.name) for r in requirements(metadata) if extra_of(r) not in without}
+
+
+def imported_modules() -> dict[str, Path]:
+    """Top-level names of third parties that the packages import, eagerly or lazily, and one file that does."""
+    found: dict[str, Path] = {}
+    for path in sorted(path for package in OURS for path in (ROOT / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                names = [node.module or ""]
+            else:
+                continue
+            found.update(dict.fromkeys((name.partition(".")[0] for name in names), path))
+    return {name: path for name, path in found.items() if name not in OURS | set(sys.stdlib_module_names)}
+
+
+def distributions_of(module: str) -> set[str]:
+    """Canonical names of the distributions that install a top-level module."""
+    return {canonicalize_name(name) for name in packages_distributions().get(module, [])}
+
+
+def test_every_import_is_declared(metadata: Message) -> None:
+    names = declared(metadata, without=NOT_FOR_USERS)
+    undeclared = {
+        f"{module} ({path.relative_to(ROOT)})"
+        for module, path in imported_modules().items()
+        if not (distributions_of(module) or {canonicalize_name(module)}) & names
+    }
+    assert undeclared == set(), "declare these in setup.py, in the base or in an extra"
+
+
+def test_every_declared_dependency_is_used(metadata: Message) -> None:
+    used = {name for module in imported_modules() for name in distributions_of(module)}
+    assert declared(metadata, without=NOT_FOR_USERS) - used - set(LOADED_BY_NAME) == set()
+
+
+def test_the_whole_is_the_sum_of_the_extras(metadata: Message) -> None:
+    whole = {str(r).partition(";")[0] for r in requirements(metadata) if extra_of(r) == "all"}
+    parts = {str(r).partition(";")[0] for r in requirements(metadata) if extra_of(r) not in NOT_FOR_USERS | {"", "all"}}
+    assert whole == parts
+
+
+def test_no_extra_brings_a_second_fasttext(metadata: Message) -> None:
+    # fasttext, fasttext-wheel and fasttext-predict install the same module over each other.
+    assert not declared(metadata) & {"fasttext", "fasttext-wheel"}
+    assert not set(pins()) & {"fasttext", "fasttext-wheel"}
+
+
+def test_no_install_brings_torch() -> None:
+    assert not [name for name in pins() if name in ("torch", "torchvision") or name.startswith("nvidia-")]
+
+
+def pins() -> dict[str, str]:
+    """Name and exact version of each line of constraints.txt."""
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    pairs = (line.split("==") for line in lines if line and not line.startswith("#"))
+    return {canonicalize_name(name): version for name, version in pairs}
+
+
+def test_every_dependency_is_pinned_within_its_range(metadata: Message) -> None:
+    pinned = pins()
+    outside = [
+        str(r)
+        for r in requirements(metadata)
+        if canonicalize_name(r.name) not in pinned or pinned[canonicalize_name(r.name)] not in r.specifier
+    ]
+    assert outside == [], "run make constraints"
+
+
+def documented() -> set[str]:
+    """Names in the first column of the tables of docs/dependencies.md."""
+    rows = re.findall(r"^\| `([^`]+)` \|", (ROOT / "docs/dependencies.md").read_text("utf-8"), re.M)
+    return {canonicalize_name(re.sub(r"\[.*\]", "", name)) for name in rows}
+
+
+def test_every_dependency_is_explained(metadata: Message) -> None:
+    assert declared(metadata) - documented() == set()
+
+
+def test_no_dependency_is_explained_that_is_gone(metadata: Message) -> None:
+    assert documented() - declared(metadata) == set()
+
+
+@pytest.mark.parametrize("tool", ["mypy", "importlinter"])
+def test_the_linters_look_at_every_package(tool: str) -> None:
+    import tomllib
+
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"][tool]
+    there = {name for name in OURS if any((ROOT / name).rglob("*.py"))}
+    assert set(settings["packages" if tool == "mypy" else "root_packages"]) == there
