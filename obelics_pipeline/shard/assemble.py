@@ -1,0 +1,82 @@
+"""A document and what became of its images, brought together: the decision whether it ends in a shard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from obelics_pipeline.config.run import RunConfig
+from obelics_pipeline.document import Document, ImageNode
+from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.shard.finish import ParagraphScore, finish, lack
+from obelics_pipeline.shard.image_rules import image_reason, rendered_size, url_reason
+
+DOCUMENT_DROPPED = "document_dropped"  # of an image nothing is wrong with, in a document that is not kept
+NOT_FETCHED = "not_fetched"  # the fetch stage has no answer for a URL: it was never asked, or its unit failed
+
+
+class Fetched(Protocol):
+    """What the fetch stage knows of one URL; sizes in pixels and bytes, of the bytes that were stored."""
+
+    @property
+    def status(self) -> str: ...  # "ok", "dropped" (a rule or an opt-out) or "failed"
+    @property
+    def reason(self) -> str | None: ...
+    @property
+    def sha256(self) -> str | None: ...
+    @property
+    def n_bytes(self) -> int | None: ...
+    @property
+    def format(self) -> str | None: ...
+    @property
+    def width(self) -> int | None: ...
+    @property
+    def height(self) -> int | None: ...
+
+
+def assemble(document: Document, results: Mapping[str, Fetched], config: RunConfig, score: ParagraphScore) -> Ledger:
+    """Give every image of a document its facts or its reason, clean the document, and decide it.
+
+    `results` maps image URLs to what the fetch stage found; it is not looked at where fetching is disabled, and
+    images are then kept unfetched. Changes `document` in place: `reason` is set to no_text or image_count where it is
+    dropped. Returns the ledger of its image references, each counted once.
+    """
+    for image in document.images():
+        image.reason = url_reason(image.src, config.images)  # such an image was never asked for
+        if image.reason is None and config.fetch.enabled:
+            _learn(image, results.get(image.src))
+        if image.reason is None:
+            image.reason = image_reason(image, config.images)
+    finish(document, config.finish, score)
+    if document.reason is None:
+        limits = config.images
+        document.reason = lack(
+            document, limits.min_per_document, limits.max_per_document, config.finish.end_of_document_token
+        )
+    return image_ledger(document)
+
+
+def image_ledger(document: Document) -> Ledger:
+    """Every image reference of a document, counted once: kept, dropped by a reason, or failed."""
+    ledger = Ledger("images")
+    for node in document.nodes:
+        if not isinstance(node, ImageNode):
+            continue
+        if node.reason is not None:
+            (ledger.fail if node.failed else ledger.drop)(node.reason)
+        elif document.reason is not None:
+            ledger.drop(DOCUMENT_DROPPED)
+        else:
+            ledger.keep()
+    return ledger
+
+
+def _learn(image: ImageNode, found: Fetched | None) -> None:
+    """Take over the facts of the fetch, or its reason; a declared percentage becomes pixels, as published."""
+    if found is None or found.status != "ok":
+        image.reason = NOT_FETCHED if found is None else found.reason or found.status
+        image.failed = found is None or found.status != "dropped"
+        return
+    image.sha256, image.n_bytes, image.format = found.sha256, found.n_bytes, found.format
+    image.original_width, image.original_height = found.width, found.height
+    image.rendered_width, image.rendered_height = rendered_size(image)

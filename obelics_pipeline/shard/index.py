@@ -1,0 +1,106 @@
+"""The index of a run: one row per document, where it stands, where it came from, and what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from obelics_pipeline.document import Document
+from obelics_pipeline.shard.record import Record, scores
+from obelics_pipeline.shard.tar import Placed
+
+COLUMNS = [
+    pa.field("shard", pa.string(), nullable=False),  # name within the folder `shards`
+    pa.field("offset", pa.int64(), nullable=False),  # bytes; [offset, offset + length) is a tar of its own
+    pa.field("length", pa.int64(), nullable=False),
+    pa.field("doc_id", pa.string(), nullable=False),
+    pa.field("url", pa.string(), nullable=False),
+    pa.field("warc_filename", pa.string(), nullable=False),
+    pa.field("warc_record_offset", pa.int64(), nullable=False),
+    pa.field("warc_record_length", pa.int64(), nullable=False),
+    pa.field("content_sha256", pa.string(), nullable=False),  # see record.content_sha256
+    pa.field("n_texts", pa.int32(), nullable=False),
+    pa.field("n_images", pa.int32(), nullable=False),
+    pa.field("n_files", pa.int32(), nullable=False),  # image files in the tar; fewer than n_images if not fetched
+    pa.field("language", pa.string()),
+]
+NAMES = tuple(field.name for field in COLUMNS)
+ROWS_PER_GROUP = 8192
+
+
+def index_schema(score_names: Sequence[str]) -> pa.Schema:
+    """The columns of an index: the fixed ones, then one nullable float per score, in the order given.
+
+    Raises ValueError for a score that has the name of a column.
+    """
+    if clash := sorted(set(score_names) & set(NAMES)) or len(set(score_names)) != len(score_names):
+        raise ValueError(f"score names {clash or list(score_names)}: taken by a column of the index, or given twice")
+    return pa.schema([*COLUMNS, *(pa.field(name, pa.float64()) for name in score_names)])
+
+
+def index_row(shard: str, placed: Placed, document: Document, record: Record, names: Sequence[str]) -> dict[str, Any]:
+    """The row of one document."""
+    return {
+        "shard": shard,
+        "offset": placed.offset,
+        "length": placed.length,
+        "doc_id": document.doc_id,
+        "url": document.url,
+        "warc_filename": document.warc_filename,
+        "warc_record_offset": document.warc_record_offset,
+        "warc_record_length": document.warc_record_length,
+        "content_sha256": record.content_sha256,
+        "n_texts": record.n_texts,
+        "n_images": record.n_images,
+        "n_files": len(record.files),
+        "language": document.language,
+        **scores(document.scores, names),
+    }
+
+
+class IndexWriter:
+    """Writes rows to Parquet as they come, in groups of equal size, so that equal rows give equal bytes."""
+
+    def __init__(self, path: Path, score_names: Sequence[str]) -> None:
+        self._schema = index_schema(score_names)
+        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
+        self._rows: list[dict[str, Any]] = []
+
+    def __enter__(self) -> IndexWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            self._flush()
+        self._writer.close()
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Append one row."""
+        self._rows.append(row)
+        if len(self._rows) == ROWS_PER_GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._rows:
+            self._writer.write_table(pa.Table.from_pylist(self._rows, self._schema))
+            self._rows = []
+
+
+def read_index(path: Path, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of an index, one group of rows in memory at a time. Raises OSError or pa.ArrowException if unreadable."""
+    with pq.ParquetFile(path) as source:
+        for batch in source.iter_batches(batch_size=ROWS_PER_GROUP, columns=columns and list(columns)):
+            yield from batch.to_pylist()
+
+
+def merge_indexes(parts: Iterable[Path], path: Path, score_names: Sequence[str]) -> None:
+    """Write the rows of several indexes, in the order given, as one."""
+    with IndexWriter(path, score_names) as writer:
+        for part in parts:
+            for row in read_index(part):
+                writer.write(row)

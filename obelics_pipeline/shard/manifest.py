@@ -1,0 +1,116 @@
+"""manifest.json of a finished run: which shards there are, what is in them, and what became of everything else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from obelics_pipeline.commit import file_sha256, write_file
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.ledger import Ledger
+
+FORMAT = "obelics-shards-1"
+FILE, INDEX, SHARDS = "manifest.json", "index.parquet", "shards"
+COUNTED = ("documents", "texts", "images", "files", "bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class ShardEntry:
+    """One tar: its name within the folder `shards`, its hash, and what it holds."""
+
+    name: str
+    sha256: str
+    bytes: int
+    documents: int
+    texts: int
+    images: int  # image references
+    files: int  # image files
+
+
+@dataclass(frozen=True)
+class RunManifest:
+    """What a finished run consists of. `min_images` and `fetched` say what every document must have."""
+
+    shards: tuple[ShardEntry, ...]
+    index_sha256: str
+    index_bytes: int
+    score_names: tuple[str, ...]
+    min_images: int
+    fetched: bool
+    ledgers: Mapping[str, Ledger]
+    notes: Mapping[str, Any]
+
+    def counts(self) -> dict[str, int]:
+        """Sums over the shards."""
+        sums = {name: sum(getattr(shard, name) for shard in self.shards) for name in COUNTED}
+        return {"shards": len(self.shards), **sums}
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands on disk. No clock, no machine: equal runs have equal manifests."""
+        return {
+            "format": FORMAT,
+            "counts": self.counts(),
+            "min_images": self.min_images,
+            "fetched": self.fetched,
+            "score_names": list(self.score_names),
+            "index": {"name": INDEX, "sha256": self.index_sha256, "bytes": self.index_bytes},
+            "ledgers": {noun: ledger.to_json() for noun, ledger in self.ledgers.items()},
+            "notes": dict(self.notes),
+            "shards": [asdict(shard) for shard in self.shards],
+        }
+
+
+def shard_name(number: int) -> str:
+    """The file name of a shard by its number in the run, from 0."""
+    return f"shard-{number:06d}.tar"
+
+
+def shard_entry(path: Path, rows: Sequence[Mapping[str, Any]]) -> ShardEntry:
+    """The entry of a finished tar from its index rows."""
+    texts, images, files = (sum(row[key] for row in rows) for key in ("n_texts", "n_images", "n_files"))
+    return ShardEntry(path.name, file_sha256(path), path.stat().st_size, len(rows), texts, images, files)
+
+
+def write_manifest(folder: Path, manifest: RunManifest) -> None:
+    """Write it whole or not at all: a folder with a manifest is a finished run."""
+    text = json.dumps(manifest.to_json(), ensure_ascii=False, indent=1) + "\n"
+    write_file(folder / FILE, text.encode())
+
+
+def read_manifest(folder: Path) -> RunManifest:
+    """The manifest of a finished run. Raises UserError for a folder that is none, or whose manifest is not ours."""
+    path = folder / FILE
+    try:
+        value = json.loads(path.read_bytes())
+    except OSError:
+        raise UserError(f"{folder}: no finished run is there ({FILE} is missing); give the --output of a run") from None
+    except ValueError as error:
+        raise UserError(f"{path}: not JSON ({error}); run the same command again to write it anew") from None
+    try:
+        if value["format"] != FORMAT:
+            raise ValueError(f"format {value['format']!r}, this version reads {FORMAT}")
+        return _from_json(value)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{path}: not the manifest of a run ({type(error).__name__}: {error})") from None
+
+
+def stated_counts(folder: Path) -> dict[str, Any]:
+    """The sums as they stand in the file, for comparison with its list of shards."""
+    counts: dict[str, Any] = json.loads((folder / FILE).read_bytes())["counts"]
+    return counts
+
+
+def _from_json(value: dict[str, Any]) -> RunManifest:
+    return RunManifest(
+        shards=tuple(ShardEntry(**shard) for shard in value["shards"]),
+        index_sha256=value["index"]["sha256"],
+        index_bytes=value["index"]["bytes"],
+        score_names=tuple(value["score_names"]),
+        min_images=value["min_images"],
+        fetched=value["fetched"],
+        ledgers={noun: Ledger.from_json(noun, counts) for noun, counts in value["ledgers"].items()},
+        notes=value["notes"],
+    )
