@@ -94,7 +94,10 @@ class Attempt:
             os.replace(path, target)
             files[role] = {"name": str(target.relative_to(self._folder)), "sha256": sha256, "bytes": size}
         manifest = Manifest(self._unit.name, self._unit.stage, files, {x.noun: x for x in ledgers}, notes or {})
-        create_json(manifest_path(self._folder, self._unit.name), manifest.to_json())
+        path = manifest_path(self._folder, self._unit.name)
+        if not create_json(path, manifest.to_json()) and read_manifest(self._folder, self._unit.name) is None:
+            path.unlink(missing_ok=True)  # damaged, or what it names is gone: it commits nothing
+            create_json(path, manifest.to_json())
         return read_manifest(self._folder, self._unit.name) or manifest
 
 
@@ -135,7 +138,7 @@ def temporary(path: Path) -> Iterator[Path]:
 
 
 def create_json(path: Path, value: Any) -> bool:
-    """Create a JSON file if it is not there yet; a damaged one is replaced. False where another was first."""
+    """Create a JSON file if it is not there yet. False where another was first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f"{TEMPORARY}{secrets.token_hex(8)}.json")
     try:

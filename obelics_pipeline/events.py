@@ -5,6 +5,7 @@ The only file of a run that holds times; nothing is computed from it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from pathlib import Path
@@ -21,15 +22,11 @@ class EventLog:
     def write(self, event: str, **values: Any) -> None:
         """Write one event. A full disk must not hide the error that matters, so a failed write is let go."""
         line = {"time": round(time.time(), 3), "event": event, **values}
-        try:
+        with contextlib.suppress(OSError):
             self._stream.write(json.dumps(line, ensure_ascii=False) + "\n")
             self._stream.flush()
-        except OSError:
-            pass
 
     def close(self) -> None:
         """Close the file."""
-        try:
+        with contextlib.suppress(OSError):
             self._stream.close()
-        except OSError:
-            pass

@@ -38,12 +38,14 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             lock = (self.path / ".lock").open("a")
         except OSError as error:
-            raise UserError(f"--output {self.path}: cannot be written to: {error.strerror}; give another folder") from None
+            why = f"cannot be written to ({error.strerror})"
+            raise UserError(f"--output {self.path}: {why}; give another folder") from None
         with lock, (self.path / ".workers").open("a") as workers:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise UserError(f"--output {self.path}: another run is working there; wait for it, or stop it") from None
+                why = "another run is working there"
+                raise UserError(f"--output {self.path}: {why}; wait for it, or stop it") from None
             _wait_for(workers.fileno(), self.path)
             sweep_temporary(self.path)
             yield
@@ -92,5 +94,6 @@ def _wait_for(workers: int, folder: Path) -> None:
             return
         except BlockingIOError:
             if time.monotonic() > deadline:
-                raise UserError(f"--output {folder}: workers of a killed run are still at work; stop them first") from None
+                why = "workers of a killed run are still at work there"
+                raise UserError(f"--output {folder}: {why}; stop them first") from None
             time.sleep(0.1)

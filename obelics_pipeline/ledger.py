@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass
 class Ledger:
-    """What went in and what became of it, counted by reason. `noun` says what is counted: records, documents, images."""
+    """What went in and what became of it, counted by reason. `noun` says of what: records, documents, images."""
 
     noun: str
     entered: int = 0

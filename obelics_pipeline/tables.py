@@ -137,10 +137,18 @@ def _node_array(documents: Sequence[Document], paragraph_score_names: Sequence[s
     )
 
 
+def score_columns(path: Path) -> tuple[list[str], list[str]]:
+    """The names of the document and the paragraph scores in a file of documents."""
+    schema = pq.read_schema(path)
+    nodes = schema.field("nodes").type.value_type
+    paragraph = [field.name.removeprefix("score_") for field in nodes if field.name.startswith("score_")]
+    return [field.name for field in schema if pa.types.is_floating(field.type)], paragraph
+
+
 def read_documents(path: Path, start: int = 0, stop: int | None = None) -> Iterator[Document]:
     """The documents of one file, in order; `start` and `stop` are rows. One row group is held at a time."""
     with pq.ParquetFile(path) as source:
-        score_names = [f.name for f in source.schema_arrow if pa.types.is_floating(f.type)]
+        score_names, _ = score_columns(path)
         row = 0
         for group in range(source.num_row_groups):
             n = source.metadata.row_group(group).num_rows

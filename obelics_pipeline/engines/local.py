@@ -12,14 +12,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from urllib.parse import unquote
 
-from pebble import ProcessExpired, ProcessFuture, ProcessPool
+from pebble import ProcessExpired, ProcessPool
 
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.engines.engine import Failure, Work
@@ -46,9 +46,9 @@ class LocalEngine:
         if not units:
             return
         waiting = deque(units)
-        flying: dict[ProcessFuture, Unit] = {}
+        flying: dict[Future[Any], Unit] = {}
         attempts: dict[str, int] = {}
-        pool = ProcessPool(
+        pool: Any = ProcessPool(
             max_workers=min(self._workers, len(units)),
             context=get_context("forkserver"),
             initializer=_start_worker,
@@ -106,7 +106,7 @@ def _as_os_error(error: Exception, output: Path) -> Exception:
     return error
 
 
-def _outcome(future: ProcessFuture, unit: Unit, attempts: dict[str, int]) -> Manifest | Failure | Unit:
+def _outcome(future: Future[Any], unit: Unit, attempts: dict[str, int]) -> Manifest | Failure | Unit:
     """What became of a unit; the unit itself where it should be tried again."""
     attempts[unit.name] = attempts.get(unit.name, 0) + 1
     try:

@@ -9,17 +9,17 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from obelics_pipeline.extract.measure import Measurer, decision_config, measurement_config, score_names
+from obelics_pipeline.extract.page import PageRejected, extract_page
+from obelics_pipeline.extract.split import split_nodes
+from obelics_pipeline.read.ranges import ReadTask
+from obelics_pipeline.read.records import Page, Skipped, read_task
 
 from obelics_pipeline.commit import Attempt, Manifest, read_manifest
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.document import Document, Node, make_doc_id
-from obelics_pipeline.extract.measure import Measurer, decision_config, measurement_config, score_names
-from obelics_pipeline.extract.page import PageRejected, extract_page
-from obelics_pipeline.extract.split import split_nodes
 from obelics_pipeline.extract.suspects import Suspects
 from obelics_pipeline.ledger import Ledger
-from obelics_pipeline.read.ranges import ReadTask
-from obelics_pipeline.read.records import Page, Skipped, read_task
 from obelics_pipeline.tables import DocumentWriter, read_documents
 from obelics_pipeline.unit import Unit, digest
 
@@ -133,7 +133,7 @@ def _write_documents(documents: Iterator[Document], path: Path, config: RunConfi
 def _documents(
     unit: Unit, config: RunConfig, ledger: Ledger, rows: list[dict[str, Any]], suspects: Suspects
 ) -> Iterator[Document]:
-    """The documents of every page of a unit; what becomes of each record is counted in `ledger` and listed in `rows`."""
+    """The documents of a unit's pages; what becomes of each record is counted in `ledger` and listed in `rows`."""
     for item in read_task(ReadTask.from_json(unit.payload["task"]), config.reading):
         if isinstance(item, Skipped):
             _count(ledger, item.reason, item.failed)

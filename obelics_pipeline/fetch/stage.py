@@ -41,7 +41,7 @@ def request_unit(
     buckets: int,
     url_reason: Callable[[str], str | None],
 ) -> Manifest:
-    """Write the distinct (bucket, partition, url) that one extracted unit asks for. URLs refused by rule are not asked."""
+    """Write the distinct (bucket, partition, url) that one extracted unit asks for; what a rule refuses is not asked."""
     done = read_manifest(folder, unit.name)
     if done is not None:
         return done

@@ -1,0 +1,141 @@
+"""The command line: `obelics COMMAND`. Each command imports what it needs when it is called: help is instant."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from obelics_pipeline import __version__
+from obelics_pipeline.errors import Stopped, UserError
+
+STAGES = ("extract", "fetch", "shard")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, with exit code 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"obelics: {message}; see: {self.prog} --help\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code: 0 done, 1 failed units, 2 wrong command or config, 3 stopped, resumable."""
+    arguments = _parser().parse_args(argv)
+    try:
+        code: int = arguments.command(arguments)
+        return code
+    except (UserError, Stopped) as error:
+        print(f"obelics: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("obelics: stopped; run the same command again to go on", file=sys.stderr)
+        return Stopped.exit_code
+    except BrokenPipeError:  # the reader of our output is gone: nothing to say to anybody
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="obelics", description="From WARC records to shards of interleaved image-text documents.")
+    parser.add_argument("--version", action="version", version=f"obelics-pipeline {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+    _add_run(commands)
+    _add_demo(commands)
+    _add_validate(commands)
+    _add_export(commands)
+    return parser
+
+
+def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
+    run = commands.add_parser(
+        "run",
+        help="the main job: WARC files in, shards out; run it again to go on",
+        description="Read WARC files and write shards. The same command goes on where it was stopped, and does nothing "
+        "when all is done. Exit codes: 0 done, 1 some units failed, 2 wrong command or config, 3 stopped.",
+    )
+    run.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a bundled one: default, obelics")
+    run.add_argument(
+        "--input", nargs="+", required=True, metavar="INPUT",
+        help="WARC files (path, glob, s3://, https://, gs://), a list of them (.txt, warc.paths, warc.paths.gz), or a "
+        "pointer table (.parquet)",
+    )  # fmt: skip
+    run.add_argument("--output", type=Path, required=True, metavar="DIR", help="folder of the run")
+    run.add_argument("--engine", choices=("local",), default="local", help="who runs the units (default: local)")
+    run.add_argument("--workers", type=_positive, metavar="N", help="processes (default: one per CPU core)")
+    run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of the config")
+    run.add_argument("--stage", nargs="+", choices=STAGES, default=list(STAGES), help="only these stages")
+    run.add_argument(
+        "--retry-failed", nargs="+", default=[], metavar="REASON",
+        help="ask once more for images that failed for these reasons; retryable: all that may pass by themselves",
+    )  # fmt: skip
+    run.add_argument("--force", action="store_true", help="go on in a folder that another config file began")
+    run.set_defaults(command=_run)
+
+
+def _add_demo(commands: argparse._SubParsersAction[_Parser]) -> None:
+    demo = commands.add_parser("demo", help="the whole of it on a small web site, offline, in under a minute")
+    demo.add_argument("--output", type=Path, default=Path("demo-output"), metavar="DIR", help="default: demo-output")
+    demo.set_defaults(command=_demo)
+
+
+def _add_validate(commands: argparse._SubParsersAction[_Parser]) -> None:
+    validate = commands.add_parser("validate", help="read every shard back and check all that can be checked")
+    validate.add_argument("folder", type=Path, metavar="DIR", help="folder of a finished run")
+    validate.set_defaults(command=_validate)
+
+
+def _add_export(commands: argparse._SubParsersAction[_Parser]) -> None:
+    export = commands.add_parser("export", help="write the documents in another format")
+    export.add_argument("folder", type=Path, metavar="DIR", help="folder of a finished run")
+    export.add_argument("--format", choices=("parquet",), required=True, help="parquet: the published OBELICS columns")
+    export.add_argument("--output", type=Path, metavar="DIR", help="default: DIR/export-FORMAT")
+    export.set_defaults(command=_export)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be 1 or more, got {text}")
+    return number
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.run import run
+
+    return run(
+        arguments.config,
+        arguments.input,
+        arguments.output,
+        workers=arguments.workers or os.cpu_count() or 1,
+        overrides=arguments.set,
+        stages=arguments.stage,
+        retry=arguments.retry_failed,
+        force=arguments.force,
+    )
+
+
+def _demo(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.demo.run import run_demo
+
+    return run_demo(arguments.output)
+
+
+def _validate(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.shard.validate import validate
+
+    return validate(arguments.folder)
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.shard.export import export_parquet
+
+    output = arguments.output or arguments.folder / f"export-{arguments.format}"
+    return export_parquet(arguments.folder, output)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""The main job: WARC files in, validated shards out, from wherever an earlier run of the same command stopped."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+
+from obelics_pipeline.config import RunConfig, load_config
+from obelics_pipeline.display import Display
+from obelics_pipeline.engines.local import DISK_FULL, LocalEngine, disk_full
+from obelics_pipeline.errors import Stopped, UserError
+from obelics_pipeline.events import EventLog
+from obelics_pipeline.extract.measure import Measurer
+from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.job import Job
+from obelics_pipeline.read.inputs import Inputs, resolve_inputs
+from obelics_pipeline.shard.validate import problems
+from obelics_pipeline.stages import StageRunner
+
+STAGES = ("extract", "fetch", "shard")
+UNIT_SECONDS = 3600.0  # a unit that takes longer is killed and tried again: nothing in it should take that long
+
+
+def run(
+    config: str,
+    inputs: Sequence[str],
+    output: Path,
+    workers: int,
+    overrides: Sequence[str] = (),
+    stages: Sequence[str] = STAGES,
+    retry: Sequence[str] = (),
+    force: bool = False,
+) -> int:
+    """Run the main job; returns the exit code 0 (done) or 1 (finished, with failed units).
+
+    Raises UserError for what a person can mend, Stopped where the same command goes on later.
+    """
+    checked = load_config(config, overrides)
+    _check(checked, stages)
+    sources = resolve_inputs(inputs, checked.reading)
+    folder = RunFolder(output)
+    with _stop_on_signal(), folder.locked():
+        changed = folder.claim(Path(config).name.removesuffix(".yaml"), checked, force)
+        events = EventLog(folder.events)
+        events.write("run_started", config=config, inputs=list(inputs), workers=workers, changed=changed)
+        try:
+            with Display(Console()) as display:
+                for line in changed:
+                    display.say(f"changed since the last run here: {line}; what it touches is redone")
+                runner = StageRunner(LocalEngine(workers, output, UNIT_SECONDS), events, display, stages)
+                code = _run(Job(folder, checked, runner), sources, stages, retry, display)
+            events.write("run_done", exit_code=code)
+            return code
+        except OSError as error:
+            if error.errno not in DISK_FULL:
+                raise
+            raise Stopped(disk_full(error)) from None
+        finally:
+            events.close()
+
+
+def _run(job: Job, sources: Inputs, stages: Sequence[str], retry: Sequence[str], display: Display) -> int:
+    """The stages in order; those that are not named must be done already."""
+    extracted = job.extract(sources)
+    if {"fetch", "shard"} & set(stages):
+        answers = job.fetch(extracted, retry)
+        if "shard" in stages:
+            job.shard(extracted, answers)
+            _validate(job, display)
+    return _conclude(job, stages, display)
+
+
+def _validate(job: Job, display: Display) -> None:
+    """Read every shard back before anything is called done. Nothing new: nothing to read."""
+    if not job.unchanged:
+        found = problems(job.folder.path)
+        for problem in found:
+            job.runner.fail("validate", problem, "the shards do not read back as written; report this as a bug")
+        job.runner.events.write("validated", problems=len(found))
+        if found:
+            job.folder.manifest.unlink(missing_ok=True)
+        else:
+            display.say("validated: every shard read back with webdataset and datasets, hashes and alignment hold")
+
+
+def _conclude(job: Job, stages: Sequence[str], display: Display) -> int:
+    lost = job.lost()
+    for line in lost:
+        display.say(f"not conserved: {line}; this is a bug")
+    if job.runner.failures:
+        display.say(
+            f"{len(job.runner.failures)} units failed (see {job.folder.events}); run the same command to try them again"
+        )
+        return 1
+    if lost:
+        return 1
+    if job.runner.fresh == 0:
+        display.say(f"nothing to do: {job.folder.path} is complete")
+    elif "shard" in stages:
+        display.say(job.summary())
+    return 0
+
+
+def _check(config: RunConfig, stages: Sequence[str]) -> None:
+    """What can be known to be missing before any work is done."""
+    Measurer(config.filters, config.language)  # raises UserError for unknown filters and missing models
+    if config.fetch.enabled and "fetch" in stages and find_spec("img2dataset") is None:
+        raise UserError(
+            "fetching images needs the extra: pip install 'obelics-pipeline[images]'; or run without: "
+            "--set fetch.enabled=false"
+        )
+
+
+@contextmanager
+def _stop_on_signal() -> Iterator[None]:
+    """SIGTERM stops a run as Ctrl-C does: what is committed stays, the rest is done by the next run."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise Stopped("stopped; run the same command again to go on")
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

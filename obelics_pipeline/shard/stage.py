@@ -1,0 +1,139 @@
+"""The shard stage: documents meet their images, the kept ones are dealt out to tars by size, the tars are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from obelics_pipeline.commit import Attempt, Manifest, read_manifest
+from obelics_pipeline.config import RunConfig
+from obelics_pipeline.document import Document
+from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.shard.assemble import Fetched, assemble
+from obelics_pipeline.shard.finish import ParagraphScore
+from obelics_pipeline.shard.index import IndexWriter, index_row
+from obelics_pipeline.shard.manifest import ShardEntry, shard_name
+from obelics_pipeline.shard.record import make_record
+from obelics_pipeline.shard.tar import ReadImage, ShardWriter
+from obelics_pipeline.tables import DocumentWriter, read_documents, score_columns
+from obelics_pipeline.unit import Unit, digest
+
+VERSION = 1  # raise it when the same documents would give other shards: finished units are then redone
+SIZES = pa.schema([("row", pa.int64()), ("bytes", pa.int64())])
+
+Answers = Callable[[Sequence[Path]], Mapping[str, Fetched]]
+
+
+def assemble_units(
+    extracted: Sequence[Manifest], answers: Mapping[str, Sequence[Path]], digests: Mapping[str, str], config: RunConfig
+) -> list[Unit]:
+    """One unit per extracted unit. `answers` are its files of the fetch stage, `digests` say what is in them."""
+    rules = [config.images.model_dump(mode="json"), config.finish.model_dump(mode="json"), config.fetch.enabled]
+    return [
+        Unit(
+            "assemble",
+            digest(VERSION, m.files["data"]["sha256"], digests.get(m.unit, ""), rules),
+            m.unit.rpartition("-")[0],
+            {"extracted": m.unit, "answers": [str(path) for path in answers.get(m.unit, ())]},
+        )
+        for m in extracted
+    ]
+
+
+def assemble_unit(
+    unit: Unit, *, folder: Path, extract_folder: Path, config: RunConfig, read_answers: Answers, score: ParagraphScore
+) -> Manifest:
+    """Bring the kept documents of one extracted unit together with their images, and decide them."""
+    done = read_manifest(folder, unit.name)
+    if done is not None:
+        return done
+    extracted = read_manifest(extract_folder, unit.payload["extracted"])
+    if extracted is None:
+        raise FileNotFoundError(f"extracted unit {unit.payload['extracted']} is gone")
+    answers = read_answers([Path(name) for name in unit.payload["answers"]])
+    source = extracted.path(extract_folder, "data")
+    documents, images, sizes = Ledger("documents"), Ledger("images"), []
+    names = score_columns(source)
+    with Attempt(folder, unit) as attempt:
+        with DocumentWriter(attempt.file("data", ".parquet"), *names) as writer:
+            for row, document in enumerate(d for d in read_documents(source) if d.reason is None):
+                images.add(assemble(document, answers, config, score))
+                if document.reason is None:
+                    documents.keep()
+                    sizes.append({"row": row, "bytes": make_record(document, names[0]).size})
+                else:
+                    documents.drop(document.reason)
+                writer.write(document)
+        pq.write_table(pa.Table.from_pylist(sizes, SIZES), attempt.file("sizes", ".parquet"))
+        return attempt.commit([documents, images])
+
+
+def plan_tars(assembled: Sequence[Manifest], folder: Path, config: RunConfig, score_names: Sequence[str]) -> list[Unit]:
+    """Which rows of which assembled units make which tar: in order, a tar is closed once it has its target bytes."""
+    units: list[Unit] = []
+    spans: list[dict[str, Any]] = []
+    filled = 0
+
+    def close() -> None:
+        nonlocal spans, filled
+        name = shard_name(len(units))
+        id_ = digest(VERSION, spans, list(score_names))
+        units.append(Unit("shard", id_, Path(name).stem, {"name": name, "spans": spans, "scores": list(score_names)}))
+        spans, filled = [], 0
+
+    for manifest in assembled:
+        for row, size in _sizes(manifest.path(folder, "sizes")):
+            if not spans or spans[-1]["unit"] != manifest.unit:
+                spans.append({"unit": manifest.unit, "sha256": manifest.files["data"]["sha256"], "start": row})
+            spans[-1]["stop"] = row + 1
+            filled += size
+            if filled >= config.shard.target_bytes:
+                close()
+    if spans:
+        close()
+    return units
+
+
+def _sizes(path: Path) -> Iterator[tuple[int, int]]:
+    table = pq.read_table(path)
+    return zip(table["row"].to_pylist(), table["bytes"].to_pylist(), strict=True)
+
+
+def tar_unit(unit: Unit, *, folder: Path, assembled_folder: Path, read_image: ReadImage) -> Manifest:
+    """Write one tar and its part of the index."""
+    done = read_manifest(folder, unit.name)
+    if done is not None:
+        return done
+    name, scores = unit.payload["name"], unit.payload["scores"]
+    sums = dict.fromkeys(("documents", "texts", "images", "files"), 0)
+    with Attempt(folder, unit) as attempt:
+        tar = ShardWriter(attempt.file("data", ".tar", name))
+        with tar, IndexWriter(attempt.file("index", ".parquet"), scores) as index:
+            for document in _kept(unit, assembled_folder):
+                record = make_record(document, scores)
+                row = index_row(name, tar.add(record, read_image), document, record, scores)
+                index.write(row)
+                sums["documents"] += 1
+                for key in ("texts", "images", "files"):
+                    sums[key] += row[f"n_{key}"]
+        return attempt.commit([], sums)
+
+
+def shard_entries(manifests: Sequence[Manifest]) -> tuple[ShardEntry, ...]:
+    """What the run's manifest says of each tar."""
+    files = [(m.files["data"], m.notes) for m in manifests]
+    return tuple(ShardEntry(f["name"], f["sha256"], f["bytes"], **notes) for f, notes in files)
+
+
+def _kept(unit: Unit, folder: Path) -> Iterator[Document]:
+    for span in unit.payload["spans"]:
+        manifest = read_manifest(folder, span["unit"])
+        if manifest is None:
+            raise FileNotFoundError(f"assembled unit {span['unit']} is gone")
+        for document in read_documents(manifest.path(folder, "data"), span["start"], span["stop"]):
+            if document.reason is None:
+                yield document
