@@ -1,0 +1,47 @@
+"""Units for the engine's tests: what a worker does is said by the payload."""
+
+import errno
+import os
+import signal
+import time
+from pathlib import Path
+
+from obelics_pipeline.commit import Attempt, Manifest, read_manifest
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.unit import Unit
+
+
+def unit(name: str, do: str = "commit", **payload: object) -> Unit:
+    return Unit("test", name, "u", {"do": do, **payload})
+
+
+def work(unit: Unit, *, folder: Path) -> Manifest:
+    """Commit one byte, after the trouble that the payload asks for."""
+    done = read_manifest(folder, unit.name)
+    if done is not None:
+        return done
+    do, tries = unit.payload["do"], folder / f"tries-{unit.id}"
+    with tries.open("a") as stream:
+        stream.write("x")
+    n = tries.stat().st_size
+    if do == "die_always" or (do == "die_once" and n == 1):
+        os.kill(os.getpid(), signal.SIGKILL)
+    if do == "raise_always" or (do == "raise_once" and n == 1):
+        raise RuntimeError("trouble")
+    if do == "disk_full":
+        raise OSError(errno.ENOSPC, "No space left on device", "/somewhere")
+    if do == "user_error":
+        raise UserError("a model is missing; get it")
+    if do == "hang" and n == 1:
+        time.sleep(600)
+    with Attempt(folder, unit) as attempt:
+        attempt.file("data", ".bin").write_bytes(unit.id.encode())
+        return attempt.commit([Ledger("things", 1, 1)])
+
+
+def pids_of_sleepers(unit: Unit, *, folder: Path) -> Manifest:
+    """Write this worker's process id, then sleep for ever."""
+    (folder / f"pid-{unit.id}").write_text(str(os.getpid()))
+    time.sleep(600)
+    raise AssertionError
