@@ -19,19 +19,32 @@ class Fetched(Protocol):
     """What the fetch stage knows of one URL; sizes in pixels and bytes, of the bytes that were stored."""
 
     @property
-    def status(self) -> str: ...  # "ok", "dropped" (a rule or an opt-out) or "failed"
+    def status(self) -> str:
+        """ok, dropped (a rule or an opt-out) or failed."""
+
     @property
-    def reason(self) -> str | None: ...
+    def reason(self) -> str | None:
+        """Why it is not ok; None where it is."""
+
     @property
-    def sha256(self) -> str | None: ...
+    def sha256(self) -> str | None:
+        """Names the bytes in the image store; None where there are none."""
+
     @property
-    def n_bytes(self) -> int | None: ...
+    def n_bytes(self) -> int | None:
+        """How many bytes."""
+
     @property
-    def format(self) -> str | None: ...
+    def format(self) -> str | None:
+        """As Pillow names it, lower case."""
+
     @property
-    def width(self) -> int | None: ...
+    def width(self) -> int | None:
+        """Pixels."""
+
     @property
-    def height(self) -> int | None: ...
+    def height(self) -> int | None:
+        """Pixels."""
 
 
 def assemble(document: Document, results: Mapping[str, Fetched], config: RunConfig, score: ParagraphScore) -> Ledger:

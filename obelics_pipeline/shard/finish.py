@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Protocol
 
 from obelics_pipeline.config.filtering import Threshold
@@ -16,7 +17,8 @@ NO_TEXT, IMAGE_COUNT = "no_text", "image_count"
 class ParagraphScore(Protocol):
     """Measures one paragraph by a filter's name: `score(name, text, language, options)`; None if not measurable."""
 
-    def __call__(self, name: str, text: str, language: str | None, options: Mapping[str, Any], /) -> float | None: ...
+    def __call__(self, name: str, text: str, language: str | None, options: Mapping[str, Any], /) -> float | None:
+        """The score."""
 
 
 def finish(document: Document, config: FinishConfig, score: ParagraphScore) -> None:
@@ -69,9 +71,8 @@ def drop_paragraphs(document: Document, config: FinishConfig, score: ParagraphSc
 
 def drop_markers(nodes: Sequence[Node], token: str | None) -> None:
     """Markers that follow a marker within one text go, and the one that ends the document (steps 4 to 6)."""
-    run: list[TextNode] = []
     for run in texts_between_images(nodes):
-        for before, node in zip(run, run[1:], strict=False):
+        for before, node in pairwise(run):
             if is_marker(before, token) and is_marker(node, token):
                 node.reason = MARKER
     last = next((n for n in reversed(nodes) if n.reason is None and not (isinstance(n, TextNode) and not n.text)), None)

@@ -45,9 +45,8 @@ def image_reason(image: ImageNode, config: ImageRulesConfig) -> str | None:
         return SIDE
     if config.check_rendered and not _sides_hold(rendered_size(image), config):
         return RENDERED_SIDE
-    if image.original_width and image.original_height:
-        if not config.min_ratio <= image.original_width / image.original_height <= config.max_ratio:
-            return RATIO
+    if not _ratio_holds(image.original_width, image.original_height, config):
+        return RATIO
     return None
 
 
@@ -97,6 +96,10 @@ def _lower(words: tuple[str, ...]) -> frozenset[str]:
 
 def _sides_hold(sides: tuple[int | None, int | None], config: ImageRulesConfig) -> bool:
     return all(side is None or config.min_side <= side <= config.max_side for side in sides)
+
+
+def _ratio_holds(width: int | None, height: int | None, config: ImageRulesConfig) -> bool:
+    return not width or not height or config.min_ratio <= width / height <= config.max_ratio
 
 
 def _rendered_side(declared: int | str | None, original: int | None) -> int | None:

@@ -38,8 +38,9 @@ def index_schema(score_names: Sequence[str]) -> pa.Schema:
 
     Raises ValueError for a score that has the name of a column.
     """
-    if clash := sorted(set(score_names) & set(NAMES)) or len(set(score_names)) != len(score_names):
-        raise ValueError(f"score names {clash or list(score_names)}: taken by a column of the index, or given twice")
+    taken = [name for i, name in enumerate(score_names) if name in NAMES or name in score_names[:i]]
+    if taken:
+        raise ValueError(f"score names {', '.join(taken)}: taken by a column of the index, or given twice")
     return pa.schema([*COLUMNS, *(pa.field(name, pa.float64()) for name in score_names)])
 
 
@@ -74,7 +75,7 @@ class IndexWriter:
     def __enter__(self) -> IndexWriter:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None) -> None:
         if kind is None:
             self._flush()
         self._writer.close()
@@ -92,7 +93,7 @@ class IndexWriter:
 
 
 def read_index(path: Path, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-    """The rows of an index, one group of rows in memory at a time. Raises OSError or pa.ArrowException if unreadable."""
+    """The rows of an index, a group of rows in memory at a time. Raises OSError or pa.ArrowException."""
     with pq.ParquetFile(path) as source:
         for batch in source.iter_batches(batch_size=ROWS_PER_GROUP, columns=columns and list(columns)):
             yield from batch.to_pylist()

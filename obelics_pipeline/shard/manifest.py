@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from obelics_pipeline.commit import file_sha256, write_file
+from obelics_pipeline.config.run import RunConfig
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.ledger import Ledger
 
@@ -30,16 +31,37 @@ class ShardEntry:
     files: int  # image files
 
 
+@dataclass(frozen=True, slots=True)
+class Promises:
+    """What holds for every document of a run because its config says so; `obelics validate` holds the run to it."""
+
+    min_images: int
+    max_images: int
+    distinct_images: bool  # no image URL twice within a document
+    fetched: bool  # every image has its file
+    score_names: tuple[str, ...]
+
+
+def promises_of(config: RunConfig, score_names: Sequence[str]) -> Promises:
+    """What a config promises."""
+    images = config.images
+    return Promises(
+        min_images=images.min_per_document,
+        max_images=images.max_per_document,
+        distinct_images=config.finish.drop_repeated_images,
+        fetched=config.fetch.enabled,
+        score_names=tuple(score_names),
+    )
+
+
 @dataclass(frozen=True)
 class RunManifest:
-    """What a finished run consists of. `min_images` and `fetched` say what every document must have."""
+    """What a finished run consists of. `ledgers` are the run's; `notes` are JSON values for people."""
 
     shards: tuple[ShardEntry, ...]
     index_sha256: str
     index_bytes: int
-    score_names: tuple[str, ...]
-    min_images: int
-    fetched: bool
+    promises: Promises
     ledgers: Mapping[str, Ledger]
     notes: Mapping[str, Any]
 
@@ -53,9 +75,7 @@ class RunManifest:
         return {
             "format": FORMAT,
             "counts": self.counts(),
-            "min_images": self.min_images,
-            "fetched": self.fetched,
-            "score_names": list(self.score_names),
+            "promises": asdict(self.promises),
             "index": {"name": INDEX, "sha256": self.index_sha256, "bytes": self.index_bytes},
             "ledgers": {noun: ledger.to_json() for noun, ledger in self.ledgers.items()},
             "notes": dict(self.notes),
@@ -108,9 +128,7 @@ def _from_json(value: dict[str, Any]) -> RunManifest:
         shards=tuple(ShardEntry(**shard) for shard in value["shards"]),
         index_sha256=value["index"]["sha256"],
         index_bytes=value["index"]["bytes"],
-        score_names=tuple(value["score_names"]),
-        min_images=value["min_images"],
-        fetched=value["fetched"],
+        promises=Promises(**value["promises"] | {"score_names": tuple(value["promises"]["score_names"])}),
         ledgers={noun: Ledger.from_json(noun, counts) for noun, counts in value["ledgers"].items()},
         notes=value["notes"],
     )

@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from obelics_pipeline.document import Document, general_metadata, interleave, to_json
 
@@ -102,11 +101,6 @@ def record_size(member_bytes: Iterable[int]) -> int:
 
 
 def content_sha256(members: Iterable[tuple[str, str]]) -> str:
-    """The hash of a record: sha256 over one line `<sha256>  <name>` per member, in order, as sha256sum(1) prints them."""
+    """The hash of a record: sha256 over one line `<sha256>  <name>` per member, in order, as sha256sum prints."""
     lines = "".join(f"{sha256}  {name}\n" for name, sha256 in members)
     return hashlib.sha256(lines.encode()).hexdigest()
-
-
-def describe(value: Any) -> str:
-    """A value as it may stand in a message of one line."""
-    return ascii(value)[:120]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any
+from typing import IO
 
 from obelics_pipeline.shard.record import BLOCK, Record
 
@@ -48,14 +48,14 @@ class ShardWriter:
     def __enter__(self) -> ShardWriter:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None) -> None:
         if kind is None:
             self.close()
         else:
             self._stream.close()
 
     def add(self, record: Record, read_image: ReadImage) -> Placed:
-        """Append a document. Raises ValueError for a repeated key, and where the store gives other bytes than recorded."""
+        """Append a document. Raises ValueError for a repeated key, or other bytes than recorded."""
         if record.doc_id in self._keys:
             raise ValueError(f"{self._path}: document {record.doc_id} is there already")
         self._keys.add(record.doc_id)
@@ -68,7 +68,7 @@ class ShardWriter:
             self._member(record.doc_id, file.name, data)
         placed = Placed(offset, self._offset() - offset)
         if placed.length != record.size:
-            raise ValueError(f"{self._path}: document {record.doc_id} took {placed.length} bytes, planned {record.size}")
+            raise ValueError(f"{self._path}: {record.doc_id} took {placed.length} bytes, planned {record.size}")
         return placed
 
     def close(self) -> None:
@@ -129,20 +129,23 @@ def read_members(shard: IO[bytes], placed: Placed, size: int) -> Iterator[Member
                     raise TarDamaged(f"no member at byte {at}, where {end - at} bytes should follow")
                 at = _checked(info, at, end)
                 yield Member(info.name, info.size, _extract(tar, info))
-    except (tarfile.TarError, EOFError, UnicodeError, ValueError) as error:
-        raise TarDamaged(f"no tar member at byte {at}: {error}") from None
+    except TarDamaged:
+        raise
+    except Exception as error:  # tarfile meets hostile headers with whatever it stumbles over
+        raise TarDamaged(f"no tar member at byte {at}: {type(error).__name__}: {error}") from None
 
 
 def _checked(info: tarfile.TarInfo, at: int, end: int) -> int:
     """Where the member after this one starts."""
     if info.type != tarfile.REGTYPE or info.offset != at or info.offset_data != at + BLOCK:
-        raise TarDamaged(f"member {ascii(info.name)} is no plain file")
+        raise TarDamaged(f"member {info.name!a} is no plain file")
     after = info.offset_data + -(-info.size // BLOCK) * BLOCK
     if after > end:
-        raise TarDamaged(f"member {ascii(info.name)} reaches beyond its document, to byte {after} of {end}")
+        raise TarDamaged(f"member {info.name!a} reaches beyond its document, to byte {after} of {end}")
     return after
 
 
 def _extract(tar: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:
-    stream: Any = tar.extractfile(info)
+    stream: IO[bytes] | None = tar.extractfile(info)
+    assert stream is not None, "a plain file"
     return stream

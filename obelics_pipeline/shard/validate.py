@@ -1,0 +1,135 @@
+"""`obelics validate`: a finished run held to what it says of itself, shard by shard, with every reader of the trade."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from obelics_pipeline.commit import TEMPORARY, file_sha256
+from obelics_pipeline.shard.check_shard import shard_problems, skipped_checks
+from obelics_pipeline.shard.index import index_schema, read_index
+from obelics_pipeline.shard.manifest import (
+    INDEX,
+    SHARDS,
+    Promises,
+    RunManifest,
+    ShardEntry,
+    read_manifest,
+    stated_counts,
+)
+
+ShardTask = tuple[ShardEntry, list[dict[str, Any]]]
+Map = Callable[[Callable[[ShardTask], list[str]], Iterable[ShardTask]], Iterable[list[str]]]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The outcome: no problems, or what they are, a line each; and which checks could not be made here."""
+
+    problems: tuple[str, ...]
+    counts: Mapping[str, int]
+    skipped: tuple[str, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """0 where nothing is wrong, else 1."""
+        return 1 if self.problems else 0
+
+    def lines(self) -> list[str]:
+        """For a person: the problems, then a summary."""
+        counted = ", ".join(f"{n:,} {noun}" for noun, n in self.counts.items())
+        verdict = f"{len(self.problems)} problems" if self.problems else "valid"
+        return [*self.problems, *(f"not checked: {line}" for line in self.skipped), f"{verdict}: {counted}"]
+
+
+def validate(folder: Path, each: Map = map) -> Report:
+    """Check a run's folder. `each` maps the check of one shard over all: `map`, or a pool's.
+
+    Raises UserError for a folder that is no finished run.
+    """
+    manifest = read_manifest(folder)
+    return Report(tuple(problems(folder, each)), manifest.counts(), tuple(skipped_checks()))
+
+
+def problems(folder: Path, each: Map = map) -> list[str]:
+    """Everything that is wrong with a run's folder, a line each that names shard and document. See `validate`."""
+    manifest = read_manifest(folder)
+    found = [*_manifest_problems(folder, manifest), *_stray_files(folder, manifest)]
+    index = list(_index_file_problems(folder, manifest))
+    found += index
+    if not any(line.startswith(f"{INDEX}: cannot") for line in index):
+        check = partial(_check, folder / SHARDS, manifest.promises)
+        for lines in each(check, _tasks(folder, manifest, found)):
+            found += lines
+        found += _repeated_ids(folder)
+    return found
+
+
+def _check(shards: Path, promises: Promises, task: ShardTask) -> list[str]:
+    entry, rows = task
+    return shard_problems(shards / entry.name, entry, rows, promises)
+
+
+def _tasks(folder: Path, manifest: RunManifest, found: list[str]) -> Iterator[ShardTask]:
+    """Each shard of the manifest with its rows of the index; what does not match goes to `found`."""
+    waiting = {entry.name: entry for entry in manifest.shards}
+    for name, rows in groupby(read_index(folder / INDEX), key=lambda row: str(row["shard"])):
+        entry = waiting.pop(name, None)
+        if entry is None:
+            found.append(f"{INDEX}: rows of {name!a}, which the manifest does not list, or lists elsewhere")
+        else:
+            yield entry, list(rows)
+    for entry in waiting.values():
+        yield entry, []
+
+
+def _manifest_problems(folder: Path, manifest: RunManifest) -> Iterator[str]:
+    counts = manifest.counts()
+    if stated_counts(folder) != counts:
+        yield f"manifest.json: counts are {stated_counts(folder)}, its shards sum to {counts}"
+    if len({entry.name for entry in manifest.shards}) != len(manifest.shards):
+        yield "manifest.json: a shard is listed twice"
+    for noun, ledger in manifest.ledgers.items():
+        if not ledger.balanced():
+            yield f"manifest.json: the ledger of {noun} does not balance: {ledger.to_json()}"
+        if noun in ("documents", "images") and ledger.kept != counts[noun]:
+            yield f"manifest.json: {ledger.kept} {noun} kept by the ledger, {counts[noun]} in the shards"
+
+
+def _stray_files(folder: Path, manifest: RunManifest) -> Iterator[str]:
+    listed = {entry.name for entry in manifest.shards}
+    for path in sorted((folder / SHARDS).glob("*.tar")):
+        if path.name not in listed and not path.name.startswith(TEMPORARY):
+            yield f"{path.name}: is not in the manifest"
+
+
+def _index_file_problems(folder: Path, manifest: RunManifest) -> Iterator[str]:
+    path = folder / INDEX
+    try:
+        if path.stat().st_size != manifest.index_bytes or file_sha256(path) != manifest.index_sha256:
+            yield f"{INDEX}: its sha256 is not the manifest's"
+        schema = pq.read_schema(path)
+        if not schema.equals(index_schema(manifest.promises.score_names)):
+            yield f"{INDEX}: cannot be used: its columns are {', '.join(schema.names)}"
+            return
+        for _row in read_index(path, ["shard"]):
+            pass
+    except (OSError, ValueError, pa.ArrowException) as error:
+        yield f"{INDEX}: cannot be read: {str(error).splitlines()[0][:200]}"
+
+
+def _repeated_ids(folder: Path) -> list[str]:
+    """Documents that are in the index more than once, over the whole run."""
+    import duckdb
+
+    query = "SELECT doc_id, count(*) FROM read_parquet(?) GROUP BY doc_id HAVING count(*) > 1 ORDER BY doc_id LIMIT 20"
+    with duckdb.connect() as connection:
+        rows = connection.execute(query, [str(folder / INDEX)]).fetchall()
+    return [f"{INDEX}: document {doc_id} is in it {n} times" for doc_id, n in rows]
