@@ -1,0 +1,73 @@
+"""`obelics demo`: the main job, whole, on the web site that the package carries."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from obelics_pipeline.demo.pack import pack
+from obelics_pipeline.demo.server import serve
+from obelics_pipeline.demo.show import print_document
+
+CONFIG = "default"
+OVERRIDES = ["fetch.timeout_seconds=3", "fetch.retries=0", "reading.unit_bytes=32768"]
+"""What the demo changes in the default config: one of its servers never answers, and a small WARC is to be cut."""
+
+PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+
+
+def run_demo(output: Path, workers: int = 2) -> int:
+    """Pack the site, serve its images on loopback, run the main job on it, and print what came of it.
+
+    `output` gets a run's folder, with the WARC files in `output/input`. Returns the exit code of the run.
+    """
+    from obelics_pipeline.run import run
+
+    console = Console()
+    inputs = [str(path) for path in pack(output / "input")]
+    with serve() as proxy, proxied(proxy):
+        code = run(CONFIG, inputs, output, workers, OVERRIDES)
+    if (output / "manifest.json").is_file():
+        print_counts(output, console)
+        console.rule("one document, as a reader of the shards sees it")
+        print_document(output, console)
+    return code
+
+
+@contextmanager
+def proxied(proxy: str) -> Iterator[None]:
+    """Let every http:// request of this process and its children go through a proxy while the block runs."""
+    names = [*PROXY_VARIABLES, *(name.upper() for name in PROXY_VARIABLES)]
+    before = {name: os.environ.pop(name) for name in names if name in os.environ}
+    os.environ["http_proxy"] = os.environ["HTTP_PROXY"] = proxy
+    try:
+        yield
+    finally:
+        for name in names:
+            os.environ.pop(name, None)
+        os.environ.update(before)
+
+
+def print_counts(output: Path, console: Console) -> None:
+    """Print, for records, documents and images, how many went in, were kept, and were lost, by reason."""
+    manifest = json.loads((output / "manifest.json").read_text(encoding="utf-8"))
+    for noun, counts in manifest["ledgers"].items():
+        console.print(_table(noun, counts))
+
+
+def _table(noun: str, counts: dict[str, Any]) -> Table:
+    table = Table(title=f"{noun}: {counts['in']} in, {counts['kept']} kept", title_justify="left")
+    table.add_column("lost", justify="right")
+    table.add_column("how")
+    table.add_column("why")
+    for how in ("dropped", "failed"):
+        for reason, count in sorted(counts[how].items(), key=lambda item: (-item[1], item[0])):
+            table.add_row(str(count), how, reason)
+    return table
