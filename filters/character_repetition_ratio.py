@@ -1,0 +1,21 @@
+"""How much of a text is the same few strings of characters."""
+
+from typing import ClassVar
+
+from pydantic.dataclasses import dataclass
+
+from filters import statistics
+from filters.options import STRICT, GramLength
+from filters.text import Text
+
+
+@dataclass(frozen=True, config=STRICT)
+class CharacterRepetitionRatio:
+    """Share of the most frequent character n-grams among all (reference statistic 2; the paper's n is 10)."""
+
+    name: ClassVar[str] = "character_repetition_ratio"
+    n: GramLength = 10
+
+    def score(self, text: Text) -> float:
+        """0 to 1; 0 where the text is shorter than n."""
+        return statistics.character_repetition(text.text, self.n)

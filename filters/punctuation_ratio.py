@@ -1,0 +1,30 @@
+"""How much of a text is punctuation: lists of links have none."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+from filters import statistics
+from filters.options import STRICT
+from filters.text import Text
+
+
+@dataclass(frozen=True, config=STRICT)
+class PunctuationRatio:
+    """Share of punctuation marks among marks and words (reference statistic 7).
+
+    `min_words`: fewer tokens than that count as all right, 1.0 (the paper: 12, for paragraphs). `marks`: the characters
+    that count; the reference has the six of ASCII, to which Chinese, Arabic or Hindi has none.
+    """
+
+    name: ClassVar[str] = "punctuation_ratio"
+    min_words: Annotated[int, Field(ge=0)] = 0
+    marks: Annotated[str, Field(min_length=1)] = ",;:?!."
+
+    def score(self, text: Text) -> float:
+        """0 to 1; 0 where there is no token."""
+        marks, tokens = statistics.count_punctuation(text.text, self.marks)
+        if not tokens:
+            return 0.0
+        return 1.0 if tokens < self.min_words else marks / tokens

@@ -1,0 +1,84 @@
+"""A filter with its threshold: what decides, and where it applies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from filters.registry import Filter, build
+from filters.text import Text
+from obelics_pipeline.config.filtering import Bounds, Threshold
+from obelics_pipeline.document import TextNode
+from obelics_pipeline.errors import UserError
+
+END_OF_DOCUMENT = "end_of_document"  # the role of the reference's marker: exempt from every paragraph filter
+
+
+Check = tuple[str, Callable[[Text], float | None], Bounds]  # a filter's name, its score, and what the score must be
+
+
+class Rule(NamedTuple):
+    """One entry of the config's `filters.paragraph` or `filters.document`."""
+
+    name: str
+    filter: Filter
+    threshold: Threshold
+
+
+def build_rules(thresholds: Mapping[str, Threshold], place: str) -> list[Rule]:
+    """The rules of one mapping of the config, in its order; `place` ("paragraph" or "document") is for the messages.
+
+    Raises `UserError` for an unknown filter or option, and for a filter that makes no sense for paragraphs.
+    """
+    rules = [Rule(name, build(name, threshold.options), threshold) for name, threshold in thresholds.items()]
+    for rule in rules:
+        if place == "paragraph" and getattr(rule.filter, "documents_only", False):
+            raise UserError(f"filters.paragraph.{rule.name}: measures documents only; move it to filters.document")
+        if place == "document" and rule.threshold.roles is not None:
+            raise UserError(f"filters.document.{rule.name}.roles: a document has no role; it is for paragraphs only")
+    return rules
+
+
+class ParagraphRules:
+    """The rules that paragraphs of one language meet; made once per language."""
+
+    def __init__(self, rules: Sequence[Rule], language: str | None, segment: bool) -> None:
+        self._language = language
+        self._segment = segment
+        self._rules = [(rule, bounds) for rule in rules if (bounds := rule.threshold.bounds_for(language)) is not None]
+        self._by_role: dict[str, list[Check]] = {END_OF_DOCUMENT: []}
+
+    def judge(self, node: TextNode, everything: bool = False) -> None:
+        """Measure a paragraph up to its first failing rule, which becomes its reason; or by every rule."""
+        text = Text(node.text, self._language, segment=self._segment)
+        for name, score, bounds in self._checks(node.role):
+            value = score(text)
+            if value is None:
+                continue
+            node.scores[name] = value
+            if node.reason is None and not bounds.holds(value):
+                node.reason = name
+                if not everything:
+                    return
+
+    def _checks(self, role: str) -> list[Check]:
+        checks = self._by_role.get(role)
+        if checks is None:
+            checks = self._by_role[role] = [
+                (rule.name, rule.filter.score, bounds)
+                for rule, bounds in self._rules
+                if rule.threshold.roles is None or role in rule.threshold.roles
+            ]
+        return checks
+
+
+def paragraph_score(name: str, text: str, language: str | None, options: Mapping[str, Any]) -> float | None:
+    """Measure one paragraph by a filter's name; words are split at spaces."""
+    return _built(name, json.dumps(options, sort_keys=True)).score(Text(text, language))
+
+
+@cache
+def _built(name: str, options: str) -> Filter:
+    return build(name, json.loads(options))

@@ -1,0 +1,35 @@
+"""A text under measurement: cut into words once, whatever number of filters look at it."""
+
+from __future__ import annotations
+
+from filters import statistics
+from filters.segment import is_unspaced, segmented
+from obelics_pipeline.document import Document
+
+
+class Text:
+    """A paragraph, or the kept text of a document, with its words found once and kept.
+
+    `language` is the code that word lists are chosen by. `segment` cuts scripts without spaces into words by ICU;
+    without it words are the reference's, to which such a sentence is one word. `document` is set where the text is
+    that of a document.
+    """
+
+    __slots__ = ("_words", "document", "language", "segment", "text")
+
+    def __init__(
+        self, text: str, language: str | None = None, *, segment: bool = False, document: Document | None = None
+    ) -> None:
+        self.text = text
+        self.language = language
+        self.segment = segment
+        self.document = document
+        self._words: list[str] | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The lower-cased words, in order; digits and punctuation alone are none."""
+        if self._words is None:
+            found = statistics.words(self.text.lower())
+            self._words = segmented(found) if self.segment and is_unspaced(self.text) else found
+        return self._words

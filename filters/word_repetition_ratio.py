@@ -1,0 +1,21 @@
+"""How much of a text is phrases that occur more than once."""
+
+from typing import ClassVar
+
+from pydantic.dataclasses import dataclass
+
+from filters import statistics
+from filters.options import STRICT, GramLength
+from filters.text import Text
+
+
+@dataclass(frozen=True, config=STRICT)
+class WordRepetitionRatio:
+    """Share of the word n-grams that occur more than once (reference statistic 3; the paper's n is 5)."""
+
+    name: ClassVar[str] = "word_repetition_ratio"
+    n: GramLength = 5
+
+    def score(self, text: Text) -> float:
+        """0 to 1; 0 where there are fewer than n words."""
+        return statistics.word_repetition(text.words, self.n)

@@ -1,0 +1,1 @@
+"""What is learned: language identification, and the language models behind perplexity."""

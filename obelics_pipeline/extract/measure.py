@@ -1,0 +1,173 @@
+"""Measure a document, then decide: language, paragraph filters, document filters, in that order.
+
+A score is stored; a threshold is applied to it. A document's scores are null from its first drop on, so a changed
+threshold of a document is applied to what is stored, and only the nulls it needs are measured.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from filters.characters import standardize_whitespace
+from filters.rule import ParagraphRules, Rule, build_rules
+from filters.text import Text
+from models.language_id import LanguageModel, model_path
+from obelics_pipeline.config import FiltersConfig, LanguageConfig, RunConfig, Threshold
+from obelics_pipeline.document import Document, kept_texts
+
+LANGUAGE = "language"  # reason: not one of the languages to keep
+LANGUAGE_SCORE = "language_score"  # score, and reason: the language model is not sure enough
+EMPTY = "empty"  # reason of a paragraph without a visible character
+NO_TEXT = "no_text"  # reason of a document without a paragraph
+
+
+class Measurer:
+    """Applies the filters of one config; loads models and word lists once, so keep it for a whole unit.
+
+    Raises `UserError` when made, for anything the config names that is unknown, missing or unreadable.
+    """
+
+    def __init__(self, filters: FiltersConfig, language: LanguageConfig) -> None:
+        self._config = filters
+        self._language = language
+        self._model = LanguageModel.load(language.model)
+        self._segment = filters.words == "segments"
+        self._paragraph = build_rules(filters.paragraph, "paragraph")
+        self._document = build_rules(filters.document, "document")
+        self._by_language: dict[str | None, ParagraphRules] = {}
+
+    def notices(self) -> list[str]:
+        """One line per filter that the config names without what it needs, and that therefore drops nothing."""
+        rules = [("paragraph", r) for r in self._paragraph] + [("document", r) for r in self._document]
+        return [
+            f"filters.{place}.{rule.name} is not applied: {reason}"
+            for place, rule in rules
+            if (reason := getattr(rule.filter, "not_applied", None)) is not None
+        ]
+
+    def measure(self, document: Document, everything: bool = False) -> None:
+        """Set language, scores and reasons of a document fresh from a page, up to its first drop.
+
+        `everything` measures on after a drop, for the paragraphs as well; the reasons are the same.
+        """
+        document.scores = dict.fromkeys([LANGUAGE_SCORE, *self._config.document])
+        self._clean(document)
+        text = document.text()
+        if not text:
+            document.reason = document.reason or NO_TEXT
+            return
+        document.language, document.scores[LANGUAGE_SCORE] = self._model.predict(text, self._language.max_characters)
+        document.reason = document.reason or self._language_reason(document)
+        if document.reason is None or everything:
+            self._judge_paragraphs(document, everything)
+            self._judge_document(document, everything)
+
+    def decide(self, document: Document) -> None:
+        """Apply the thresholds of documents to a measured document anew, measuring only the scores that are missing.
+
+        The paragraph filters and whatever else `measurement_config` holds must be those that it was measured with. A
+        reason that another step gave stays.
+        """
+        if document.reason is not None and not self._is_ours(document):
+            return
+        for name in self._config.document:
+            document.scores.setdefault(name, None)
+        document.reason = self._language_reason(document)
+        if document.reason is None:
+            if all(document.scores[name] is None for name in self._config.document):
+                self._judge_paragraphs(document, everything=False)  # it was dropped before; else it finds them judged
+            self._judge_document(document, everything=False)
+
+    def _is_ours(self, document: Document) -> bool:
+        """Whether a threshold of documents dropped it, one of this config or of the one it was measured with."""
+        return document.reason == LANGUAGE or document.reason in document.scores
+
+    def _clean(self, document: Document) -> None:
+        for node in kept_texts(document.nodes):
+            if self._config.standardize_whitespace:
+                node.text = standardize_whitespace(node.text)
+            if not node.text or node.text.isspace():
+                node.reason = EMPTY
+
+    def _language_reason(self, document: Document) -> str | None:
+        if self._language.keep != "any" and document.language not in self._language.keep:
+            return LANGUAGE
+        score = document.scores.get(LANGUAGE_SCORE)
+        return LANGUAGE_SCORE if score is not None and score < self._language.min_score else None
+
+    def _judge_paragraphs(self, document: Document, everything: bool) -> None:
+        language = document.language
+        rules = self._by_language.get(language)
+        if rules is None:
+            rules = self._by_language[language] = ParagraphRules(self._paragraph, language, self._segment)
+        for node in kept_texts(document.nodes):
+            rules.judge(node, everything)
+
+    def _judge_document(self, document: Document, everything: bool) -> None:
+        """Walk the document filters in the config's order, up to the first that fails."""
+        text: Text | None = None
+        for name, measuring, threshold in self._document:
+            value = document.scores[name]
+            if value is None:
+                text = text or Text(document.text(), document.language, segment=self._segment, document=document)
+                value = document.scores[name] = measuring.score(text)
+            bounds = threshold.bounds_for(document.language)
+            if value is None or bounds is None or bounds.holds(value):
+                continue
+            document.reason = document.reason or name
+            if not everything:
+                return
+
+
+def score_names(config: RunConfig) -> list[str]:
+    """The columns of floats that a measured document has, in order."""
+    return list(dict.fromkeys([LANGUAGE_SCORE, *config.filters.document]))
+
+
+def measurement_config(config: RunConfig) -> dict[str, Any]:
+    """All that a score or a kept paragraph depends on: if this changes, the page must be measured again.
+
+    Word lists and models count by their content, libraries that bring such data by their version.
+    """
+    filters, language = config.filters, config.language
+    paragraph = build_rules(filters.paragraph, "paragraph")
+    document = build_rules(filters.document, "document")
+    return {
+        "language": [language.max_characters, _sha256(str(model_path(language.model)))],
+        "words": filters.words,
+        "standardize_whitespace": filters.standardize_whitespace,
+        "paragraph": [[name, threshold.model_dump(mode="json")] for name, threshold in filters.paragraph.items()],
+        "document": [[name, filters.document[name].options] for name in sorted(filters.document)],
+        "files": {path: _sha256(path) for path in _files([*paragraph, *document])},
+        "libraries": {name: version(name) for name in ("icu4py", "stopwordsiso")},
+    }
+
+
+def decision_config(config: RunConfig) -> dict[str, Any]:
+    """What only decides: if this alone changes, stored scores are judged anew and no page is read."""
+    return {
+        "keep": config.language.keep if config.language.keep == "any" else sorted(set(config.language.keep)),
+        "min_score": config.language.min_score,
+        "document": [[name, _bounds(threshold)] for name, threshold in config.filters.document.items()],
+    }
+
+
+def _bounds(threshold: Threshold) -> Mapping[str, Any]:
+    return threshold.model_dump(mode="json", exclude={"options", "roles"})
+
+
+def _files(rules: Sequence[Rule]) -> list[str]:
+    """The files that filters say their scores depend on."""
+    found = {str(path) for rule in rules for path in getattr(rule.filter, "files", list)()}
+    return sorted(found)
+
+
+@cache
+def _sha256(path: str) -> str:
+    with Path(path).expanduser().open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
