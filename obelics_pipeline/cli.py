@@ -127,14 +127,19 @@ def _demo(arguments: argparse.Namespace) -> int:
 def _validate(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.shard.validate import validate
 
-    return validate(arguments.folder)
+    report = validate(arguments.folder)
+    for line in report.lines():
+        print(line)
+    return report.exit_code
 
 
 def _export(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.shard.export import export_parquet
 
     output = arguments.output or arguments.folder / f"export-{arguments.format}"
-    return export_parquet(arguments.folder, output)
+    files = export_parquet(arguments.folder, output)
+    print(f"wrote {len(files)} files to {output}")
+    return 0
 
 
 if __name__ == "__main__":

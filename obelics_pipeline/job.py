@@ -13,12 +13,13 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from filters.rule import paragraph_score
 from obelics_pipeline.commit import Manifest, file_sha256, read_manifest, remember, sweep, temporary
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.extract.measure import score_names
 from obelics_pipeline.extract.stage import extract_unit, extract_units
 from obelics_pipeline.fetch.image_store import ImageStore
-from obelics_pipeline.fetch.result import FetchResult, from_table
+from obelics_pipeline.fetch.result import FetchResult, results_from_table
 from obelics_pipeline.fetch.stage import fetch_unit, fetch_unit_of, fetch_units, identity, request_unit, request_units
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.ledger import Ledger
@@ -26,7 +27,7 @@ from obelics_pipeline.read.inputs import Inputs
 from obelics_pipeline.read.ranges import ReadTask, plan_ranges
 from obelics_pipeline.shard.image_rules import url_reason
 from obelics_pipeline.shard.index import merge_indexes
-from obelics_pipeline.shard.manifest import RunManifest, write_manifest
+from obelics_pipeline.shard.manifest import RunManifest, promises_of, write_manifest
 from obelics_pipeline.shard.stage import assemble_unit, assemble_units, plan_tars, shard_entries, tar_unit
 from obelics_pipeline.stages import StageRunner
 from obelics_pipeline.unit import Unit, digest
@@ -201,9 +202,7 @@ class Job:
             shards=shard_entries(tars),
             index_sha256=file_sha256(self.folder.index),
             index_bytes=self.folder.index.stat().st_size,
-            score_names=tuple(scores),
-            min_images=self.config.images.min_per_document,
-            fetched=self.config.fetch.enabled,
+            promises=promises_of(self.config, scores),
             ledgers=self.ledgers,
             notes=notes,
         )
@@ -222,7 +221,7 @@ class Job:
 
 
 def _read_answers(paths: Sequence[Path]) -> dict[str, FetchResult]:
-    return {result.url: result for path in paths for result in from_table(pq.read_table(path))}
+    return {result.url: result for path in paths for result in results_from_table(pq.read_table(path))}
 
 
 def _rows_digest(files: Sequence[Path]) -> str:

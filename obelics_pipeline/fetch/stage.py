@@ -14,7 +14,7 @@ from obelics_pipeline.commit import Attempt, Manifest, read_manifest
 from obelics_pipeline.config import FetchingConfig
 from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
-from obelics_pipeline.fetch.result import SCHEMA, FetchResult, from_table, to_table
+from obelics_pipeline.fetch.result import RESULT_SCHEMA, FetchResult, results_from_table, results_to_table
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.unit import Unit, digest
 
@@ -22,7 +22,7 @@ STAGE = "fetch"
 MANNERS = {"threads", "per_host", "host_delay_seconds", "enabled", "allow_private"}  # change no result: not in an id
 
 REQUESTS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url", pa.string())])
-ANSWERS = pa.schema([("partition", pa.string()), *SCHEMA])
+ANSWERS = pa.schema([("partition", pa.string()), *RESULT_SCHEMA])
 
 
 def request_units(extracted: Sequence[Manifest], config: FetchingConfig, rules: Any) -> list[Unit]:
@@ -75,7 +75,7 @@ def fetch_units(
         asked = hashlib.sha256("\n".join(f"{partition} {url}" for partition, url in rows).encode()).hexdigest()
         earlier = list(earlier_results(folder, int(bucket), config))
         generation = max((g for g, _ in earlier), default=0)
-        if retry and any(_retried(result, retry) for _, path in earlier for result in from_table(pq.read_table(path))):
+        if retry and any(_retried(result, retry) for _, path in earlier for result in results_from_table(pq.read_table(path))):
             generation += 1
         units.append(
             {
@@ -113,7 +113,7 @@ def fetch_unit(unit: Unit, *, folder: Path, images: Path, config: FetchingConfig
     journal.parent.mkdir(parents=True, exist_ok=True)
     results = fetch_bucket(urls, config, ImageStore(images), previous, journal)
     with Attempt(folder, unit) as attempt:
-        pq.write_table(to_table(results), attempt.file("data", ".parquet"))
+        pq.write_table(results_to_table(results), attempt.file("data", ".parquet"))
         pq.write_table(_answers(rows, results), attempt.file("answers", ".parquet"))
         notes = {key: unit.payload[key] for key in ("bucket", "identity", "generation")}
         manifest = attempt.commit([_ledger(results)], notes)
@@ -143,7 +143,7 @@ def earlier_results(folder: Path, bucket: int, config: FetchingConfig) -> Iterat
 def _previous(folder: Path, unit: Unit, config: FetchingConfig) -> dict[str, FetchResult]:
     known: dict[str, FetchResult] = {}
     for generation, path in earlier_results(folder, unit.payload["bucket"], config):
-        for result in from_table(pq.read_table(path)):
+        for result in results_from_table(pq.read_table(path)):
             asked_again = generation < unit.payload["generation"] and _retried(result, unit.payload["retry"])
             if not asked_again:
                 known[result.url] = result
@@ -160,7 +160,7 @@ def _retried(result: FetchResult, reasons: Sequence[str]) -> bool:
 def _answers(rows: Sequence[tuple[str, str]], results: Sequence[FetchResult]) -> pa.Table:
     """The results once per partition that asked."""
     at = {result.url: i for i, result in enumerate(results)}
-    answers = to_table(results).take(pa.array([at[url] for _, url in rows], pa.int64()))
+    answers = results_to_table(results).take(pa.array([at[url] for _, url in rows], pa.int64()))
     partitions = pa.array([partition for partition, _ in rows], pa.string())
     return answers.add_column(0, "partition", partitions).cast(ANSWERS)
 

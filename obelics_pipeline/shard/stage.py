@@ -57,14 +57,15 @@ def assemble_unit(
     answers = read_answers([Path(name) for name in unit.payload["answers"]])
     source = extracted.path(extract_folder, "data")
     documents, images, sizes = Ledger("documents"), Ledger("images"), []
-    names = score_columns(source)
+    scores, paragraph_scores = score_columns(source)
+    paragraph_scores = list(dict.fromkeys([*paragraph_scores, *config.finish.paragraph]))
     with Attempt(folder, unit) as attempt:
-        with DocumentWriter(attempt.file("data", ".parquet"), *names) as writer:
+        with DocumentWriter(attempt.file("data", ".parquet"), scores, paragraph_scores) as writer:
             for row, document in enumerate(d for d in read_documents(source) if d.reason is None):
                 images.add(assemble(document, answers, config, score))
                 if document.reason is None:
                     documents.keep()
-                    sizes.append({"row": row, "bytes": make_record(document, names[0]).size})
+                    sizes.append({"row": row, "bytes": make_record(document, scores).size})
                 else:
                     documents.drop(document.reason)
                 writer.write(document)
