@@ -1,0 +1,25 @@
+"""gzip, one member per record: the way Common Crawl writes WARC files."""
+
+from __future__ import annotations
+
+import zlib
+from typing import ClassVar
+
+from obelics_pipeline.read.member import Inflater
+from obelics_pipeline.read.source import Source
+
+
+class GzipFraming:
+    """Members begin with 1f 8b 08 and end with a CRC-32 and a length, which zlib checks."""
+
+    magic: ClassVar[bytes] = b"\x1f\x8b\x08"
+    chunk: ClassVar[int] = 16 * 1024  # inflates to 16 MB at most: deflate reaches 1032 to 1
+    error: ClassVar[type[Exception]] = zlib.error
+
+    def inflater(self) -> Inflater:
+        """zlib's, set to the gzip format."""
+        return zlib.decompressobj(wbits=31)
+
+    def padding(self, source: Source, position: int) -> int | None:
+        """gzip has no members without content."""
+        return None

@@ -1,0 +1,38 @@
+"""Opening what a path or URL names."""
+
+from __future__ import annotations
+
+import os
+
+from obelics_pipeline.config.reading import ReadingConfig
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.read.remote import RemoteSource, file_system, is_remote, with_retries
+from obelics_pipeline.read.source import LocalSource, Source
+
+
+def open_source(path: str, start: int, end: int, config: ReadingConfig, size: int | None = None) -> Source:
+    """The bytes of a local file or a URL; `start` and `end` say which part is going to be read, mostly."""
+    if is_remote(path):
+        return RemoteSource(path, start, end, config, size)
+    return LocalSource(path.removeprefix("file://"))
+
+
+STATE_KEYS = ("ETag", "etag", "LastModified", "Last-Modified", "last_modified", "mtime", "updated", "created")
+
+
+def file_facts(path: str, config: ReadingConfig) -> tuple[int, str]:
+    """Size in bytes, and a text that differs when the file changed. Raises UserError where it cannot be looked up."""
+    try:
+        if not is_remote(path):
+            state = os.stat(path)
+            return state.st_size, f"{state.st_size}:{state.st_mtime_ns}"
+        files, inner = file_system(path, config)
+        facts = with_retries(path, lambda: files.info(inner), config)
+    except FileNotFoundError:
+        raise UserError(f"input {path}: no such file") from None
+    except OSError as error:
+        raise UserError(f"input {error}; check the address, the network and the credentials") from None
+    if facts.get("size") is None:
+        raise UserError(f"input {path}: the server does not tell its size; download the file and give its path")
+    mark = next((str(facts[key]) for key in STATE_KEYS if facts.get(key)), "")
+    return int(facts["size"]), f"{facts['size']}:{mark}"

@@ -1,0 +1,43 @@
+"""What reading yields: a page, or the reason why a record gave none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One decoded HTML page.
+
+    `offset` and `length` are bytes of the compressed record within `warc_filename`; `ordinal` counts the records that
+    share one offset (a WARC compressed as a single gzip member) and is 0 otherwise. `charset_source` is one of
+    charset.SOURCES. `html` holds no NUL and no lone surrogate.
+    """
+
+    url: str
+    warc_filename: str
+    offset: int
+    length: int
+    ordinal: int
+    warc_date: str | None
+    html: str
+    charset: str
+    charset_source: str
+    content_type: str | None
+    x_robots_tag: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A record, or a damaged piece of a file, that gave no page.
+
+    `failed` tells what could not be read from what a rule dropped. `counted_only` marks record types that are never
+    pages (requests, metadata): they need a place in the ledger but no row of their own.
+    """
+
+    reason: str
+    failed: bool = False
+    url: str | None = None
+    offset: int | None = None
+    length: int | None = None
+    counted_only: bool = False

@@ -1,0 +1,38 @@
+"""A WARC record before anything is made of it, and the gap that a damaged one leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RawRecord:
+    """One record. `headers` has lower-case names; of a repeated name the first value counts.
+
+    `block` holds at most the bytes that were asked for, of the `block_length` there are. `offset` and `length` are
+    bytes of the compressed record.
+    """
+
+    offset: int
+    length: int
+    ordinal: int
+    headers: dict[str, str]
+    block: bytes
+    block_length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A piece of a file that could not be read: `reason` is damaged_member, damaged_record or truncated_tail."""
+
+    offset: int
+    length: int
+    reason: str
+
+
+class DamageError(Exception):
+    """A compressed member cannot be read on. `truncated`: because the file ends, not because it is wrong."""
+
+    def __init__(self, truncated: bool) -> None:
+        super().__init__("truncated" if truncated else "damaged")
+        self.truncated = truncated

@@ -1,0 +1,33 @@
+"""The one record that a pointer points at."""
+
+from __future__ import annotations
+
+from obelics_pipeline.read.framing import framing_of
+from obelics_pipeline.read.member import is_record
+from obelics_pipeline.read.plain import plain_records
+from obelics_pipeline.read.raw_record import RawRecord
+from obelics_pipeline.read.source import BytesSource
+from obelics_pipeline.read.walk import careful_member
+
+
+def record_at(data: bytes, offset: int, cap: int) -> RawRecord | str:
+    """The record in `data`, which stands at `offset` of its file: the first response, else the first record.
+
+    A string is the reason why there is none.
+    """
+    source = BytesSource(data, offset)
+    framing = framing_of(source, offset, "")
+    if framing is None:
+        items = plain_records(source, offset, cap, complete=False)
+    elif is_record(source, framing, offset):
+        items = careful_member(source, framing, offset, cap)
+    else:
+        return "no_record_at_pointer"
+    first: RawRecord | None = None
+    for item in items:
+        if not isinstance(item, RawRecord):
+            return item.reason if first is None else first
+        if item.headers.get("warc-type", "").lower() == "response":
+            return item
+        first = first or item
+    return first or "no_record_at_pointer"
