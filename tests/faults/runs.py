@@ -1,0 +1,81 @@
+"""A run of the main job in a process of its own, so that it can be killed; and what its output is."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+BOOKKEEPING = {"events.jsonl", ".lock", ".workers", "inputs.json"}  # times, locks, file dates: no output
+SMALL_UNITS = ["reading.unit_bytes=30000", "fetch.buckets=16", "shard.target_bytes=400000", "fetch.retries=0"]
+
+
+def command(inputs: Sequence[Path], output: Path, workers: int = 2, sets: Sequence[str] = ()) -> list[str]:
+    overrides = [x for value in (*SMALL_UNITS, *sets) for x in ("--set", value)]
+    return [
+        *(sys.executable, "-m", "obelics_pipeline", "run", "default", "--input", *map(str, inputs)),
+        *("--output", str(output), "--workers", str(workers), *overrides),
+    ]
+
+
+def start(arguments: Sequence[str], proxy: str) -> subprocess.Popen[str]:
+    """Start a run in a process group of its own, its images asked for through the proxy."""
+    environment = os.environ | {"http_proxy": proxy, "PYTHONPATH": str(ROOT), "no_proxy": ""}
+    return subprocess.Popen(
+        arguments,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def finish(arguments: Sequence[str], proxy: str) -> tuple[int, str]:
+    """Run to the end; the exit code and what was printed."""
+    process = start(arguments, proxy)
+    printed, _ = process.communicate(timeout=280)
+    return process.returncode, printed
+
+
+def kill_all(process: subprocess.Popen[str]) -> None:
+    """SIGKILL to the driver and whatever it started."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def workers_of(process: subprocess.Popen[str]) -> list[int]:
+    """The processes of a run other than its driver, its fork server and the resource tracker."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            parent, group = int(fields[1]), int(fields[2])
+            line = (entry / "cmdline").read_text()
+        except OSError:
+            continue
+        if group == process.pid and int(entry.name) != process.pid and parent != process.pid and "forkserver" in line:
+            found.append(int(entry.name))
+    return found
+
+
+def events(output: Path) -> list[dict[str, object]]:
+    """The event log so far; a line that is being written is left out."""
+    try:
+        text = (output / "events.jsonl").read_text()
+    except OSError:
+        return []
+    return [json.loads(line) for line in text.split("\n")[:-1]]
+
+
+def tree(output: Path) -> dict[str, str]:
+    """sha256 of every file of a run's output, by its path."""
+    return {
+        str(path.relative_to(output)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(output.rglob("*"))
+        if path.is_file() and path.name not in BOOKKEEPING
+    }
