@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -148,7 +148,7 @@ def _picture(member: Member, about: Mapping[str, Any]) -> Iterator[str]:
                 if facts != stated:
                     yield f"is {facts[0]} of {facts[1]} x {facts[2]}, its metadata say {ascii(stated)[:100]}"
                 elif image.width * image.height <= MAX_PIXELS:
-                    image.load()  # type: ignore[no-untyped-call]
+                    image.load()
     except Exception as error:  # decoders meet damaged files with whatever they stumble over
         yield f"cannot be decoded: {type(error).__name__}: {str(error)[:100]}"
 
@@ -156,14 +156,14 @@ def _picture(member: Member, about: Mapping[str, Any]) -> Iterator[str]:
 def _readers(path: Path, rows: Sequence[Row], names: set[str], promises: Promises) -> list[str]:
     """What the readers of the trade make of it; an error of theirs is a problem of the shard."""
     found: list[str] = []
-    readers = {"webdataset": lambda: webdataset_problems(path, rows)}
+    readers: dict[str, Callable[[], Iterator[str]]] = {"webdataset": lambda: webdataset_problems(path, rows)}
     if find_spec("datasets"):
         readers["datasets"] = lambda: datasets_problems(path, rows, names, promises.score_names)
     for reader, read in readers.items():
         try:
             found += read()
         except Exception as error:
-            found.append(f"{reader} cannot read it: {type(error).__name__}: {str(error).splitlines()[:1]}")
+            found.append(f"{reader} cannot read it: {type(error).__name__}: {' '.join(str(error).split())[:200]}")
     return found
 
 
