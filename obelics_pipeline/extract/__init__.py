@@ -1,0 +1,1 @@
+"""From a decoded page to interleaved nodes."""

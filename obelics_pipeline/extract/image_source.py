@@ -1,0 +1,121 @@
+"""Which of the many addresses of an image is the picture: the default rule set's choice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from obelics_pipeline.extract.srcset import Candidate, parse_srcset
+
+WIDEST = 2560.0  # pixels; a wider candidate is taken only where none is narrower (a screen's width, bytes grow with it)
+
+Attributes = dict[str, str | None]
+
+# Where lazy loaders keep the real address. A page's own data-*src attributes follow (see `_unknown_lazy`).
+_LAZY_SRCSET = ("data-srcset", "data-lazy-srcset", "data-lazysrcset", "data-original-set", "lazy-srcset")
+_LAZY_SRC = (
+    "data-src", "data-original", "data-lazy-src", "data-lazysrc", "data-lazy", "data-lateloadsrc", "data-img-src",
+    "data-gt-lazy-src", "data-src-fg", "data-scroll-image", "data-hi-res-src", "data-full-src", "data-url",
+    "data-actualsrc", "data-original-src", "data-raw-src", "lazy-src", "lazysrc", "src2",
+)  # fmt: skip
+_IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif", ".bmp", ".jfif")
+_POOR_ENDINGS = (".avif", ".svg", ".jxl", ".heic")  # taken only where nothing else is offered
+_POOR_TYPES = frozenset({"image/avif", "image/svg+xml", "image/jxl", "image/heic"})
+
+_NOT_AN_ADDRESS = ("data:", "blob:", "javascript:", "about:", "file:", "#", "{", "[")
+# File names, without ending, of pictures that stand in for another; the second set for GIF only.
+_PLACEHOLDER_NAMES = frozenset(
+    "1x1 blank blank1x1 clear1x1 clearpixel cleardot empty grey-placeholder image-placeholder img-placeholder "
+    "lazy-load lazyload lazy-placeholder lazy_placeholder lazyloading loader loading loading-placeholder no-image "
+    "noimage pixel pixel1x1 pixel_trans placeholder placeholder-image placeholder_image shim spaceball spacer spinner "
+    "trans1x1 transparent transparent-pixel transparent1x1 transpixel whitespace".split()
+)
+_PLACEHOLDER_GIFS = _PLACEHOLDER_NAMES | frozenset(
+    "0 1 b clear dot dummy fallback grey gray lazy load p pix preload s space t trans transp white x".split()
+)
+_PLACEHOLDER_ENDINGS = (".gif", ".png", ".svg", ".jpg", ".webp")
+
+
+class Source(NamedTuple):
+    """The chosen address as written, and whether it came from a lazy attribute or stands in for a placeholder."""
+
+    url: str
+    lazy: bool
+
+
+def choose_source(image: Attributes, picture_sources: Iterable[Attributes] = ()) -> Source | None:
+    """The best address of an img (or amp-img) element and of the source elements of the picture around it.
+
+    The widest srcset candidate up to `WIDEST` first, then lazy attributes, then src; formats that few decoders read
+    only if there is nothing else; placeholders never. None where no address is left.
+    """
+    lazy = is_lazy(image)
+    good: list[Candidate] = []
+    poor: list[Candidate] = []
+    for attributes in (*picture_sources, image):
+        poor_type = (attributes.get("type") or "").strip().lower() in _POOR_TYPES
+        for candidate in _srcset_candidates(attributes):
+            (poor if poor_type or _path(candidate.url).endswith(_POOR_ENDINGS) else good).append(candidate)
+    if good:
+        return Source(_widest(good), lazy)
+    for url in _single_addresses(image):
+        if not is_placeholder(url):
+            if not _path(url).endswith(_POOR_ENDINGS):
+                return Source(url, lazy)
+            poor.append(Candidate(url, 0.0))
+    return Source(_widest(poor), lazy) if poor else None
+
+
+def is_lazy(image: Attributes) -> bool:
+    """Whether a script is to fill in the picture: it has a lazy attribute, or shows a placeholder or nothing."""
+    src = image.get("src")
+    return not src or is_placeholder(src) or any(n in image for n in _LAZY_SRC) or any(n in image for n in _LAZY_SRCSET)
+
+
+def is_placeholder(url: str) -> bool:
+    """Whether an address is no picture: inline data, or a blank file that stands in until the picture is loaded."""
+    url = url.strip()
+    if not url or url.lower().startswith(_NOT_AN_ADDRESS):
+        return True
+    path = _path(url)
+    if not path.endswith(_PLACEHOLDER_ENDINGS):
+        return False
+    names = _PLACEHOLDER_GIFS if path.endswith(".gif") else _PLACEHOLDER_NAMES
+    return path.rpartition("/")[2].rpartition(".")[0] in names
+
+
+def _srcset_candidates(attributes: Attributes) -> list[Candidate]:
+    found: list[Candidate] = []
+    for name in (*_LAZY_SRCSET, "srcset"):
+        value = attributes.get(name)
+        if value:
+            found += [c for c in parse_srcset(value) if not is_placeholder(c.url)]
+    return found
+
+
+def _widest(candidates: list[Candidate]) -> str:
+    """The widest up to `WIDEST`, the first of equals; the narrowest where all are wider."""
+    fitting = [c for c in candidates if c.width <= WIDEST]
+    best = max(fitting, key=lambda c: c.width) if fitting else min(candidates, key=lambda c: c.width)
+    return best.url
+
+
+def _single_addresses(image: Attributes) -> Iterable[str]:
+    for name in (*_LAZY_SRC, "src"):
+        value = image.get(name)
+        if value:
+            yield value
+    yield from _unknown_lazy(image)
+
+
+def _unknown_lazy(image: Attributes) -> Iterable[str]:
+    """Values of attributes such as data-foo-src that look like an image's address."""
+    for name, value in image.items():
+        if value and name.startswith("data-") and "src" in name and " " not in value.strip():
+            if _path(value).endswith(_IMAGE_ENDINGS):
+                yield value
+
+
+def _path(url: str) -> str:
+    """The path of an address as written, lower case, without query and fragment."""
+    return url.partition("?")[0].partition("#")[0].strip().lower()

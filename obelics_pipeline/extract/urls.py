@@ -1,0 +1,59 @@
+"""From a reference in a page to an absolute http(s) URL in ASCII, as a browser would make it; never an exception."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote, urljoin, urlsplit, urlunsplit
+
+MAX_URL = 4_000  # characters; longer ones are data in disguise, and servers refuse them (8 KB of headers is usual)
+_MAX_HOST = 253  # characters (RFC 1035)
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_SAFE = "/%:@!$&'()*+,;=~-._?[]|"  # left as they are in path and query; "%" is, so that nothing is encoded twice
+
+# An absolute URL that is already in its final form: nothing to resolve, decode or encode.
+_FINAL = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:/(?!\.)[A-Za-z0-9_%!$&'()*+,;=:@~?-]*(?:\.[A-Za-z0-9_%!$&'()*+,;=:@~?-]+)*)+")
+_CONTROLS = dict.fromkeys([*range(0x20), 0x7F])
+_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]")
+
+
+def join_url(base: str, reference: str) -> str | None:
+    """Resolve a reference against a base URL.
+
+    Only http and https come out, with a punycode host, spaces and non-ASCII percent-encoded, default port, user and
+    fragment dropped. None for anything else, however hostile.
+    """
+    reference = reference.strip()
+    if len(reference) > MAX_URL:
+        return None
+    if _FINAL.fullmatch(reference):
+        return reference
+    try:
+        return _join(base, reference.translate(_CONTROLS))
+    except ValueError:  # urllib's word for brackets, ports and Unicode hosts it cannot make sense of
+        return None
+
+
+def _join(base: str, reference: str) -> str | None:
+    path, question, query = reference.partition("?")
+    parts = urlsplit(urljoin(base, path.replace("\\", "/") + question + query))
+    if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
+        return None
+    host = ascii_host(parts.hostname)
+    if host is None:
+        return None
+    port = parts.port
+    netloc = host if port in (None, _DEFAULT_PORTS[parts.scheme]) else f"{host}:{port}"
+    url = urlunsplit((parts.scheme, netloc, quote(parts.path, _SAFE) or "/", quote(parts.query, _SAFE), ""))
+    return url if len(url) <= MAX_URL * 3 else None
+
+
+def ascii_host(host: str) -> str | None:
+    """A host name in lower-case ASCII (punycode where it is international), an IP address as it is; None if neither."""
+    if len(host) > _MAX_HOST:
+        return None
+    if ":" in host:
+        host = f"[{host}]"
+    elif not host.isascii():
+        host = host.encode("idna").decode("ascii")  # UnicodeError is a ValueError
+    host = host.lower()
+    return host if _HOST.fullmatch(host) else None
