@@ -20,6 +20,9 @@ class LanguageScore:
     name: ClassVar[str] = "language_score"
     model: str = BUNDLED
 
+    def __post_init__(self) -> None:
+        model_path(self.model)  # a missing model must stop the run before it starts
+
     def files(self) -> list[str]:
         """The files that the scores depend on."""
         return [str(model_path(self.model))]
