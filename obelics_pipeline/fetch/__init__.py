@@ -1,0 +1,1 @@
+"""Images from the web: politely, once each, and never from where one must not."""

@@ -1,0 +1,180 @@
+"""One unit of fetching: the image URLs of a bucket of hosts, each fetched once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from obelics_pipeline.config.fetching import FetchingConfig
+from obelics_pipeline.fetch.body import BodyBudget
+from obelics_pipeline.fetch.deadline import Deadline
+from obelics_pipeline.fetch.download import demand_downloader, download_bytes
+from obelics_pipeline.fetch.guard import Guard
+from obelics_pipeline.fetch.health import HostHealth
+from obelics_pipeline.fetch.host import host_bucket, host_of
+from obelics_pipeline.fetch.image_check import check_image
+from obelics_pipeline.fetch.image_store import ImageStore
+from obelics_pipeline.fetch.journal import Journal
+from obelics_pipeline.fetch.opening import Opening
+from obelics_pipeline.fetch.origins import Origins
+from obelics_pipeline.fetch.politeness import Task, Turns
+from obelics_pipeline.fetch.reason import FetchError, Redirected, try_again
+from obelics_pipeline.fetch.reencode import Reencoder
+from obelics_pipeline.fetch.result import FetchResult
+from obelics_pipeline.fetch.robots import Robots
+from obelics_pipeline.fetch.target import Target, join_location, parse_target
+
+__all__ = ["fetch_bucket", "host_bucket", "host_of"]
+
+BACKOFF_SECONDS = 1.0  # a host rests so long before it is asked again for what it failed to give; doubled each time
+
+
+def fetch_bucket(
+    urls: Sequence[str],
+    config: FetchingConfig,
+    store: ImageStore,
+    previous: Mapping[str, FetchResult],
+    journal: Path,
+) -> list[FetchResult]:
+    """Fetch image URLs into the store; a result per distinct URL, sorted by URL.
+
+    URLs in `previous` are not fetched again, unless their image is gone from the store; nor are those that `journal`
+    has from an earlier, killed try. The caller removes the journal once the results are committed; all images named
+    are on the disk by then. Raises UserError where img2dataset is missing, OSError where the disk is full.
+    """
+    wanted = sorted(set(urls))
+    results = {url: previous[url] for url in wanted if url in previous and _has_image(previous[url], store)}
+    with Journal(journal) as notes:
+        noted = notes.read(store)
+        results |= {url: noted[url] for url in wanted if url in noted and url not in results}
+        missing = [url for url in wanted if url not in results]
+        if missing:
+            demand_downloader()
+            results |= _Bucket(config, store, notes).fetch(missing)
+    store.sync(result.sha256 for result in results.values() if result.sha256 is not None)
+    return [results[url] for url in wanted]
+
+
+def _has_image(result: FetchResult, store: ImageStore) -> bool:
+    return result.sha256 is None or store.path(result.sha256).exists()
+
+
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """One image on its way, perhaps over redirects. `urls` are its spellings, `start` where every try begins."""
+
+    urls: tuple[str, ...]
+    start: Target
+    target: Target
+    seconds: float  # left of the deadline of this try
+    hops: int = 0
+    tries: int = 0
+
+
+class _Bucket:
+    def __init__(self, config: FetchingConfig, store: ImageStore, notes: Journal) -> None:
+        self._config, self._store, self._notes = config, store, notes
+        self._guard = Guard(config)
+        self._origins = Origins(config, self._guard)
+        self._health = HostHealth(config.max_host_failures)
+        self._turns = Turns(config.threads, config.per_host, self._delay)
+        self._budget = BodyBudget(config.max_bytes_in_flight, config.threads, config.max_bytes)
+        self._reencode = Reencoder(config) if config.reencode != "never" else None
+        self._results: dict[str, FetchResult] = {}
+        self._lock = threading.Lock()
+
+    def fetch(self, urls: Sequence[str]) -> dict[str, FetchResult]:
+        tasks = [task for visit in self._visits(urls) for task in self._admit(visit)]
+        self._turns.run(tasks)
+        return self._results
+
+    def _visits(self, urls: Sequence[str]) -> list[_Visit]:
+        """A visit per place: spellings that differ in nothing that is sent are one."""
+        places: dict[str, list[str]] = {}
+        for url in urls:
+            try:
+                places.setdefault(parse_target(url).url, []).append(url)
+            except FetchError as error:
+                self._finish((url,), partial(FetchResult.without_image, reason=error.reason))
+        targets = {place: parse_target(place) for place in places}
+        seconds = self._config.timeout_seconds
+        return [_Visit(tuple(places[place]), target, target, seconds) for place, target in targets.items()]
+
+    def _delay(self, host: str) -> float:
+        return 0.0 if self._health.is_down(host) else self._origins.delay(host)
+
+    def _admit(self, visit: _Visit) -> list[Task]:
+        """The tasks of a visit at its target, once the robots.txt there is known and allows it."""
+
+        def known(robots: Robots) -> list[Task]:
+            try:
+                robots.check(visit.target, self._config.robots_token)
+            except FetchError as error:
+                return self._give_up(visit, error.reason)
+            return [Task(visit.target.host, lambda: self._run(visit), urgent=visit.hops > 0)]
+
+        return self._origins.ask(visit.target, known)
+
+    def _run(self, visit: _Visit) -> list[Task]:
+        """One request; what follows from it."""
+        if self._health.is_down(visit.target.host):
+            return self._give_up(visit, "host_down")
+        deadline = Deadline(visit.seconds)
+        with self._budget.request():
+            try:
+                result = self._keep(self._download(visit.target, deadline))
+            except Redirected as redirect:
+                self._health.note(visit.target.host, None)
+                return self._follow(visit, redirect.location, deadline.left())
+            except FetchError as error:
+                self._health.note(visit.target.host, error.reason)
+                return self._failed(visit, error)
+        self._health.note(visit.target.host, None)
+        return self._finish(visit.urls, lambda url: replace(result, url=url))
+
+    def _download(self, target: Target, deadline: Deadline) -> bytes:
+        opening = Opening(self._guard, target, deadline, self._config, self._budget)
+        content = download_bytes(target.url, deadline.left(), opening)
+        if content is None:
+            raise opening.error or FetchError("fetch_error")
+        return content
+
+    def _keep(self, content: bytes) -> FetchResult:
+        facts = check_image(content, self._config)
+        if self._reencode is not None:
+            content, facts = self._reencode(content, facts)
+        sha256 = self._store.put(content)
+        return FetchResult("", "ok", None, False, sha256, len(content), facts.format, facts.width, facts.height)
+
+    def _follow(self, visit: _Visit, location: str, seconds: float) -> list[Task]:
+        if visit.hops >= self._config.max_redirects:
+            return self._give_up(visit, "too_many_redirects")
+        try:
+            target = join_location(visit.target, location)
+        except FetchError as error:
+            return self._give_up(visit, error.reason)
+        return self._admit(replace(visit, target=target, seconds=seconds, hops=visit.hops + 1))
+
+    def _failed(self, visit: _Visit, error: FetchError) -> list[Task]:
+        """Another try from the start, where there is one left and sense in it."""
+        pause = error.retry_after if error.retry_after is not None else BACKOFF_SECONDS * 2**visit.tries
+        patient = pause <= self._config.max_crawl_delay_seconds
+        if visit.tries >= self._config.retries or not try_again(error.reason) or not patient:
+            return self._give_up(visit, error.reason)
+        self._turns.pause(visit.target.host, pause)
+        again = replace(visit, target=visit.start, seconds=self._config.timeout_seconds, hops=0, tries=visit.tries + 1)
+        return self._admit(again)
+
+    def _give_up(self, visit: _Visit, reason: str) -> list[Task]:
+        return self._finish(visit.urls, partial(FetchResult.without_image, reason=reason))
+
+    def _finish(self, urls: Sequence[str], result: Callable[[str], FetchResult]) -> list[Task]:
+        for url in urls:
+            row = result(url)
+            self._notes.add(row)
+            with self._lock:
+                self._results[url] = row
+        return []

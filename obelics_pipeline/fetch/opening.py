@@ -1,0 +1,72 @@
+"""What img2dataset's downloader gets for urllib's urlopen: one guarded request, its answer, and why it failed."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from obelics_pipeline.config.fetching import FetchingConfig
+from obelics_pipeline.fetch.body import BodyBudget
+from obelics_pipeline.fetch.deadline import Deadline
+from obelics_pipeline.fetch.guard import Guard, Response
+from obelics_pipeline.fetch.opt_out import opt_out_reason
+from obelics_pipeline.fetch.reason import FetchError
+from obelics_pipeline.fetch.target import Target
+
+if TYPE_CHECKING:
+    from email.message import Message
+
+
+class Opening:
+    """Stands for `urlopen` of one request. `error` is what was raised: the downloader gives its text only."""
+
+    def __init__(
+        self, guard: Guard, target: Target, deadline: Deadline, config: FetchingConfig, budget: BodyBudget
+    ) -> None:
+        self._guard, self._target, self._deadline = guard, target, deadline
+        self._config, self._budget = config, budget
+        self._response: Response | None = None
+        self.error: FetchError | None = None
+
+    def __call__(self, _request: Any, timeout: float | None = None) -> Opening:
+        """Send the request and look at the headers: a forbidden or useless answer's body is never read."""
+        try:
+            self._response = self._guard.open(self._target, self._deadline, accept="image/*,*/*;q=0.5")
+            self._look_at(self._response)
+        except FetchError as error:
+            self.error = error
+            self._close()
+            raise
+        return self
+
+    @property
+    def headers(self) -> Message:
+        """The answer's headers."""
+        assert self._response is not None
+        return self._response.headers
+
+    def read(self) -> bytes:
+        """The whole body, within the caps. Raises FetchError."""
+        assert self._response is not None
+        try:
+            return self._response.read_body(self._config.max_bytes, self._budget)
+        except FetchError as error:
+            self.error = error
+            raise
+
+    def _look_at(self, response: Response) -> None:
+        tags = response.headers.get_all("X-Robots-Tag", [])
+        reason = opt_out_reason(tags, self._config.robots_token, self._config.opt_out_directives)
+        if reason is not None and response.status < 400:
+            raise FetchError(reason)
+        response.demand_body()
+
+    def _close(self) -> None:
+        if self._response is not None:
+            self._response.close()
+
+    def __enter__(self) -> Opening:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._close()

@@ -1,0 +1,80 @@
+"""The robots.txt of every origin of a unit: each fetched once, before anything else is asked of its origin."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable
+
+from obelics_pipeline.config.fetching import FetchingConfig
+from obelics_pipeline.fetch.guard import Guard
+from obelics_pipeline.fetch.politeness import Task
+from obelics_pipeline.fetch.reason import FetchError, Redirected
+from obelics_pipeline.fetch.robots import (
+    ALLOW_ALL,
+    MAX_ROBOTS_REDIRECTS,
+    Robots,
+    fetch_robots,
+    robots_target,
+    robots_without_answer,
+)
+from obelics_pipeline.fetch.target import Target, join_location
+
+Origin = tuple[str, str, int]
+Waiter = Callable[[Robots], list[Task]]
+
+
+class Origins:
+    """What the origins say. A waiter is called once its origin is known; until then it costs no turn of its host."""
+
+    def __init__(self, config: FetchingConfig, guard: Guard) -> None:
+        self._config, self._guard = config, guard
+        self._known: dict[Origin, Robots] = {}
+        self._waiting: dict[Origin, list[Waiter]] = {}
+        self._delays: defaultdict[str, float] = defaultdict(lambda: config.host_delay_seconds)
+        self._lock = threading.Lock()
+
+    def delay(self, host: str) -> float:
+        """Seconds between two starts for this host: the config's, or a longer Crawl-delay."""
+        return self._delays[host]
+
+    def ask(self, target: Target, waiter: Waiter) -> list[Task]:
+        """Call `waiter` with what the target's origin says; the tasks that follow, now or from the robots.txt."""
+        if not self._config.robots_txt:
+            return waiter(ALLOW_ALL)
+        with self._lock:
+            robots = self._known.get(target.origin)
+            if robots is None:
+                first = target.origin not in self._waiting
+                self._waiting.setdefault(target.origin, []).append(waiter)
+        if robots is not None:
+            return waiter(robots)
+        return [self._task(target.origin, robots_target(target), 0)] if first else []
+
+    def _task(self, origin: Origin, place: Target, hops: int) -> Task:
+        return Task(place.host, lambda: self._fetch(origin, place, hops), urgent=True)
+
+    def _fetch(self, origin: Origin, place: Target, hops: int) -> list[Task]:
+        try:
+            robots = fetch_robots(self._guard, place, self._config)
+        except Redirected as redirect:
+            return self._moved(origin, place, hops, redirect.location)
+        if hops and robots.refusal is not None and robots.rules is None:
+            robots = robots_without_answer("timeout")  # it is the redirect's target that is down, not the origin
+        return self._learn(origin, robots)
+
+    def _moved(self, origin: Origin, place: Target, hops: int, location: str) -> list[Task]:
+        if hops >= MAX_ROBOTS_REDIRECTS:  # RFC 9309 2.3.1.2: then it may be taken as unavailable
+            return self._learn(origin, ALLOW_ALL)
+        try:
+            return [self._task(origin, join_location(place, location), hops + 1)]
+        except FetchError:
+            return self._learn(origin, ALLOW_ALL)
+
+    def _learn(self, origin: Origin, robots: Robots) -> list[Task]:
+        host = origin[1]
+        with self._lock:
+            self._known[origin] = robots
+            self._delays[host] = max(self._delays[host], robots.crawl_delay)
+            waiters = self._waiting.pop(origin)
+        return [task for waiter in waiters for task in waiter(robots)]

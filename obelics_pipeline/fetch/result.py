@@ -1,0 +1,65 @@
+"""What became of one image URL: a row of a fetch unit's table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from obelics_pipeline.fetch.reason import is_dropped, is_retryable
+
+Status = Literal["ok", "dropped", "failed"]
+
+RESULT_SCHEMA = pa.schema(
+    [
+        pa.field("url", pa.string(), nullable=False),
+        pa.field("status", pa.string(), nullable=False),
+        pa.field("reason", pa.string()),
+        pa.field("retryable", pa.bool_(), nullable=False),
+        pa.field("sha256", pa.string()),
+        pa.field("n_bytes", pa.int64()),
+        pa.field("format", pa.string()),
+        pa.field("width", pa.int32()),
+        pa.field("height", pa.int32()),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FetchResult:
+    """One URL's outcome; no clock values, so equal outcomes are equal rows.
+
+    `reason` is None exactly where `status` is ok. `sha256` names the bytes in the image store, `format` is Pillow's
+    name in lower case, `width` and `height` are pixels as stored (an EXIF orientation is not applied).
+    """
+
+    url: str
+    status: Status
+    reason: str | None = None
+    retryable: bool = False
+    sha256: str | None = None
+    n_bytes: int | None = None
+    format: str | None = None
+    width: int | None = None
+    height: int | None = None
+
+    @classmethod
+    def without_image(cls, url: str, reason: str) -> FetchResult:
+        """The row of an image that was dropped or failed; which of the two, and retryable, follow from the reason."""
+        return cls(url, "dropped" if is_dropped(reason) else "failed", reason, is_retryable(reason))
+
+    def to_json(self) -> dict[str, Any]:
+        """As it stands in a journal."""
+        return asdict(self)
+
+
+def results_to_table(results: Iterable[FetchResult]) -> pa.Table:
+    """A table of `RESULT_SCHEMA`, a row per result in the order given."""
+    return pa.Table.from_pylist([asdict(result) for result in results], schema=RESULT_SCHEMA)
+
+
+def results_from_table(table: pa.Table) -> list[FetchResult]:
+    """The inverse of `results_to_table`; further columns are ignored. Raises KeyError where a column is missing."""
+    return [FetchResult(**row) for row in table.select(RESULT_SCHEMA.names).to_pylist()]
