@@ -23,7 +23,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code: 0 done, 1 failed units, 2 wrong command or config, 3 stopped, resumable."""
+    """Run one command; returns the exit code: 0 done, 1 failed units, 2 wrong command or config, 3 stopped."""
     arguments = _parser().parse_args(argv)
     try:
         code: int = arguments.command(arguments)

@@ -33,7 +33,7 @@ class Manifest:
 
     def path(self, folder: Path, role: str) -> Path:
         """The file that plays `role` in this unit, within the stage's folder."""
-        return folder / self.files[role]["name"]
+        return folder / str(self.files[role]["name"])
 
     def to_json(self) -> dict[str, Any]:
         """As it stands on disk."""

@@ -34,11 +34,11 @@ class Display:
             TextColumn("{task.description:<10}"), BarColumn(), MofNCompleteColumn(), TextColumn("units"),
             TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn(), console=console,
         )  # fmt: skip
-        self._live = Live(get_renderable=self._render, console=console, refresh_per_second=4, transient=False)
-        self._ledgers: dict[str, Ledger] = {}
+        self._ledgers: dict[str, dict[str, Ledger]] = {}  # noun -> stage -> ledger
         self._stage, self._task, self._done, self._total = "", TaskID(0), 0, 0
         self._began = self._last_line = time.monotonic()
         self._fresh: Counter[str] = Counter()  # what this stage has done in this run: the rate counts no resumed work
+        self._live = Live(get_renderable=self._render, console=console, refresh_per_second=4, transient=False)
 
     def __enter__(self) -> Display:
         if self._console.is_terminal:
@@ -61,7 +61,8 @@ class Display:
     def count(self, ledgers: Iterable[Ledger], fresh: bool) -> None:
         """Ledgers of a unit, done now or by an earlier run."""
         for ledger in ledgers:
-            self._ledgers.setdefault(ledger.noun, Ledger(ledger.noun)).add(ledger)
+            by_stage = self._ledgers.setdefault(ledger.noun, {})
+            by_stage.setdefault(self._stage, Ledger(ledger.noun)).add(ledger)
             if fresh:
                 self._fresh[ledger.noun] += ledger.entered
 
@@ -79,12 +80,24 @@ class Display:
         """A line that stays."""
         self._console.print(line, highlight=False, soft_wrap=True, markup=False)
 
+    def _so_far(self) -> dict[str, Ledger]:
+        """One ledger per noun: what a stage kept enters the next one, and is counted once."""
+        merged = {}
+        for noun, by_stage in self._ledgers.items():
+            first, *later = by_stage.values()
+            merged[noun] = Ledger(noun, first.entered, first.kept, first.dropped.copy(), first.failed.copy())
+            for ledger in later:
+                merged[noun].kept = ledger.kept
+                merged[noun].dropped.update(ledger.dropped)
+                merged[noun].failed.update(ledger.failed)
+        return merged
+
     def _rate(self) -> str:
         seconds = max(time.monotonic() - self._began, 1e-6)
         return ", ".join(f"{n / seconds:,.0f} {noun}/s" for noun, n in self._fresh.items())
 
     def _line(self) -> str:
-        kept = ", ".join(f"{ledger.kept:,} {noun}" for noun, ledger in self._ledgers.items())
+        kept = ", ".join(f"{ledger.kept:,} {noun}" for noun, ledger in self._so_far().items())
         eta = ""
         if 0 < self._done < self._total:
             seconds = (time.monotonic() - self._began) / self._done * (self._total - self._done)
@@ -95,7 +108,7 @@ class Display:
         table = Table(box=None, pad_edge=False, header_style="bold")
         for title in ("", "in", "kept", "dropped", "failed", "reasons so far"):
             table.add_column(title, justify="left" if title in ("", "reasons so far") else "right")
-        for noun, ledger in self._ledgers.items():
+        for noun, ledger in self._so_far().items():
             reasons = (ledger.dropped + ledger.failed).most_common(REASONS_SHOWN)
             shown = ", ".join(f"{reason} {n:,}" for reason, n in reasons)
             numbers = (ledger.entered, ledger.kept, ledger.dropped.total(), ledger.failed.total())

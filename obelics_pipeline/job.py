@@ -62,7 +62,8 @@ class Job:
 
     def _forget_changed(self, sources: Inputs, tasks: Sequence[ReadTask]) -> None:
         """A file that was replaced under its old name is read anew, though its units have their old ids."""
-        changed = self.folder.changed_inputs(sources.versions())
+        versions = {s.name: s.version for s in sources.warcs} | {s.name: s.version for s in sources.pointers}
+        changed = self.folder.changed_inputs(versions)
         for task in tasks:
             if task.name in changed:
                 for path in (self.folder.extract / "manifests").glob(f"{task.label}-*.json"):

@@ -43,7 +43,7 @@ def run(
     Raises UserError for what a person can mend, Stopped where the same command goes on later.
     """
     checked = load_config(config, overrides)
-    _check(checked, stages)
+    notices = _check(checked, stages)
     sources = resolve_inputs(inputs, checked.reading)
     folder = RunFolder(output)
     with _stop_on_signal(), folder.locked():
@@ -52,6 +52,8 @@ def run(
         events.write("run_started", config=config, inputs=list(inputs), workers=workers, changed=changed)
         try:
             with Display(Console()) as display:
+                for line in notices:
+                    display.say(line)
                 for line in changed:
                     display.say(f"changed since the last run here: {line}; what it touches is redone")
                 runner = StageRunner(LocalEngine(workers, output, UNIT_SECONDS), events, display, stages)
@@ -109,14 +111,15 @@ def _conclude(job: Job, stages: Sequence[str], display: Display) -> int:
     return 0
 
 
-def _check(config: RunConfig, stages: Sequence[str]) -> None:
-    """What can be known to be missing before any work is done."""
+def _check(config: RunConfig, stages: Sequence[str]) -> list[str]:
+    """Refuse what can be known to be missing before any work is done; returns what a person should know."""
     measurer = Measurer(config.filters, config.language)  # raises UserError for unknown filters and missing models
     if config.fetch.enabled and "fetch" in stages and find_spec("img2dataset") is None:
         raise UserError(
             "fetching images needs the extra: pip install 'obelics-pipeline[images]'; or run without: "
             "--set fetch.enabled=false"
         )
+    return measurer.notices()
 
 
 @contextmanager

@@ -33,7 +33,7 @@ class RunConfig(Section):
 
 
 def bundled_configs() -> Path:
-    """The folder of the configs that come with the package: inside an installed package, else at the checkout's root."""
+    """The folder of the configs that come with the package: inside it where installed, else at the checkout's root."""
     installed = Path(__file__).parents[1] / "configs"
     return installed if installed.is_dir() else Path(__file__).parents[2] / "configs"
 
@@ -143,7 +143,7 @@ def _keys_at(place: tuple[int | str, ...]) -> list[str]:
     """The valid keys of the section at a place of the config."""
     model: Any = RunConfig
     for step in place:
-        field = model.model_fields.get(step) if isinstance(model, type) and issubclass(model, BaseModel) else None
+        field = model.model_fields.get(str(step)) if isinstance(model, type) and issubclass(model, BaseModel) else None
         if field is None:  # inside a mapping of filters: the next model is the mapping's value type
             continue
         model = _model_of(field.annotation)

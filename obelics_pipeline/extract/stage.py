@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from obelics_pipeline.extract.measure import Measurer, decision_config, measurement_config, score_names
-from obelics_pipeline.extract.page import PageRejected, extract_page
-from obelics_pipeline.extract.split import split_nodes
-from obelics_pipeline.read.ranges import ReadTask
-from obelics_pipeline.read.records import Page, Skipped, read_task
 
 from obelics_pipeline.commit import Attempt, Manifest, read_manifest
 from obelics_pipeline.config import RunConfig
-from obelics_pipeline.document import Document, Node, make_doc_id
+from obelics_pipeline.document import Document, ImageNode, Node, TextNode, make_doc_id
+from obelics_pipeline.extract.measure import Measurer, decision_config, measurement_config, score_names
+from obelics_pipeline.extract.page import PageRejected, extract_page
+from obelics_pipeline.extract.split import split_nodes
 from obelics_pipeline.extract.suspects import Suspects
 from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.read.page import Page, Skipped
+from obelics_pipeline.read.ranges import ReadTask
+from obelics_pipeline.read.records import read_task
 from obelics_pipeline.tables import DocumentWriter, read_documents
 from obelics_pipeline.unit import Unit, digest
 
@@ -50,13 +52,18 @@ def extract_units(tasks: Sequence[ReadTask], config: RunConfig, everything: bool
     )
     decided = digest(decision_config(config))
     return [
-        Unit(STAGE, digest(measured, decided, task.identity()), task.label, _payload(task, measured, everything))
+        Unit(STAGE, digest(measured, decided, _range(task)), task.label, _payload(task, measured, everything))
         for task in tasks
     ]
 
 
+def _range(task: ReadTask) -> list[Any]:
+    """What a task reads, wherever it lies and whenever it was put there (see RunFolder.changed_inputs)."""
+    return [task.kind, task.name, task.size, task.start, task.end]
+
+
 def _payload(task: ReadTask, measured: str, everything: bool) -> dict[str, Any]:
-    return {"task": task.to_json(), "measured": digest(measured, task.identity()), "everything": everything}
+    return {"task": task.to_json(), "measured": digest(measured, _range(task)), "everything": everything}
 
 
 def extract_unit(unit: Unit, *, folder: Path, config: RunConfig) -> Manifest:
@@ -134,25 +141,26 @@ def _documents(
     unit: Unit, config: RunConfig, ledger: Ledger, rows: list[dict[str, Any]], suspects: Suspects
 ) -> Iterator[Document]:
     """The documents of a unit's pages; what becomes of each record is counted in `ledger` and listed in `rows`."""
-    for item in read_task(ReadTask.from_json(unit.payload["task"]), config.reading):
+    task = ReadTask.from_json(unit.payload["task"])
+    for item in read_task(task, config.reading):
         if isinstance(item, Skipped):
             _count(ledger, item.reason, item.failed)
             if not item.counted_only:
-                rows.append(_record_row(item, item.reason, "failed" if item.failed else "dropped", 0))
+                rows.append(_record_row(item, task.name, item.reason, "failed" if item.failed else "dropped", 0))
             continue
         name = f"{item.offset}.{item.ordinal}"
         suspects.touch(name)
         if name in suspects.guilty:
-            documents, reason, failed = [], "worker_died", True
+            outcome: list[Document] | Refused = Refused("worker_died", failed=True)
         else:
-            documents, reason, failed = _page_documents(item, config)
-        if reason is None:
-            ledger.keep()
-        else:
-            _count(ledger, reason, failed)
-        outcome = "kept" if reason is None else "failed" if failed else "dropped"
-        rows.append(_record_row(item, reason, outcome, len(documents)))
-        yield from documents
+            outcome = _page_documents(item, config)
+        if isinstance(outcome, Refused):
+            _count(ledger, outcome.reason, outcome.failed)
+            rows.append(_record_row(item, task.name, outcome.reason, "failed" if outcome.failed else "dropped", 0))
+            continue
+        ledger.keep()
+        rows.append(_record_row(item, task.name, None, "kept", len(outcome)))
+        yield from outcome
 
 
 def _count(ledger: Ledger, reason: str, failed: bool) -> None:
@@ -162,10 +170,10 @@ def _count(ledger: Ledger, reason: str, failed: bool) -> None:
         ledger.drop(reason)
 
 
-def _record_row(item: Page | Skipped, reason: str | None, outcome: str, documents: int) -> dict[str, Any]:
+def _record_row(item: Page | Skipped, source: str, reason: str | None, outcome: str, documents: int) -> dict[str, Any]:
     return {
         "url": item.url,
-        "warc_filename": item.warc_filename,
+        "warc_filename": item.warc_filename if isinstance(item, Page) else source,
         "warc_record_offset": item.offset,
         "warc_record_length": item.length,
         "outcome": outcome,
@@ -174,24 +182,32 @@ def _record_row(item: Page | Skipped, reason: str | None, outcome: str, document
     }
 
 
-def _page_documents(page: Page, config: RunConfig) -> tuple[list[Document], str | None, bool]:
-    """The documents of one page, or none with the reason, and whether that is a failure rather than a rule."""
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why a page gave no document: a rule, or a failure of ours."""
+
+    reason: str
+    failed: bool = False
+
+
+def _page_documents(page: Page, config: RunConfig) -> list[Document] | Refused:
+    """The documents of one page, at least one, or why there is none."""
     try:
         extracted = extract_page(page.html, page.url, config.extract)
     except PageRejected as rejected:
-        return [], rejected.reason, False
+        return Refused(rejected.reason)
     except Exception as error:  # a bad page costs a page, whatever it found in us
-        return [], f"extraction_error_{type(error).__name__}", True
+        return Refused(f"extraction_error_{type(error).__name__}", failed=True)
     if config.reading.honour_noai and "noai" in extracted.robots:
-        return [], "noai_meta", False
-    if not any(getattr(node, "text", None) for node in extracted.nodes):
-        return [], "no_text", False
-    if "noimageai" in extracted.robots:
+        return Refused("noai_meta")
+    if not any(isinstance(node, TextNode) and node.text for node in extracted.nodes):
+        return Refused("no_text")
+    if config.reading.honour_noai and "noimageai" in extracted.robots:
         for node in extracted.nodes:
-            if not hasattr(node, "text"):
+            if isinstance(node, ImageNode):
                 node.reason = "noimageai_meta"
     parts = split_nodes(extracted.nodes, config.extract)
-    return [_document(page, extracted.title, nodes, i, len(parts)) for i, nodes in enumerate(parts)], None, False
+    return [_document(page, extracted.title, nodes, i, len(parts)) for i, nodes in enumerate(parts)]
 
 
 def _document(page: Page, title: str | None, nodes: list[Node], part: int, parts: int) -> Document:

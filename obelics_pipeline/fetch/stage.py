@@ -41,7 +41,7 @@ def request_unit(
     buckets: int,
     url_reason: Callable[[str], str | None],
 ) -> Manifest:
-    """Write the distinct (bucket, partition, url) that one extracted unit asks for; what a rule refuses is not asked."""
+    """Write the distinct (bucket, partition, url) of one extracted unit; what a rule refuses is not asked."""
     done = read_manifest(folder, unit.name)
     if done is not None:
         return done
@@ -75,7 +75,8 @@ def fetch_units(
         asked = hashlib.sha256("\n".join(f"{partition} {url}" for partition, url in rows).encode()).hexdigest()
         earlier = list(earlier_results(folder, int(bucket), config))
         generation = max((g for g, _ in earlier), default=0)
-        if retry and any(_retried(result, retry) for _, path in earlier for result in results_from_table(pq.read_table(path))):
+        known = [result for _, path in earlier if retry for result in results_from_table(pq.read_table(path))]
+        if any(_retried(result, retry) for result in known):
             generation += 1
         units.append(
             {
