@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tarfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -52,7 +53,7 @@ class ShardWriter:
         if kind is None:
             self.close()
         else:
-            self._stream.close()
+            self._abandon()
 
     def add(self, record: Record, read_image: ReadImage) -> Placed:
         """Append a document. Raises ValueError for a repeated key, or other bytes than recorded."""
@@ -73,12 +74,21 @@ class ShardWriter:
 
     def close(self) -> None:
         """Finish the tar. Raises ValueError for a tar without a document: readers take it for the end of the data."""
+        if not self._keys:
+            self._abandon()
+            raise ValueError(f"{self._path}: a shard without documents")
         try:
-            if not self._keys:
-                raise ValueError(f"{self._path}: a shard without documents")
             self._tar.close()
-        finally:
             self._stream.close()
+        except OSError:
+            self._abandon()
+            raise
+
+    def _abandon(self) -> None:
+        """Close what is open; the tar is not finished, and a full disk must not hide the error that ended it."""
+        for close in (self._tar.close, self._stream.close):
+            with suppress(OSError):
+                close()
 
     def _member(self, key: str, name: str, data: bytes) -> None:
         self._tar.write({"__key__": key, name: data})
