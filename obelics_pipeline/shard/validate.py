@@ -79,7 +79,7 @@ def _check(shards: Path, promises: Promises, task: ShardTask) -> list[str]:
 
 def _tasks(folder: Path, manifest: RunManifest, found: list[str]) -> Iterator[ShardTask]:
     """Each shard of the manifest with its rows of the index; what does not match goes to `found`."""
-    waiting = {entry.name: entry for entry in manifest.shards}
+    waiting = {entry.name: entry for entry in manifest.shards if _plain(entry.name)}
     for name, rows in groupby(read_index(folder / INDEX), key=lambda row: str(row["shard"])):
         entry = waiting.pop(name, None)
         if entry is None:
@@ -90,10 +90,18 @@ def _tasks(folder: Path, manifest: RunManifest, found: list[str]) -> Iterator[Sh
         yield entry, []
 
 
+def _plain(name: object) -> bool:
+    """Whether a manifest names a file within the folder `shards`, and no other place."""
+    return isinstance(name, str) and name.endswith(".tar") and name == Path(name).name and "\0" not in name
+
+
 def _manifest_problems(folder: Path, manifest: RunManifest) -> Iterator[str]:
     counts = manifest.counts()
     if stated_counts(folder) != counts:
         yield f"manifest.json: counts are {stated_counts(folder)}, its shards sum to {counts}"
+    for entry in manifest.shards:
+        if not _plain(entry.name):
+            yield f"manifest.json: {entry.name!a} is no name of a shard"
     if len({entry.name for entry in manifest.shards}) != len(manifest.shards):
         yield "manifest.json: a shard is listed twice"
     for noun, ledger in manifest.ledgers.items():

@@ -83,20 +83,24 @@ def drawn_nodes(number: int) -> list[Node]:
 
 
 def make_run(
-    folder: Path, documents: Sequence[Document], per_shard: int = 4, config: RunConfig | None = None
+    folder: Path,
+    documents: Sequence[Document],
+    per_shard: int = 4,
+    config: RunConfig | None = None,
+    scores: Sequence[str] = SCORES,
 ) -> RunManifest:
     """Write a finished run of these documents, `per_shard` to a tar, and return its manifest."""
     entries = []
     images = Ledger("images")
     (folder / "shards").mkdir(parents=True)
-    with IndexWriter(folder / "index.parquet", SCORES) as index:
+    with IndexWriter(folder / "index.parquet", scores) as index:
         for start in range(0, len(documents), per_shard):
             path = folder / "shards" / shard_name(start // per_shard)
             rows = []
             with ShardWriter(path) as tar:
                 for item in documents[start : start + per_shard]:
-                    record = make_record(item, SCORES)
-                    rows.append(index_row(path.name, tar.add(record, read_image), item, record, SCORES))
+                    record = make_record(item, scores)
+                    rows.append(index_row(path.name, tar.add(record, read_image), item, record, scores))
                     index.write(rows[-1])
                     images.keep(record.n_images)
             entries.append(shard_entry(path, rows))
@@ -108,7 +112,7 @@ def make_run(
         tuple(entries),
         file_sha256(index_path),
         index_path.stat().st_size,
-        promises_of(config or RunConfig(), SCORES),
+        promises_of(config or RunConfig(), scores),
         {"documents": kept, "images": images},
         {},
     )
