@@ -16,6 +16,7 @@ VERSION_LINE = re.compile(rb"WARC/\d{1,2}\.\d{1,3}[ \t]*\r?\n")
 RECORD_START = re.compile(rb"\n\r?\n(WARC/\d{1,2}\.\d{1,3}[ \t]*\r?\n[A-Za-z][A-Za-z0-9-]*:)")
 BLANK_LINE = re.compile(rb"\n\r?\n")
 MAX_HEADER = 64 * 1024  # bytes of a record's WARC header; real ones are under 2 KB
+FOLDED = ("", " ", "\t")  # how a continuation line begins, or an empty one
 HEADER_GUESS = 2048  # bytes read at first, to spare most records a second read
 SCAN_WINDOW = 1 << 20
 SCAN_OVERLAP = 256
@@ -31,9 +32,9 @@ class Content(Protocol):
 def plain_records(content: Content, start: int, cap: int, complete: bool) -> Iterator[RawRecord | Gap]:
     """Every record from `start`, a record's beginning, to the end of the content, and a gap for each piece lost.
 
-    At most `cap` bytes of a block are read. `complete` says that the content is known to end where it should (its
-    checksum was right), so a block that seems cut has merely a wrong length. The walk depends on nothing but the
-    content, so walks that start at different records agree on all later ones.
+    Of a response's block at most `cap` bytes are read, of other blocks none. `complete` says that the content is known
+    to end where it should (its checksum was right), so a block that seems cut has merely a wrong length. The walk
+    depends on nothing but the content, so walks that start at different records agree on all later ones.
     """
     position = _skip_newlines(content, start)
     ordinal = 0
@@ -51,7 +52,8 @@ def plain_records(content: Content, start: int, cap: int, complete: bool) -> Ite
         if gap == "truncated_tail":
             yield Gap(position, after - position, gap)
             return
-        block = content.at(block_start, min(block_length, cap))
+        wanted = min(block_length, cap) if headers.get("warc-type", "").lower() == "response" else 0
+        block = content.at(block_start, wanted) if wanted else b""
         record_end = block_start + block_length if gap else after
         yield RawRecord(position, record_end - position, ordinal, headers, block, block_length)
         ordinal += 1
@@ -102,21 +104,21 @@ def _read_head(content: Content, position: int) -> tuple[dict[str, str], int] | 
         blank = BLANK_LINE.search(data)
         if blank is None:
             return None
-    return parse_fields(data[version.end() : blank.start() + 1]), position + blank.end()
+    return parse_fields(as_text(data[: blank.start() + 1])), position + blank.end()
 
 
-def parse_fields(data: bytes) -> dict[str, str]:
-    """Header lines by lower-case name; continuation lines are joined, the first of equal names counts."""
+def parse_fields(text: str) -> dict[str, str]:
+    """The lines after the version line by lower-case name; folded lines are joined, the first of equal names counts."""
     fields: dict[str, str] = {}
     name = ""
-    for line in as_text(data).split("\n"):
-        if line[:1] in (" ", "\t"):
-            if name:
+    for line in text.split("\n")[1:]:
+        if line[:1] in FOLDED:
+            if name and line.strip():
                 fields[name] += " " + line.strip()
             continue
         key, colon, value = line.partition(":")
-        name = key.strip().lower() if colon else ""
-        if name in fields:
+        name = key.strip().lower()
+        if not colon or name in fields:
             name = ""
         elif name:
             fields[name] = value.strip()

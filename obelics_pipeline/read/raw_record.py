@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RawRecord:
     """One record. `headers` has lower-case names; of a repeated name the first value counts.
 
-    `block` holds at most the bytes that were asked for, of the `block_length` there are. `offset` and `length` are
-    bytes of the compressed record.
+    `block` holds at most the bytes that were asked for, of the `block_length` there are; only responses have one.
+    `offset` and `length` are bytes of the compressed record.
     """
 
     offset: int

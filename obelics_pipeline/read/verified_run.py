@@ -14,10 +14,16 @@ from collections.abc import Generator
 import fastwarc
 
 from obelics_pipeline.read.gzip_members import GzipFraming
+from obelics_pipeline.read.plain import parse_fields
 from obelics_pipeline.read.raw_record import RawRecord
 from obelics_pipeline.read.source import Cursor, Source
 
-BLOCK_TYPES = fastwarc.WarcRecordType.response  # the record types whose block anyone looks at
+RESPONSE = int(fastwarc.WarcRecordType.response)
+RECORD_END = b"\r\n\r\n"
+UNREAD = {  # record types of which nobody reads the header
+    int(fastwarc.WarcRecordType.request): {"warc-type": "request"},
+    int(fastwarc.WarcRecordType.metadata): {"warc-type": "metadata"},
+}
 
 
 def verified_run(source: Source, start: int, end: int, cap: int) -> Generator[RawRecord, None, int]:
@@ -37,9 +43,8 @@ def verified_run(source: Source, start: int, end: int, cap: int) -> Generator[Ra
             following = record.stream_pos
             if not _sound(source, pending, following):
                 return position
-            yield RawRecord(
-                pending.offset, following - pending.offset, 0, pending.headers, pending.block, pending.block_length
-            )
+            pending.length = following - pending.offset
+            yield pending
             position = following
         if position >= end:
             return position
@@ -63,19 +68,18 @@ def _take(record: fastwarc.WarcRecord, source: Source, cap: int) -> RawRecord | 
     """The record with its block; `length` is the size that it should inflate to, until its end is known."""
     try:
         declared = record.content_length
-        fields = record.headers.astuples()
-        block = record.reader.read(cap) if record.record_type == BLOCK_TYPES else b""
-        size = len(record.headers.status_line or "") + 8 + declared  # the line ends of version line, header and record
+        kind = int(record.record_type)
+        text = str(record.headers)
+        block = record.reader.read(min(declared, cap)) if kind == RESPONSE else b""
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException:
         if source.failure is not None:
             raise source.failure from None
         return None
-    headers: dict[str, str] = {}
-    for name, value in fields:
-        size += len(name) + 4 + (len(value) if value.isascii() else len(value.encode("utf-8", "surrogatepass")))
-        headers.setdefault(name.lower(), value)
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    size += declared + len(RECORD_END)
+    headers = UNREAD.get(kind) or parse_fields(text)
     return RawRecord(record.stream_pos, size, 0, headers, block, declared)
 
 
