@@ -12,7 +12,11 @@ class FetchingConfig(Section):
     """Limits and manners of the image fetcher."""
 
     enabled: bool = Field(True, description="false: no network; documents are kept without image bytes.")
-    buckets: PositiveInt = Field(64, description="Units of work: hosts are dealt out to this many buckets by hash.")
+    buckets: PositiveInt = Field(
+        16,
+        description="Units of work: hosts are dealt out to this many buckets by hash. A bucket lasts as long as its "
+        "slowest host, so a few thousand URLs each are well; for a million URLs take some hundreds.",
+    )
     user_agent: str = Field(
         "obelics-pipeline/0.1 (image-text research; set fetch.user_agent to your contact)",
         description="User-Agent header. Put a contact address into it.",
