@@ -8,6 +8,8 @@ from typing import ClassVar
 from obelics_pipeline.read.member import Inflater
 from obelics_pipeline.read.source import Source
 
+BEGINNING = 64  # bytes of content that tell a record
+
 
 class GzipFraming:
     """Members begin with 1f 8b 08 and end with a CRC-32 and a length, which zlib checks."""
@@ -19,6 +21,10 @@ class GzipFraming:
     def inflater(self) -> Inflater:
         """zlib's, set to the gzip format."""
         return zlib.decompressobj(wbits=31)
+
+    def beginning(self, data: bytes) -> bytes:
+        """The first few bytes of content, whatever comes after them."""
+        return zlib.decompressobj(wbits=31).decompress(data, BEGINNING)
 
     def padding(self, source: Source, position: int) -> int | None:
         """gzip has no members without content."""

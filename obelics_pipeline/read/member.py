@@ -41,6 +41,9 @@ class Framing(Protocol):
     def inflater(self) -> Inflater:
         """A fresh decompression object."""
 
+    def beginning(self, data: bytes) -> bytes:
+        """What the first bytes of a member inflate to, a few bytes at least. Raises `error`."""
+
     def padding(self, source: Source, position: int) -> int | None:
         """The end of a member at `position` that holds no record by its nature, or None."""
 
@@ -56,26 +59,26 @@ class Member:
 
 def is_record(source: Source, framing: Framing, position: int) -> bool:
     """Whether a member at `position` begins like a WARC record."""
-    return _probe(source, framing, position)[0].startswith(b"WARC/")
+    data = source.at(position, PROBE_BYTES)
+    if not data.startswith(framing.magic):
+        return False
+    try:
+        return framing.beginning(data).lstrip(b"\r\n").startswith(b"WARC/")
+    except framing.error:
+        return False
 
 
 def padding_end(source: Source, framing: Framing, position: int) -> int | None:
     """The end of a member at `position` that inflates to nothing but line ends, or None."""
-    text, end = _probe(source, framing, position)
-    return end if end is not None and not text else framing.padding(source, position)
-
-
-def _probe(source: Source, framing: Framing, position: int) -> tuple[bytes, int | None]:
-    """What the first bytes of a member inflate to, without leading line ends; and its end, if that was all of it."""
     data = source.at(position, PROBE_BYTES)
     if not data.startswith(framing.magic):
-        return b"", None
+        return framing.padding(source, position)
     inflater = framing.inflater()
     try:
-        text = inflater.decompress(data)
+        empty = not inflater.decompress(data).strip(b"\r\n")
     except framing.error:
-        return b"", None
-    return text.lstrip(b"\r\n"), position + len(data) - len(inflater.unused_data) if inflater.eof else None
+        return None
+    return position + len(data) - len(inflater.unused_data) if empty and inflater.eof else None
 
 
 def find_record(source: Source, framing: Framing, position: int, stop: int) -> int:

@@ -83,7 +83,7 @@ def _boundary(content: Content, end: int) -> int | None:
     """Where the next record (or the end of content) is, if a block ending at `end` is followed by one."""
     after = content.at(end, 32)
     stripped = after.lstrip(b"\r\n")
-    if stripped.startswith(b"WARC/"):
+    if stripped and b"WARC/".startswith(stripped[:5]):  # at the end of a cut file, the beginning of it will do
         return end + len(after) - len(stripped)
     if not stripped:
         position = _skip_newlines(content, end)

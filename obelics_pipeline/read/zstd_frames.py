@@ -33,6 +33,10 @@ class ZstdFraming:
         decompressor = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW, **self._options)  # type: ignore[arg-type]
         return decompressor.decompressobj()
 
+    def beginning(self, data: bytes) -> bytes:
+        """The content of the first blocks."""
+        return self.inflater().decompress(data)
+
     def padding(self, source: Source, position: int) -> int | None:
         """The end of a skippable frame, such as the dictionary's."""
         frame = _skippable(source, position)
