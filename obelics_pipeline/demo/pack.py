@@ -11,6 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from obelics_pipeline.commit import write_file
 from obelics_pipeline.demo.pages import Page, hosts, pages, peculiarities
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ def pack(folder: Path) -> list[Path]:
     for n, name in enumerate(NAMES):
         mine = [e for e in [*exchanges, *others] if order[e.url.split("/")[2]] == n]
         path = folder / name
-        path.write_bytes(_warc(name, mine))
+        data = _warc(name, mine)
+        if not path.is_file() or path.read_bytes() != data:  # a file left as it was is no new input to a second run
+            write_file(path, data)
         paths.append(path)
     return paths
 

@@ -18,7 +18,7 @@ HTML = "text/html; charset=UTF-8"
 
 @dataclass(frozen=True)
 class Page:
-    """One page: its URL, the bytes of its body, and what is out of the ordinary in the answer that carried them."""
+    """One page: its URL, the bytes of its body, and what is out of the ordinary in the answer that carried it."""
 
     url: str
     body: bytes

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FORMATS = {"jpg": "JPEG", "jpeg": "JPEG", "png": "PNG", "webp": "WEBP", "gif": "GIF"}
 MEDIA_TYPES = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
-SIZES = ((960, 640), (800, 600), (640, 800), (900, 675), (720, 720), (640, 480), (600, 800), (1024, 683))
+SIZES = ((720, 480), (640, 480), (480, 640), (600, 450), (540, 540), (560, 420), (450, 600), (768, 512))
 
 WORDS: dict[str, str] = {
     "sea": "harbour ferry tide boat sea quay lighthouse beach island pier lock wave coast sail river pond",
@@ -97,9 +97,9 @@ def _encode(frames: list[Picture], wanted: Plan) -> bytes:
     if wanted.format == "JPEG":
         _grain(first, wanted.seed).save(out, "JPEG", quality=82)
     elif wanted.format == "WEBP":
-        _grain(first, wanted.seed).save(out, "WEBP", quality=78, method=1)
+        _grain(first, wanted.seed).save(out, "WEBP", quality=78, method=0)
     elif wanted.format == "PNG":
-        first.save(out, "PNG", compress_level=6)
+        first.save(out, "PNG", compress_level=3)
     elif others:
         first.save(out, "GIF", save_all=True, append_images=others, duration=300, loop=0)
     else:

@@ -6,15 +6,16 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
 from obelics_pipeline.demo.pack import pack
 from obelics_pipeline.demo.server import serve
 from obelics_pipeline.demo.show import print_document
+from obelics_pipeline.errors import UserError
 
 CONFIG = "default"
 OVERRIDES = ["fetch.timeout_seconds=3", "fetch.retries=0", "reading.unit_bytes=32768"]
@@ -30,13 +31,15 @@ def run_demo(output: Path, workers: int = 2) -> int:
     """
     from obelics_pipeline.run import run
 
+    if find_spec("PIL") is None:
+        raise UserError("the demo draws its pictures with Pillow: pip install 'obelics-pipeline[demo]'")
     console = Console()
     inputs = [str(path) for path in pack(output / "input")]
     with serve() as proxy, proxied(proxy):
         code = run(CONFIG, inputs, output, workers, OVERRIDES)
     if (output / "manifest.json").is_file():
         print_counts(output, console)
-        console.rule("one document, as a reader of the shards sees it")
+        console.print("\n[bold]one document, read back from its shard[/bold]\n", highlight=False)
         print_document(output, console)
     return code
 
@@ -57,17 +60,16 @@ def proxied(proxy: str) -> Iterator[None]:
 
 def print_counts(output: Path, console: Console) -> None:
     """Print, for records, documents and images, how many went in, were kept, and were lost, by reason."""
-    manifest = json.loads((output / "manifest.json").read_text(encoding="utf-8"))
-    for noun, counts in manifest["ledgers"].items():
-        console.print(_table(noun, counts))
+    ledgers = json.loads((output / "manifest.json").read_text(encoding="utf-8"))["ledgers"]
+    for noun in ("records", "documents", "images"):
+        for line in lines_of_ledger(noun, ledgers[noun]):
+            console.print(line, highlight=False)
 
 
-def _table(noun: str, counts: dict[str, Any]) -> Table:
-    table = Table(title=f"{noun}: {counts['in']} in, {counts['kept']} kept", title_justify="left")
-    table.add_column("lost", justify="right")
-    table.add_column("how")
-    table.add_column("why")
+def lines_of_ledger(noun: str, counts: dict[str, Any]) -> list[str]:
+    """One ledger as lines: the sum, then each reason with its count, the most frequent first."""
+    lines = [f"\n[bold]{noun}[/bold]: {counts['in']} in, {counts['kept']} kept"]
     for how in ("dropped", "failed"):
         for reason, count in sorted(counts[how].items(), key=lambda item: (-item[1], item[0])):
-            table.add_row(str(count), how, reason)
-    return table
+            lines.append(f"{count:6} {how}: {reason}")
+    return lines

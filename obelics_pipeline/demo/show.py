@@ -26,7 +26,7 @@ def print_document(folder: Path, console: Console) -> None:
     if not documents:
         raise UserError(f"{folder}: no document in its shards to show; look into manifest.json for what was dropped")
     for line in lines_of(choose(documents)):
-        console.print(line, soft_wrap=not console.is_terminal)
+        console.print(line, soft_wrap=not console.is_terminal, highlight=False)
 
 
 def read_documents(shard: Path) -> list[dict[str, Any]]:
