@@ -14,7 +14,6 @@ from obelics_pipeline.document import to_json
 from obelics_pipeline.shard.record import content_sha256
 
 Row = Mapping[str, Any]
-ROWS_PER_BATCH = 8  # documents that `datasets` holds in memory before it writes them to its cache
 
 
 def webdataset_problems(path: Path, rows: Sequence[Row]) -> Iterator[str]:
@@ -46,7 +45,8 @@ def datasets_problems(
     """Where `datasets.load_dataset("webdataset", ...)` reads other rows than the index lists, in order.
 
     `members` are the names of the shard's members after the key. They are given as features, because `datasets` infers
-    its columns from five samples and refuses samples that differ in them.
+    its columns from five samples and refuses samples that differ in them. It reads as a stream: otherwise it copies the
+    shard to its cache and maps the copy into memory, which grows with the shard.
     """
     images = sorted(set(members) - {"json"})
     with _loaded(path, images, score_names) as table:
@@ -95,7 +95,7 @@ def _loaded(path: Path, images: Sequence[str], score_names: Sequence[str]) -> It
                 features=features(images, score_names),
                 split="train",
                 cache_dir=cache,
-                writer_batch_size=ROWS_PER_BATCH,
+                streaming=True,
             )
     finally:
         datasets.config.HF_HUB_OFFLINE = before[0]

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,9 +12,9 @@ RULES = ImageRulesConfig()
 REFERENCE = ImageRulesConfig(banned_as_substrings=True)
 
 
-def fetched(src: str = "http://a.example/photo.jpg", **values: object) -> ImageNode:
-    facts: dict[str, object] = {"original_width": 640, "original_height": 480, "format": "jpeg"}
-    return ImageNode(src, src, **(facts | values))  # type: ignore[arg-type]
+def fetched(src: str = "http://a.example/photo.jpg", **values: Any) -> ImageNode:
+    facts: dict[str, Any] = {"original_width": 640, "original_height": 480, "format": "jpeg"}
+    return ImageNode(src, src, **(facts | values))
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,7 @@ def test_as_substrings_the_reference_is_followed_false_hits_and_misses_included(
         ({"format": None, "original_width": None, "original_height": None, "rendered_width": "1%"}, None),
     ],
 )
-def test_limits_are_inclusive_and_unknown_facts_break_no_rule(values: dict[str, object], reason: str | None) -> None:
+def test_limits_are_inclusive_and_unknown_facts_break_no_rule(values: dict[str, Any], reason: str | None) -> None:
     assert image_reason(fetched(**values), RULES) == reason
 
 

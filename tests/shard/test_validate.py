@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from obelics_pipeline.commit import file_sha256
 from obelics_pipeline.config import RunConfig
-from obelics_pipeline.document import TextNode
+from obelics_pipeline.document import Node, TextNode
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.shard import check_shard, readback
 from obelics_pipeline.shard.record import content_sha256, record_size
@@ -139,7 +139,8 @@ def test_shards_can_be_checked_by_a_pool(run: Path) -> None:
 def test_runs_without_images_without_scores_and_without_documents_are_valid(tmp_path: Path, fetch: bool) -> None:
     config = RunConfig.model_validate({"fetch": {"enabled": fetch}, "images": {"min_per_document": 0}})
     unfetched = image(1, sha256=None, n_bytes=None, format=None, original_width=None, original_height=None)
-    nodes = [TextNode("a"), *([] if fetch else [unfetched])]
+    nodes: list[Node] = [TextNode("a")]
+    nodes += [] if fetch else [unfetched]
     make_run(tmp_path / "text", [document(i, list(nodes)) for i in range(2)], config=config)
     assert problems(tmp_path / "text") == []
     make_run(tmp_path / "empty", [], config=config)
@@ -419,22 +420,42 @@ def test_a_manifest_that_differs_is_found(
 # The readers
 
 
-def test_what_only_webdataset_or_only_datasets_would_read_otherwise_is_found(
-    finished: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_only_webdataset_or_only_datasets_would_read_otherwise_is_found(finished: Path) -> None:
     rows = [r for r in pq.read_table(finished / "index.parquet").to_pylist() if r["shard"] == "shard-000000.tar"]
     names = {"json"} | {name for _, sample in readback.webdataset_samples(shard(finished)) for name in sample}
     wrong = [rows[0], rows[1] | {"content_sha256": "0"}, rows[2]]
     scores = ("word_count", "perplexity")
-    for reader in (
+    readers: list[Callable[[list[Any]], list[str]]] = [
         lambda rows: list(readback.webdataset_problems(shard(finished), rows)),
         lambda rows: list(readback.datasets_problems(shard(finished), rows, names, scores)),
-    ):
+    ]
+    for reader in readers:
         assert reader(rows) == []
         assert [SECOND in line for line in reader(wrong)] == [True]
         assert "reads nothing" in reader([*rows, rows[0]])[0]
         assert "after the last document" in reader(rows[:2])[0]
         assert len(reader(rows[::-1])) == 1
+
+
+def test_a_shard_loads_with_datasets_in_whole_as_well_as_in_a_stream(finished: Path, tmp_path: Path) -> None:
+    import datasets
+
+    samples = dict(readback.webdataset_samples(shard(finished)))
+    names = sorted({name for sample in samples.values() for name in sample} - {"json"})
+    table = datasets.load_dataset(
+        "webdataset",
+        data_files={"train": [str(shard(finished))]},
+        features=readback.features(names, ("word_count", "perplexity")),
+        split="train",
+        cache_dir=str(tmp_path),
+    )
+    assert len(table) == len(samples)
+    for row in table:
+        expected = samples[row["__key__"]]
+        assert row["json"] == json.loads(expected["json"])
+        assert {name: row[name]["bytes"] for name in names if row[name]} == {
+            n: b for n, b in expected.items() if n != "json"
+        }
 
 
 def test_a_reader_that_fails_is_a_problem_of_the_shard(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -445,9 +466,7 @@ def test_a_reader_that_fails_is_a_problem_of_the_shard(finished: Path, monkeypat
     assert problems(finished)[0] == "shard-000000.tar: datasets cannot read it: RuntimeError: no way"
 
 
-def test_datasets_leaves_no_trace_and_its_settings_as_they_were(
-    finished: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_datasets_leaves_no_trace_and_its_settings_as_they_were(finished: Path) -> None:
     import tempfile
 
     import datasets
