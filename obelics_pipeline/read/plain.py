@@ -37,7 +37,6 @@ def plain_records(content: Content, start: int, cap: int, complete: bool) -> Ite
     depends on nothing but the content, so walks that start at different records agree on all later ones.
     """
     position = _skip_newlines(content, start)
-    ordinal = 0
     while content.at(position, 1):
         head = _read_head(content, position)
         if head is None:
@@ -55,8 +54,7 @@ def plain_records(content: Content, start: int, cap: int, complete: bool) -> Ite
         wanted = min(block_length, cap) if headers.get("warc-type", "").lower() == "response" else 0
         block = content.at(block_start, wanted) if wanted else b""
         record_end = block_start + block_length if gap else after
-        yield RawRecord(position, record_end - position, ordinal, headers, block, block_length)
-        ordinal += 1
+        yield RawRecord(position, record_end - position, 0, headers, block, block_length)
         if gap:
             yield Gap(record_end, after - record_end, gap)
         position = after

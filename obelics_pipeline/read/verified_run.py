@@ -18,7 +18,6 @@ from obelics_pipeline.read.plain import parse_fields
 from obelics_pipeline.read.raw_record import RawRecord
 from obelics_pipeline.read.source import Cursor, Source
 
-RESPONSE = int(fastwarc.WarcRecordType.response)
 RECORD_END = b"\r\n\r\n"
 UNREAD = {  # record types of which nobody reads the header
     int(fastwarc.WarcRecordType.request): {"warc-type": "request"},
@@ -70,7 +69,9 @@ def _take(record: fastwarc.WarcRecord, source: Source, cap: int) -> RawRecord | 
         declared = record.content_length
         kind = int(record.record_type)
         text = str(record.headers)
-        block = record.reader.read(min(declared, cap)) if kind == RESPONSE else b""
+        headers = UNREAD.get(kind) or parse_fields(text)
+        wanted = headers.get("warc-type", "").lower() == "response"
+        block = record.reader.read(min(declared, cap)) if wanted else b""
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException:
@@ -79,7 +80,6 @@ def _take(record: fastwarc.WarcRecord, source: Source, cap: int) -> RawRecord | 
         return None
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     size += declared + len(RECORD_END)
-    headers = UNREAD.get(kind) or parse_fields(text)
     return RawRecord(record.stream_pos, size, 0, headers, block, declared)
 
 

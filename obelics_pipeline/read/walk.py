@@ -80,11 +80,13 @@ def careful_member(
     if member.damage is not None:
         return (yield from _damaged_member(source, framing, position, member, cap))
     length = member.end - position
+    ordinal = 0
     for item in plain_records(member.content, 0, cap, complete=True):
         if isinstance(item, Gap):
             yield Gap(position, length, "damaged_record")
         else:
-            yield replace(item, offset=position, length=length)
+            yield replace(item, offset=position, length=length, ordinal=ordinal)
+            ordinal += 1
     return member.end
 
 
@@ -95,11 +97,13 @@ def _damaged_member(
     following = find_record(source, framing, position + 1, source.size)
     length = following - position
     pending: RawRecord | None = None
+    ordinal = 0
     try:
         for item in plain_records(member.content, 0, cap, complete=False):
             if pending is not None:
-                yield pending
-            pending = replace(item, offset=position, length=length) if isinstance(item, RawRecord) else None
+                yield replace(pending, offset=position, length=length, ordinal=ordinal)
+                ordinal += 1
+            pending = item if isinstance(item, RawRecord) else None
     except DamageError:
         pass
     truncated = member.damage is not None and member.damage.truncated and following == source.size
