@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from itertools import islice
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from obelics_pipeline.commit import file_sha256
+from obelics_pipeline.shard.check_picture import picture_problems
 from obelics_pipeline.shard.check_record import NotJson, parse_json, record_problems
 from obelics_pipeline.shard.manifest import Promises, ShardEntry
 from obelics_pipeline.shard.readback import datasets_problems, webdataset_problems
@@ -20,7 +20,6 @@ from obelics_pipeline.shard.tar import CHUNK, Member, Placed, TarDamaged, read_m
 Row = Mapping[str, Any]
 
 MAX_JSON = 64 * 2**20  # bytes of a record's JSON that are read; extraction bounds a page far below
-MAX_PIXELS = 89_478_485  # pixels that are decoded (Pillow's own warning mark); of larger images the header is checked
 LISTED = 20  # problems named per shard; more are counted
 
 
@@ -114,8 +113,8 @@ def _document(members: Iterator[Member], row: Row, promises: Promises, names: se
     for member in members:
         hashes.append((member.name, member.sha256()))
         name = member.name.removeprefix(f"{key}.")
-        if name in about:
-            yield from (f"{name}: {problem}" for problem in _picture(member, about[name]))
+        if name in about and find_spec("PIL"):
+            yield from (f"{name}: {problem}" for problem in picture_problems(member.stream, about[name]))
     found = [name.removeprefix(f"{key}.") for name, _ in hashes[1:]]
     names.update(found, ["json"])
     yield from record_problems(value, row, found, promises)
@@ -131,26 +130,6 @@ def _by_file(value: Any) -> dict[str, Any]:
         return {name: about for name, about in pairs if isinstance(name, str) and isinstance(about, dict)}
     except (NotJson, KeyError, TypeError, ValueError, AttributeError):
         return {}
-
-
-def _picture(member: Member, about: Mapping[str, Any]) -> Iterator[str]:
-    """Decode an image wholly, after its header agrees with the metadata."""
-    if find_spec("PIL") is None:
-        return
-    from PIL import Image
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Pillow's on large images and odd metadata
-            with Image.open(member.stream) as image:
-                facts = (image.format or "").lower(), *image.size
-                stated = tuple(about.get(key) for key in ("format", "original_width", "original_height"))
-                if facts != stated:
-                    yield f"is {facts[0]} of {facts[1]} x {facts[2]}, its metadata say {ascii(stated)[:100]}"
-                elif image.width * image.height <= MAX_PIXELS:
-                    image.load()
-    except Exception as error:  # decoders meet damaged files with whatever they stumble over
-        yield f"cannot be decoded: {type(error).__name__}: {str(error)[:100]}"
 
 
 def _readers(path: Path, rows: Sequence[Row], names: set[str], promises: Promises) -> list[str]:
