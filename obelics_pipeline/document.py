@@ -33,8 +33,8 @@ class ImageNode:
     """One image reference of a page and, once fetched, what it turned out to be.
 
     Widths and heights are in pixels; `rendered_*` are as the page declares them (a "50%" stays a string until the
-    original size is known; then it is pixels, as in the published data set), `original_*` are those of the fetched file.
-    `sha256` names the bytes in the image store.
+    original size is known; then it is pixels, as in the published data set), `original_*` are those of the fetched
+    file. `sha256` names the bytes in the image store.
     """
 
     src: str  # absolute URL
