@@ -44,7 +44,7 @@ def decode_html(body: bytes, content_type: str | None) -> Decoded:
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:
-        return _legacy(body, header, meta_codec(body))
+        return _unmarked_utf16(body) or _legacy(body, header, meta_codec(body))
     if len(body) - len(text) <= FEW_BYTES and (legacy := _seemingly_utf8(body, header)):
         return legacy
     return Decoded(text.replace("\0", ""), "utf-8", "header" if header == "utf-8" else "content")
@@ -57,18 +57,22 @@ def _decoded(body: bytes, codec: str, source: str) -> Decoded:
 
 def _seemingly_utf8(body: bytes, header: str | None) -> Decoded | None:
     """Bytes that are valid UTF-8 by accident: 7-bit Japanese, UTF-16 without a mark, a few CJK characters."""
-    zeros = body.count(0)
-    if zeros * 3 > len(body):
-        return _decoded(body, "utf-16-be" if body[::2].count(0) > body[1::2].count(0) else "utf-16-le", "content")
-    meta = None if body.isascii() and b"\x1b$" not in body else meta_codec(body)
-    for codec, source in ((header, "header"), (meta, "meta")):
+    if body.isascii():
+        escaped = (b"\x1b$B" in body or b"\x1b$@" in body) and _bad_share(body, "iso2022_jp") == 0
+        return _decoded(body, "iso2022_jp", "content") if escaped else _unmarked_utf16(body)
+    for codec, source in ((header, "header"), (meta_codec(body), "meta")):
         if codec == "utf-8":
             return None
-        if codec == "iso2022_jp" or (codec in MULTIBYTE and not body.isascii()):
+        if codec in MULTIBYTE:
             return _decoded(body, codec, source) if _bad_share(body, codec) == 0 else None
-    if b"\x1b$B" in body or b"\x1b$@" in body:
-        return _decoded(body, "iso2022_jp", "detected")
     return None
+
+
+def _unmarked_utf16(body: bytes) -> Decoded | None:
+    """UTF-16 without a byte order mark shows in the zero bytes of its markup."""
+    if body.count(0) * 3 < len(body) or not body:
+        return None
+    return _decoded(body, "utf-16-be" if body[::2].count(0) > body[1::2].count(0) else "utf-16-le", "content")
 
 
 def _legacy(body: bytes, header: str | None, meta: str | None) -> Decoded:

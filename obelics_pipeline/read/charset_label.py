@@ -22,7 +22,8 @@ MORE_LABELS = {
     "utf_8": "utf-8",
     "utf8mb4": "utf-8",
     "utf-8-sig": "utf-8",
-    "euc-tw": "big5hkscs",
+    "uhc": "cp949",  # as uchardet calls it
+    "cp949": "cp949",
 }
 MULTIBYTE = frozenset(("gb18030", "cp932", "cp949", "big5hkscs", "euc_jp", "iso2022_jp"))
 
