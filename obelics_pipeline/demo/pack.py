@@ -89,7 +89,8 @@ def _warc(name: str, exchanges: list[Exchange]) -> bytes:
     writer = WARCWriter(out, gzip=True, warc_version="1.0")
     info = {"software": "obelics-pipeline demo", "format": "WARC File Format 1.0", "robots": "classic"}
     record = writer.create_warcinfo_record(name, info)
-    _fix(record, name, "warcinfo")
+    record.rec_headers.replace_header("WARC-Date", DATE)  # warcio put the clock there, and chance into the id
+    record.rec_headers.replace_header("WARC-Record-ID", _record_id(name))
     writer.write_record(record)
     damaged = []
     for exchange in exchanges:
@@ -111,33 +112,28 @@ def _write(writer: WARCWriter, out: BytesIO, exchange: Exchange) -> tuple[int, i
     asked = StatusAndHeaders(
         f"GET /{path} HTTP/1.1", [("Host", host), ("User-Agent", "demo-crawler/1.0")], is_http_request=True
     )
-    _record(writer, exchange.url, "request", b"", asked)
+    _record(writer, exchange, "request", b"", asked)
     start = out.tell()
     answered = StatusAndHeaders(exchange.status, exchange.headers, protocol="HTTP/1.1")
-    _record(writer, exchange.url, exchange.kind, exchange.body, answered)
+    _record(writer, exchange, exchange.kind, exchange.body, answered)
     end = out.tell()
-    _record(writer, exchange.url, "metadata", b"fetchTimeMs: 40\r\n", None)
+    _record(writer, exchange, "metadata", b"fetchTimeMs: 40\r\n", None)
     return start, end
 
 
-def _record(writer: WARCWriter, url: str, kind: str, body: bytes, http: Any) -> None:
-    headers = {"WARC-Date": DATE, "WARC-Record-ID": _record_id(url, kind)}
+def _record(writer: WARCWriter, exchange: Exchange, kind: str, body: bytes, http: Any) -> None:
+    headers = {"WARC-Date": DATE, "WARC-Record-ID": _record_id(exchange.url, exchange.kind, kind)}
     if kind == "revisit":
         headers["WARC-Profile"] = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"
     media = "application/warc-fields" if kind == "metadata" else ""
     writer.write_record(
         writer.create_warc_record(
-            url, kind, payload=BytesIO(body), length=len(body), http_headers=http, warc_headers_dict=headers,
+            exchange.url, kind, payload=BytesIO(body), length=len(body), http_headers=http, warc_headers_dict=headers,
             warc_content_type=media,
         )
     )  # fmt: skip
 
 
-def _fix(record: Any, url: str, kind: str) -> None:
-    """Replace the clock and the chance that warcio puts into a record that it makes itself."""
-    record.rec_headers.replace_header("WARC-Date", DATE)
-    record.rec_headers.replace_header("WARC-Record-ID", _record_id(url, kind))
-
-
-def _record_id(url: str, kind: str) -> str:
-    return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, json.dumps([kind, url]))}>"
+def _record_id(*what: str) -> str:
+    """A record id that follows from what the record is."""
+    return f"<urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(what))}>"

@@ -52,7 +52,7 @@ def lines_of(document: dict[str, Any]) -> list[str]:
     metadata = document["metadata"]
     if isinstance(metadata, str):
         metadata = json.loads(metadata)
-    lines = []
+    lines: list[str] = []
     for text, about in zip(document["texts"], metadata, strict=True):
         if text is not None:
             lines.extend(escape(paragraph) + "\n" for paragraph in text.split("\n\n"))
