@@ -13,7 +13,9 @@ class ExtractionConfig(Section):
     rules: Literal["default", "obelics"] = Field(
         "default", description="default: ours. obelics: the reference, rule by rule (its stage 2)."
     )
-    max_nodes: PositiveInt = Field(300_000, description="DOM nodes of a page; a larger page is dropped (too_many_nodes).")
+    max_nodes: PositiveInt = Field(
+        300_000, description="DOM nodes of a page; a larger page is dropped (too_many_nodes)."
+    )
     max_depth: PositiveInt = Field(5_000, description="Nesting depth of a page; a deeper page is dropped (too_deep).")
     max_seconds: PositiveFloat = Field(
         10.0, description="Seconds one page may take to walk; a slower page is dropped (too_slow)."

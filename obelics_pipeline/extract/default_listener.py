@@ -57,7 +57,8 @@ class DefaultListener:
         if action == rules.INLINE:
             return rules.INLINE
         if action == rules.BLOCK:
-            self._end_paragraph()
+            if self._pieces:
+                self._end_paragraph()
             return rules.BLOCK
         if action < 0:
             return self._special(node, tag, action, attributes)
@@ -65,13 +66,15 @@ class DefaultListener:
 
     def leave(self, code: int) -> None:
         """An element that was entered with this code ends."""
+        if code == rules.BLOCK:
+            if self._pieces:
+                self._end_paragraph()
+            return
         if code == rules.LINK:
             self._link_end = len(self._pieces)
             return
         if code != rules.NOSCRIPT:
             self._end_paragraph()
-        if code == rules.BLOCK:
-            return
         self._depths[code] -= 1
         if code == rules.LIST:
             if not self._depths[rules.LIST]:
@@ -84,7 +87,7 @@ class DefaultListener:
 
     def text(self, text: str) -> None:
         """Text of the paragraph at hand."""
-        if not self._silent and not self._depths[rules.NOSCRIPT]:
+        if (self._pieces or not text.isspace()) and not self._silent and not self._depths[rules.NOSCRIPT]:
             self._pieces.append(text)
 
     def finish(self) -> list[Node]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from obelics_pipeline.extract.srcset import Candidate, parse_srcset
@@ -18,6 +18,8 @@ _LAZY_SRC = (
     "data-gt-lazy-src", "data-src-fg", "data-scroll-image", "data-hi-res-src", "data-full-src", "data-url",
     "data-actualsrc", "data-original-src", "data-raw-src", "lazy-src", "lazysrc", "src2",
 )  # fmt: skip
+_LAZY = frozenset((*_LAZY_SRCSET, *_LAZY_SRC))
+_CHOICES = _LAZY | {"srcset"}
 _IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif", ".bmp", ".jfif")
 _POOR_ENDINGS = (".avif", ".svg", ".jxl", ".heic")  # taken only where nothing else is offered
 _POOR_TYPES = frozenset({"image/avif", "image/svg+xml", "image/jxl", "image/heic"})
@@ -43,12 +45,15 @@ class Source(NamedTuple):
     lazy: bool
 
 
-def choose_source(image: Attributes, picture_sources: Iterable[Attributes] = ()) -> Source | None:
+def choose_source(image: Attributes, picture_sources: Sequence[Attributes] = ()) -> Source | None:
     """The best address of an img (or amp-img) element and of the source elements of the picture around it.
 
     The widest srcset candidate up to `WIDEST` first, then lazy attributes, then src; formats that few decoders read
     only if there is nothing else; placeholders never. None where no address is left.
     """
+    src = image.get("src")
+    if src and not picture_sources and _CHOICES.isdisjoint(image) and not any(map(_is_data_attribute, image)):
+        return None if is_placeholder(src) else Source(src, False)  # the ordinary image: nothing to choose
     lazy = is_lazy(image)
     good: list[Candidate] = []
     poor: list[Candidate] = []
@@ -66,10 +71,14 @@ def choose_source(image: Attributes, picture_sources: Iterable[Attributes] = ())
     return Source(_widest(poor), lazy) if poor else None
 
 
+def _is_data_attribute(name: str) -> bool:
+    return name.startswith("data-")
+
+
 def is_lazy(image: Attributes) -> bool:
     """Whether a script is to fill in the picture: it has a lazy attribute, or shows a placeholder or nothing."""
     src = image.get("src")
-    return not src or is_placeholder(src) or any(n in image for n in _LAZY_SRC) or any(n in image for n in _LAZY_SRCSET)
+    return not src or is_placeholder(src) or not _LAZY.isdisjoint(image)
 
 
 def is_placeholder(url: str) -> bool:

@@ -23,6 +23,7 @@ _ACTIONS: dict[int, int] = by_id(
         **{strength: [n for n, s in rules.KEPT.items() if s == strength] for strength in (0, 2, 3)},
     }
 )
+_TELLING = (*rules.REMOVED_CLASSES, rules.END_OF_DOCUMENT_CLASS)
 _DIV, _HTML = tag_id("div"), tag_id("html")
 _DIGITS = str.maketrans("", "", "0123456789")
 _MARK = "\0"  # stands for the end-of-document token; no page text holds it, for HTML has no U+0000
@@ -34,7 +35,8 @@ class ObelicsListener:
     def __init__(self, url: str) -> None:
         self.nodes: list[Node] = []
         self._netloc = page_netloc(url)
-        self._run: list[list[str]] = [[]]  # the text since the last tag that stays, cut at <br>
+        self._line: list[str] = []  # the text since the last tag that stays, or since the last <br>
+        self._lines: list[list[str]] = []  # the lines that were ended by a <br> before that
         self._text = JoinedText()  # the texts since the last image
         self._open: list[int] = []  # strengths of the open kept elements
         self._common = 0  # how many of them were open at the last text and still are
@@ -47,7 +49,7 @@ class ObelicsListener:
         action = _ACTIONS.get(tag, _DROP)
         attributes = node.attributes
         classes = attributes.get("class")
-        if classes and tag != _HTML:
+        if classes and any(map(classes.__contains__, _TELLING)) and tag != _HTML:
             tokens = classes.split()
             if not rules.REMOVED_CLASSES.isdisjoint(tokens):
                 return SKIP
@@ -58,7 +60,8 @@ class ObelicsListener:
             return INLINE
         if action == _BREAK:
             if not self._muted[-1]:
-                self._run.append([])
+                self._lines.append(self._line)
+                self._line = []
             return SKIP
         if action == _IMAGE:
             self._image(attributes)
@@ -68,16 +71,18 @@ class ObelicsListener:
             if name not in rules.KEPT:
                 return SKIP
             action = 0  # such as h7: kept, but it separates nothing
-        if tag == _DIV and any(attributes.get(n) in rules.SPECIAL_DIV_VALUES for n in rules.SPECIAL_DIV_ATTRIBUTES):
+        if tag == _DIV and not rules.SPECIAL_DIV_VALUES.isdisjoint(map(attributes.get, rules.SPECIAL_DIV_ATTRIBUTES)):
             return SKIP
-        self._end_run()
+        if self._line or self._lines:
+            self._end_run()
         self._open.append(action)
         self._muted.append(tag == _DIV and classes is not None and rules.DATE_IN_CLASS in classes)
         return KEPT
 
     def leave(self, code: int) -> None:
         """A kept element ends."""
-        self._end_run()
+        if self._line or self._lines:
+            self._end_run()
         self._muted.pop()
         strength = self._open.pop()
         if len(self._open) < self._common:
@@ -86,8 +91,12 @@ class ObelicsListener:
 
     def text(self, text: str) -> None:
         """Text belongs to the innermost kept element."""
-        if not self._muted[-1]:
-            self._run[-1].append(text)
+        if self._muted[-1]:
+            return
+        if self._line or self._lines or not text.isspace():
+            self._line.append(text)
+        else:
+            self._space = True
 
     def finish(self) -> list[Node]:
         """The nodes of the page, once the walk is over."""
@@ -107,11 +116,10 @@ class ObelicsListener:
 
     def _end_run(self) -> None:
         """A tag that stays: the text before it is complete, and joins the text before that."""
-        run = self._run
-        if len(run) == 1 and not run[0]:
+        if not self._line and not self._lines:
             return
-        text = format_run(run)
-        self._run = [[]]
+        text = format_run([*self._lines, self._line])
+        self._line, self._lines = [], []
         if not text.strip() and "\n" not in text:
             self._space = self._space or text != ""
             return
@@ -125,9 +133,12 @@ class ObelicsListener:
         if self._text.empty:
             return
         for paragraph in self._text.take().split(PARAGRAPH_SEPARATOR):
+            if _MARK not in paragraph:
+                if paragraph.strip():
+                    self.nodes.append(TextNode(paragraph))
+                continue
             for place, piece in enumerate(paragraph.split(_MARK)):
                 if place:
                     self.nodes.append(TextNode(rules.END_OF_DOCUMENT_TOKEN, "end_of_document"))
-                    piece = piece.lstrip()
                 if piece.strip():
-                    self.nodes.append(TextNode(piece))
+                    self.nodes.append(TextNode(piece.strip()))

@@ -31,7 +31,8 @@ def by_id(actions: Mapping[T, Iterable[str]]) -> dict[int, T]:
 
 def _text_id() -> int:
     body = _document.body
-    assert body is not None and body.first_child is not None
+    assert body is not None
+    assert body.first_child is not None
     return body.first_child.tag_id
 
 

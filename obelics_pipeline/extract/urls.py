@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 MAX_URL = 4_000  # characters; longer ones are data in disguise, and servers refuse them (8 KB of headers is usual)
@@ -28,9 +29,21 @@ def join_url(base: str, reference: str) -> str | None:
     if _FINAL.fullmatch(reference):
         return reference
     try:
+        if reference[:1] == "/" and base.isascii():
+            scheme, origin = _origin(base)
+            guess = scheme + reference if reference[1:2] == "/" else origin + reference
+            if _FINAL.fullmatch(guess):
+                return guess
         return _join(base, reference.translate(_CONTROLS))
     except ValueError:  # urllib's word for brackets, ports and Unicode hosts it cannot make sense of
         return None
+
+
+@lru_cache(maxsize=16)
+def _origin(base: str) -> tuple[str, str]:
+    """The scheme with its colon, and scheme and host, of a base URL."""
+    parts = urlsplit(base)
+    return f"{parts.scheme}:", f"{parts.scheme}://{parts.netloc}"
 
 
 def _join(base: str, reference: str) -> str | None:

@@ -47,18 +47,21 @@ def walk(root: LexborNode, listener: Listener, config: ExtractionConfig) -> None
     """
     enter, leave, text = listener.enter, listener.leave, listener.text
     max_nodes, max_depth = config.max_nodes, config.max_depth
-    deadline = time.process_time() + config.max_seconds
-    visited = 0
+    deadline: float | None = None
+    visited, checkpoint = 0, CLOCK_EVERY
     stack: list[tuple[LexborNode, int]] = []
-    node: LexborNode | None = root
+    node = root
     while True:
         visited += 1
-        if not visited % CLOCK_EVERY:
+        if visited >= checkpoint:
+            checkpoint += CLOCK_EVERY
+            now = time.process_time()  # of this process alone: a busy machine must not decide what is kept
             if visited > max_nodes:
                 raise PageRejected("too_many_nodes")
-            if time.process_time() > deadline:
+            if deadline is None:
+                deadline = now + config.max_seconds  # the clock starts with the second round, so short pages need none
+            elif now > deadline:
                 raise PageRejected("too_slow")
-        assert node is not None
         tag = node.tag_id
         if tag == TEXT:
             text(node.text_content or "")
@@ -74,13 +77,14 @@ def walk(root: LexborNode, listener: Listener, config: ExtractionConfig) -> None
                     continue
                 if code != INLINE:
                     leave(code)
-        node = node.next
-        while node is None:
+        following = node.next
+        while following is None:
             if not stack:
                 if visited > max_nodes:
                     raise PageRejected("too_many_nodes")
                 return
-            node, code = stack.pop()
+            parent, code = stack.pop()
             if code != INLINE:
                 leave(code)
-            node = node.next
+            following = parent.next
+        node = following
