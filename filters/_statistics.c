@@ -282,14 +282,18 @@ static PyObject *words(PyObject *module, PyObject *args)
     CharacterSet special;
     PyObject *text, *list;
     Py_ssize_t i, start = 0, length;
+    const void *data;
+    int kind;
     if (!PyArg_ParseTuple(args, "y#U:words", &special.bits, &special.size, &text))
         return NULL;
     list = PyList_New(0);
     if (!list)
         return NULL;
+    kind = PyUnicode_KIND(text);
+    data = PyUnicode_DATA(text);
     length = PyUnicode_GET_LENGTH(text);
     for (i = 0; i <= length; i++) {
-        Py_UCS4 c = i < length ? PyUnicode_READ_CHAR(text, i) : ' ';
+        Py_UCS4 c = i < length ? PyUnicode_READ(kind, data, i) : ' ';
         if (c != ' ' && c != '\n' && c != '\t')
             continue;
         if (i > start && append_word(list, text, &special, start, i) < 0) {
@@ -317,30 +321,42 @@ static PyObject *count_members(PyObject *module, PyObject *args)
     return PyLong_FromSsize_t(found);
 }
 
+enum { OTHER, IN_WORD, MARK };
+
+/* The class of a character that is no ASCII; a mark that is a word character is a word character. */
+static int class_of(Py_UCS4 c, PyObject *marks)
+{
+    if (c == '_' || c == '\'' || Py_UNICODE_ISALNUM(c))
+        return IN_WORD;
+    return PyUnicode_FindChar(marks, c, 0, PyUnicode_GET_LENGTH(marks), 1) >= 0 ? MARK : OTHER;
+}
+
 /* (punctuation marks, tokens): a token is a run of word characters and apostrophes, or one mark. */
 static PyObject *count_punctuation(PyObject *module, PyObject *args)
 {
     PyObject *text, *marks;
-    Py_ssize_t i, found = 0, runs = 0, n_marks, length;
-    unsigned char ascii_mark[128] = {0};
-    int in_run = 0, kind;
+    Py_ssize_t i, found = 0, runs = 0, length;
+    unsigned char ascii[128];
+    int before = OTHER, kind;
     const void *data;
     if (!PyArg_ParseTuple(args, "UU:count_punctuation", &text, &marks))
         return NULL;
-    n_marks = PyUnicode_GET_LENGTH(marks);
-    for (i = 0; i < n_marks; i++)
-        if (PyUnicode_READ_CHAR(marks, i) < 128)
-            ascii_mark[PyUnicode_READ_CHAR(marks, i)] = 1;
+    for (i = 0; i < 128; i++)
+        ascii[i] = Py_ISALNUM((int)i) || i == '_' || i == '\'' ? IN_WORD : OTHER;
+    for (i = 0; i < PyUnicode_GET_LENGTH(marks); i++) {
+        Py_UCS4 mark = PyUnicode_READ_CHAR(marks, i);
+        if (mark < 128 && ascii[mark] == OTHER)
+            ascii[mark] = MARK;
+    }
     kind = PyUnicode_KIND(text);
     data = PyUnicode_DATA(text);
     length = PyUnicode_GET_LENGTH(text);
     for (i = 0; i < length; i++) {
         Py_UCS4 c = PyUnicode_READ(kind, data, i);
-        int in_word = c == '_' || c == '\'' || Py_UNICODE_ISALNUM(c);
-        runs += in_word && !in_run;
-        in_run = in_word;
-        if (!in_word)
-            found += c < 128 ? ascii_mark[c] : PyUnicode_FindChar(marks, c, 0, n_marks, 1) >= 0;
+        int class = c < 128 ? ascii[c] : class_of(c, marks);
+        runs += class == IN_WORD && before != IN_WORD;
+        found += class == MARK;
+        before = class;
     }
     return Py_BuildValue("nn", found, runs + found);
 }
