@@ -78,9 +78,9 @@ class _Bucket:
     def __init__(self, config: FetchingConfig, store: ImageStore, notes: Journal) -> None:
         self._config, self._store, self._notes = config, store, notes
         self._guard = Guard(config)
-        self._origins = Origins(config, self._guard)
         self._health = HostHealth(config.max_host_failures)
         self._turns = Turns(config.threads, config.per_host, self._delay)
+        self._origins = Origins(config, self._guard, self._turns.pause)
         self._budget = BodyBudget(config.max_bytes_in_flight, config.threads, config.max_bytes)
         self._reencode = Reencoder(config) if config.reencode != "never" else None
         self._results: dict[str, FetchResult] = {}

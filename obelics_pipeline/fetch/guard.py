@@ -80,7 +80,7 @@ class Guard:
         if target.scheme == "https":
             connection.set_tunnel(target.host, target.port, headers=proxy.headers)
         # the operator's own proxy may well be private: it is not checked
-        _dial_only(connection, [proxy.host], proxy.port, deadline)
+        _dial_only(connection, [proxy.host], proxy.port, deadline, failure="proxy_error")
         return connection
 
     def _plain_or_tls(self, target: Target, host: str, port: int) -> http.client.HTTPConnection:
@@ -134,9 +134,16 @@ class Response:
 
 
 def _dial_only(
-    connection: http.client.HTTPConnection, hosts: list[Address] | list[str], port: int, deadline: Deadline
+    connection: http.client.HTTPConnection,
+    hosts: list[Address] | list[str],
+    port: int,
+    deadline: Deadline,
+    failure: str | None = None,
 ) -> None:
-    """Make `connection.connect()` go to these addresses and nowhere else: no second look-up happens."""
+    """Make `connection.connect()` go to these addresses and nowhere else: no second look-up happens.
+
+    Where none answers, FetchError(failure) is raised, or what the last one raised.
+    """
 
     def dial(_address: Any, _timeout: Any = None, _source: Any = None) -> socket.socket:
         last: OSError = OSError("no address")
@@ -145,6 +152,8 @@ def _dial_only(
                 return _dial(str(host), port, deadline, share=len(hosts) - number)
             except OSError as error:
                 last = error
+        if failure is not None:
+            raise FetchError(failure)
         raise last
 
     # a private name of http.client, stable since Python 3.5; tests/fetch/test_guard.py notices if it goes

@@ -9,6 +9,7 @@ import io
 import threading
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from obelics_pipeline.config.fetching import FetchingConfig
@@ -91,12 +92,12 @@ def _markup(start: bytes) -> str | None:
 
 
 def _decode(content: bytes, kind: str, config: FetchingConfig) -> ImageFacts:
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow warns of odd EXIF and of sizes that are refused just below
-            image = Image.open(io.BytesIO(content), formats=FORMATS)
+            image = Image.open(io.BytesIO(content), formats=_decodable())
             with image:
                 facts = _within_caps(image, kind, config)
                 _decode_whole(image)
@@ -104,13 +105,21 @@ def _decode(content: bytes, kind: str, config: FetchingConfig) -> ImageFacts:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise FetchError("too_many_pixels") from None
-    except UnidentifiedImageError:
-        raise FetchError("truncated_image" if _is_cut_riff(content) else "corrupt_image") from None
     except MemoryError:
         raise FetchError("too_many_pixels") from None
     except Exception as error:  # untrusted bytes in a decoder: whatever it raises, this image alone is lost
-        raise FetchError("truncated_image" if _says_truncated(error) else "corrupt_image") from None
+        cut = _says_truncated(error) or _is_cut_riff(content)
+        raise FetchError("truncated_image" if cut else "corrupt_image") from None
     return facts
+
+
+@cache
+def _decodable() -> tuple[str, ...]:
+    """Those of `FORMATS` that this Pillow was built with."""
+    from PIL import Image
+
+    Image.init()
+    return tuple(name for name in FORMATS if name in Image.OPEN)
 
 
 def _within_caps(image: Image, kind: str, config: FetchingConfig) -> ImageFacts:

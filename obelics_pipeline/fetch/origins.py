@@ -25,10 +25,13 @@ Waiter = Callable[[Robots], list[Task]]
 
 
 class Origins:
-    """What the origins say. A waiter is called once its origin is known; until then it costs no turn of its host."""
+    """What the origins say. A waiter is called once its origin is known; until then it costs no turn of its host.
 
-    def __init__(self, config: FetchingConfig, guard: Guard) -> None:
-        self._config, self._guard = config, guard
+    `pause(host, seconds)` lets a host rest.
+    """
+
+    def __init__(self, config: FetchingConfig, guard: Guard, pause: Callable[[str, float], None]) -> None:
+        self._config, self._guard, self._pause = config, guard, pause
         self._known: dict[Origin, Robots] = {}
         self._waiting: dict[Origin, list[Waiter]] = {}
         self._delays: defaultdict[str, float] = defaultdict(lambda: config.host_delay_seconds)
@@ -77,4 +80,6 @@ class Origins:
             self._known[origin] = robots
             self._delays[host] = max(self._delays[host], robots.crawl_delay)
             waiters = self._waiting.pop(origin)
+        if robots.crawl_delay:
+            self._pause(host, robots.crawl_delay)  # the robots.txt was a request, too
         return [task for waiter in waiters for task in waiter(robots)]

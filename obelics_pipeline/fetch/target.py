@@ -77,7 +77,8 @@ def join_location(base: Target, location: str) -> Target:
     # http.client decodes headers as Latin-1: the bytes as sent are what is percent-encoded
     text = quote(location.strip().encode("latin-1", "replace"), safe=_SAFE + "#")
     try:
-        return parse_target(urljoin(base.url, text))
+        # urljoin would take "http://" for the page itself
+        return parse_target(text if urlsplit(text).scheme else urljoin(base.url, text))
     except (FetchError, ValueError):
         raise FetchError("bad_redirect") from None
 
