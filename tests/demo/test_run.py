@@ -50,7 +50,7 @@ def test_the_demo_ends_well_and_a_second_one_changes_nothing(
     documents = [d for shard in sorted((tmp_path / "shards").glob("*.tar")) for d in read_documents(shard)]
     pictures: dict[str, int] = {}
     for document in documents:
-        url = document["general_metadata"]["url"]
+        url = json.loads(document["general_metadata"])["url"]
         pictures[url] = pictures.get(url, 0) + sum(image is not None for image in document["images"])
     assert {url: n for url, n in expectations["good"].items() if pictures.get(url, 0) < n} == {}
     assert set(expectations["good_in_other_languages"]) <= set(pictures)
