@@ -53,7 +53,7 @@ def test_bombs_cost_a_worker_neither_memory_nor_more_than_themselves(tmp_path: P
         "png": (answer(200, bomb_png(30_000)), "too_many_pixels"),
         "just-within-pillows-guard": (answer(200, bomb_png(9_400)), "too_many_pixels"),
         "gzip": (answer(200, gzip_bomb, Content_Encoding="gzip"), "too_large"),
-        "endless": (flood, "too_large"),  # type: ignore[dict-item]
+        "endless": (flood, "too_large"),
         "large": (answer(200, picture("BMP", (2500, 2000))), None),  # 15 MB each
     }
     pages = {f"/{name}{n}": behaviour for name, (behaviour, _) in kinds.items() for n in range(4)}

@@ -84,7 +84,7 @@ def test_an_opted_out_body_is_not_even_read(tmp_path: Path) -> None:
         except OSError:
             pass
 
-    with Site({"/a": behave}) as site:  # type: ignore[dict-item]
+    with Site({"/a": behave}) as site:
         assert fetch(site, tmp_path, "/a", max_bytes=60_000_000)["/a"].reason == "noai_header"
     assert not read_on.is_set()
 
@@ -107,7 +107,7 @@ def test_a_redirect_to_a_place_that_is_not_allowed_is_refused(tmp_path: Path) ->
             f"http://0x7f.1:{secret.port}/x",
         ]
         pages = {f"/{n}": redirect(place) for n, place in enumerate(places)}
-        with Site(pages) as site:  # type: ignore[arg-type]
+        with Site(pages) as site:
             results = fetch(site, tmp_path, *pages)
         assert {result.reason for result in results.values()} == {"private_address"}
         assert secret.log == []
@@ -191,7 +191,7 @@ def test_a_unit_killed_half_way_goes_on_where_it_was(tmp_path: Path) -> None:
             process.send_signal(signal.SIGKILL)
         answer(200, image)(sock, request)  # type: ignore[arg-type]
 
-    with Site({"/robots.txt": answer(404)}, fallback=behave) as site:  # type: ignore[arg-type]
+    with Site({"/robots.txt": answer(404)}, fallback=behave) as site:
         command = [sys.executable, "-c", KILLED, str(tmp_path), str(site.port)]
         process = subprocess.Popen(command, env=dict(os.environ, PYTHONPATH=os.getcwd()))
         assert process.wait(120) == -signal.SIGKILL

@@ -13,7 +13,7 @@ from tests.fetch.site import picture
 
 
 def reencode(content: bytes, **options: object) -> tuple[Image.Image, ImageFacts]:
-    config = FetchingConfig(**{"reencode": "jpeg", **options})  # type: ignore[arg-type]
+    config = FetchingConfig(**{"reencode": "jpeg", **options})
     new, facts = Reencoder(config)(content, check_image(content, config))
     image = Image.open(io.BytesIO(new))
     assert ((image.format or "").lower(), *image.size) == (facts.format, facts.width, facts.height)
@@ -52,7 +52,7 @@ def test_colours_stay(image: Image.Image) -> None:
 
 
 def test_transparency_becomes_white() -> None:
-    assert min(reencode(saved(Image.new("RGBA", (20, 20), (0, 0, 0, 0))))[0].convert("RGB").getpixel((5, 5))) > 250  # type: ignore[type-var,arg-type]
+    assert min(reencode(saved(Image.new("RGBA", (20, 20), (0, 0, 0, 0))))[0].convert("RGB").getpixel((5, 5))) > 250  # type: ignore[arg-type]
 
 
 def test_sixteen_bits_are_scaled_and_not_clipped() -> None:
