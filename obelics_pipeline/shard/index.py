@@ -99,6 +99,21 @@ def read_index(path: Path, columns: Sequence[str] | None = None) -> Iterator[dic
             yield from batch.to_pylist()
 
 
+def read_span(path: Path, start: int, stop: int) -> list[dict[str, Any]]:
+    """The rows `start` to `stop` (exclusive) of an index; only the groups that hold them are read."""
+    rows: list[dict[str, Any]] = []
+    with pq.ParquetFile(path) as source:
+        first = 0
+        for group in range(source.num_row_groups):
+            after = first + source.metadata.row_group(group).num_rows
+            if first < stop and after > start:
+                table = source.read_row_group(group)
+                low, high = max(start - first, 0), min(stop, after) - first
+                rows += table.slice(low, high - low).to_pylist()
+            first = after
+    return rows
+
+
 def merge_indexes(parts: Iterable[Path], path: Path, score_names: Sequence[str]) -> None:
     """Write the rows of several indexes, in the order given, as one."""
     with IndexWriter(path, score_names) as writer:

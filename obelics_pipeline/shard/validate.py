@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from obelics_pipeline.commit import TEMPORARY, file_sha256
 from obelics_pipeline.shard.check_shard import shard_problems, skipped_checks
-from obelics_pipeline.shard.index import index_schema, read_index
+from obelics_pipeline.shard.index import index_schema, read_index, read_span
 from obelics_pipeline.shard.manifest import (
     INDEX,
     SHARDS,
@@ -25,7 +24,7 @@ from obelics_pipeline.shard.manifest import (
     stated_counts,
 )
 
-ShardTask = tuple[ShardEntry, list[dict[str, Any]]]
+ShardTask = tuple[ShardEntry, int, int]  # a shard, and its rows of the index from the first to beyond the last
 Map = Callable[[Callable[[ShardTask], list[str]], Iterable[ShardTask]], Iterable[list[str]]]
 
 
@@ -50,7 +49,7 @@ class Report:
 
 
 def validate(folder: Path, each: Map = map) -> Report:
-    """Check a run's folder. `each` maps the check of one shard over all: `map`, or a pool's.
+    """Check a run's folder. `each` maps the check of one shard over all: `map`, or a pool's (tasks are small).
 
     Raises UserError for a folder that is no finished run.
     """
@@ -65,29 +64,33 @@ def problems(folder: Path, each: Map = map) -> list[str]:
     index = list(_index_file_problems(folder, manifest))
     found += index
     if not any(line.startswith(f"{INDEX}: cannot") for line in index):
-        check = partial(_check, folder / SHARDS, manifest.promises)
+        check = partial(_check, folder, manifest.promises)
         for lines in each(check, _tasks(folder, manifest, found)):
             found += lines
         found += _repeated_ids(folder)
     return found
 
 
-def _check(shards: Path, promises: Promises, task: ShardTask) -> list[str]:
-    entry, rows = task
-    return shard_problems(shards / entry.name, entry, rows, promises)
+def _check(folder: Path, promises: Promises, task: ShardTask) -> list[str]:
+    entry, start, stop = task
+    rows = read_span(folder / INDEX, start, stop)
+    return shard_problems(folder / SHARDS / entry.name, entry, rows, promises)
 
 
 def _tasks(folder: Path, manifest: RunManifest, found: list[str]) -> Iterator[ShardTask]:
     """Each shard of the manifest with its rows of the index; what does not match goes to `found`."""
     waiting = {entry.name: entry for entry in manifest.shards if _plain(entry.name)}
-    for name, rows in groupby(read_index(folder / INDEX), key=lambda row: str(row["shard"])):
+    start = 0
+    for name, rows in groupby(str(row["shard"]) for row in read_index(folder / INDEX, ["shard"])):
+        stop = start + sum(1 for _ in rows)
         entry = waiting.pop(name, None)
         if entry is None:
             found.append(f"{INDEX}: rows of {name!a}, which the manifest does not list, or lists elsewhere")
         else:
-            yield entry, list(rows)
+            yield entry, start, stop
+        start = stop
     for entry in waiting.values():
-        yield entry, []
+        yield entry, 0, 0
 
 
 def _plain(name: object) -> bool:

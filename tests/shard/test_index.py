@@ -4,7 +4,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from obelics_pipeline.shard.index import ROWS_PER_GROUP, IndexWriter, index_schema, merge_indexes, read_index
+from obelics_pipeline.shard.index import ROWS_PER_GROUP, IndexWriter, index_schema, merge_indexes, read_index, read_span
 
 from .runs import SCORES, document, make_run
 
@@ -59,6 +59,16 @@ def test_row_groups_have_a_fixed_size(tmp_path: Path) -> None:
     sizes = [pq.ParquetFile(path).metadata.row_group(i).num_rows for i in range(2)]
     assert sizes == [ROWS_PER_GROUP, 1]
     assert [r["offset"] for r in read_index(path, ["offset"])] == list(range(ROWS_PER_GROUP + 1))
+
+
+def test_a_span_of_rows_is_read_across_groups(tmp_path: Path) -> None:
+    (row,) = rows(tmp_path / "run", 1)
+    path = tmp_path / "many.parquet"
+    with IndexWriter(path, SCORES) as writer:
+        for i in range(2 * ROWS_PER_GROUP + 5):
+            writer.write(row | {"offset": i})
+    for start, stop in ((0, 0), (0, 1), (5, 9), (ROWS_PER_GROUP - 2, ROWS_PER_GROUP + 2), (10, 2 * ROWS_PER_GROUP + 5)):
+        assert [r["offset"] for r in read_span(path, start, stop)] == list(range(start, stop))
 
 
 def test_an_index_without_rows_is_an_index(tmp_path: Path) -> None:
