@@ -16,6 +16,7 @@ class GzipFraming:
 
     magic: ClassVar[bytes] = b"\x1f\x8b\x08"
     chunk: ClassVar[int] = 16 * 1024  # inflates to 16 MB at most: deflate reaches 1032 to 1
+    block: ClassVar[int] = 64 * 1024  # the header may hold a comment
     error: ClassVar[type[Exception]] = zlib.error
 
     def inflater(self) -> Inflater:

@@ -36,6 +36,7 @@ class Framing(Protocol):
 
     magic: ClassVar[bytes]
     chunk: ClassVar[int]  # compressed bytes inflated at a time: bounds what a bomb can do at once
+    block: ClassVar[int]  # compressed bytes that surely inflate to something
     error: ClassVar[type[Exception]]
 
     def inflater(self) -> Inflater:
@@ -59,13 +60,17 @@ class Member:
 
 def is_record(source: Source, framing: Framing, position: int) -> bool:
     """Whether a member at `position` begins like a WARC record."""
-    data = source.at(position, PROBE_BYTES)
-    if not data.startswith(framing.magic):
-        return False
-    try:
-        return framing.beginning(data).lstrip(b"\r\n").startswith(b"WARC/")
-    except framing.error:
-        return False
+    for count in (PROBE_BYTES, framing.block):
+        data = source.at(position, count)
+        if not data.startswith(framing.magic):
+            return False
+        try:
+            text = framing.beginning(data)
+        except framing.error:
+            return False
+        if text:
+            return text.lstrip(b"\r\n").startswith(b"WARC/")
+    return False
 
 
 def padding_end(source: Source, framing: Framing, position: int) -> int | None:

@@ -6,8 +6,10 @@ import os
 
 from obelics_pipeline.config.reading import ReadingConfig
 from obelics_pipeline.errors import UserError
-from obelics_pipeline.read.remote import RemoteSource, file_system, is_remote, with_retries
+from obelics_pipeline.read.remote import RemoteSource, fetch_range, file_system, is_remote, with_retries
 from obelics_pipeline.read.source import LocalSource, Source
+
+STATE_KEYS = ("ETag", "etag", "LastModified", "Last-Modified", "last_modified", "mtime", "updated", "created")
 
 
 def open_source(path: str, start: int, end: int, config: ReadingConfig, size: int | None = None) -> Source:
@@ -17,7 +19,16 @@ def open_source(path: str, start: int, end: int, config: ReadingConfig, size: in
     return LocalSource(path.removeprefix("file://"))
 
 
-STATE_KEYS = ("ETag", "etag", "LastModified", "Last-Modified", "last_modified", "mtime", "updated", "created")
+def read_range(path: str, start: int, end: int, config: ReadingConfig) -> bytes:
+    """Bytes [start, end) of a local file or a URL, fewer where it ends before. Raises OSError."""
+    if is_remote(path):
+        files, inner = file_system(path, config)
+        return fetch_range(files, inner, start, end, config)
+    source = LocalSource(path)
+    try:
+        return source.at(start, end - start)
+    finally:
+        source.close()
 
 
 def file_facts(path: str, config: ReadingConfig) -> tuple[int, str]:

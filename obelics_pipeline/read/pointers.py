@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from obelics_pipeline.config.reading import ReadingConfig
 from obelics_pipeline.read.listing import resolve_key
-from obelics_pipeline.read.opening import open_source
+from obelics_pipeline.read.opening import read_range
 from obelics_pipeline.read.page import Page, Skipped
 from obelics_pipeline.read.pointer_table import Pointer, read_rows
 from obelics_pipeline.read.response import block_cap, judge
@@ -69,15 +69,13 @@ def _read_run(run: list[Pointer], config: ReadingConfig) -> Iterator[Page | Skip
         return
     start, end = int(first.offset or 0), int(last.offset or 0) + int(last.length or 0)
     try:
-        source = open_source(path, start, end, config, size=end)
-        data = source.at(start, end - start)
-        source.close()
+        data = read_range(path, start, end, config)
     except FileNotFoundError:
         yield from (_skip(pointer, "pointer_not_found") for pointer in run)
         return
     for pointer in run:
         offset, length = int(pointer.offset or 0), int(pointer.length or 0)
-        record = record_at(data[offset - start : offset - start + length], offset, block_cap(config))
+        record = record_at(data[offset - start : offset - start + length], offset, path, block_cap(config))
         if isinstance(record, str):
             yield _skip(pointer, record)
         else:

@@ -13,11 +13,18 @@ from obelics_pipeline.errors import UserError
 
 PIECE = 8 * 2**20  # bytes of one request within the range that is wanted
 TAIL_PIECE = 512 * 1024  # bytes of one request beyond it, where only the rest of one record is wanted
+HEAD_PIECE = 4096  # bytes of one request before it, at least
 HELD_PIECES = 3  # pieces in memory: the one being read, and those just before it
 MAX_WAIT = 60.0  # seconds between two tries, at most
 EXTRAS = {"s3": "s3", "s3a": "s3"}  # protocol -> extra of this package that brings its file system
 PACKAGES = {"gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs", "hf": "huggingface_hub"}
-PERMANENT = (FileNotFoundError, PermissionError, IsADirectoryError, NotImplementedError)
+
+class NoRangesError(OSError):
+    """A server sends whole files only."""
+
+
+PERMANENT = (FileNotFoundError, PermissionError, IsADirectoryError, NoRangesError)
+GONE = (404, 410, 416)  # HTTP statuses that no further try changes; 403 is how Common Crawl says slow down
 T = TypeVar("T")
 
 
@@ -60,6 +67,8 @@ def with_retries(what: str, action: Callable[[], T], config: ReadingConfig) -> T
         except PERMANENT as error:
             raise type(error)(f"{what}: {error}") from None
         except Exception as error:  # aiohttp, botocore and gcsfs each have their own; all of them may pass
+            if getattr(error, "status", None) in GONE:
+                raise FileNotFoundError(f"{what}: {error}") from None
             if attempt == config.request_retries:
                 raise OSError(f"{what}: {type(error).__name__}: {error} (tried {attempt + 1} times)") from None
             time.sleep(min(config.retry_wait_seconds * 2**attempt, MAX_WAIT))
@@ -72,7 +81,7 @@ def fetch_range(files: Any, path: str, start: int, end: int, config: ReadingConf
     def get() -> bytes:
         data: bytes = files.cat_file(path, start=start, end=end)
         if len(data) > end - start:
-            raise NotImplementedError("the server does not answer range requests")
+            raise NoRangesError("the server does not answer range requests")
         return data
 
     return with_retries(f"{path} bytes {start}-{end}", get, config)
@@ -96,23 +105,26 @@ class RemoteSource:
         stop = min(position + count, self.size)
         parts = []
         while position < stop:
-            first, last = self._bounds(position)
+            first, last = self._bounds(position, stop - position)
             piece = self._piece(first, last)
             parts.append(piece[position - first : stop - first])
             position = last
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _bounds(self, position: int) -> tuple[int, int]:
+    def _bounds(self, position: int, count: int) -> tuple[int, int]:
         """The piece that holds a position: large within the range, small outside it."""
-        inside = self._start <= position < self._end
-        base, step = (self._start, PIECE) if inside else (self._end if position >= self._end else 0, TAIL_PIECE)
-        limit = self._end if inside else self.size if position >= self._end else self._start
+        if position < self._start:  # a look at the file's beginning: compression, dictionary
+            return position, min(position + max(count, HEAD_PIECE), self._start)
+        if position < self._end:
+            base, step, limit = self._start, PIECE, self._end
+        else:
+            base, step, limit = self._end, TAIL_PIECE, self.size
         first = base + (position - base) // step * step
         return first, min(first + step, limit)
 
     def _piece(self, first: int, last: int) -> bytes:
-        data = self._pieces.pop(first, None)
-        if data is None:
+        data = self._pieces.pop(first, b"")
+        if len(data) < last - first:
             try:
                 data = fetch_range(self._files, self._path, first, last, self._config)
                 if len(data) < last - first:

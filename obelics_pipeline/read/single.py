@@ -10,13 +10,13 @@ from obelics_pipeline.read.source import BytesSource
 from obelics_pipeline.read.walk import careful_member
 
 
-def record_at(data: bytes, offset: int, cap: int) -> RawRecord | str:
-    """The record in `data`, which stands at `offset` of its file: the first response, else the first record.
+def record_at(data: bytes, offset: int, path: str, cap: int) -> RawRecord | str:
+    """The record in `data`, which stands at `offset` of the file at `path`: the first response, else the first record.
 
     A string is the reason why there is none.
     """
     source = BytesSource(data, offset)
-    framing = framing_of(source, offset, "")
+    framing = framing_of(source, offset, path)
     if framing is None:
         items = plain_records(source, offset, cap, complete=False)
     elif is_record(source, framing, offset):

@@ -22,6 +22,7 @@ class ZstdFraming:
 
     magic: ClassVar[bytes] = b"\x28\xb5\x2f\xfd"
     chunk: ClassVar[int] = 2 * 1024  # inflates to 64 MB at most: a run-length block of 4 bytes gives 128 KB
+    block: ClassVar[int] = 129 * 1024  # a block comes out whole or not at all, and has 128 KB at most
     error: ClassVar[type[Exception]] = zstandard.ZstdError
 
     def __init__(self, source: Source) -> None:

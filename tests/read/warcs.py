@@ -43,6 +43,7 @@ def record(
     out = io.BytesIO()
     writer = WARCWriter(out, gzip=compressed)
     http = StatusAndHeaders(status, list(headers), protocol="HTTP/1.1") if kind in ("response", "revisit") else None
+    body = b"GET / HTTP/1.1\r\nHost: site.example\r\n\r\n" if kind == "request" else body
     made = writer.create_warc_record(
         target, kind, payload=io.BytesIO(body or b""), http_headers=http, warc_headers_dict={"WARC-Date": DATE}
     )
