@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_origin, get_type_hints
 
 from obelics_pipeline.commit import file_sha256, write_file
 from obelics_pipeline.config.run import RunConfig
@@ -15,6 +15,7 @@ from obelics_pipeline.ledger import Ledger
 
 FORMAT = "obelics-shards-1"
 FILE, INDEX, SHARDS = "manifest.json", "index.parquet", "shards"
+Made = TypeVar("Made")
 COUNTED = ("documents", "texts", "images", "files", "bytes")
 
 
@@ -112,7 +113,9 @@ def read_manifest(folder: Path) -> RunManifest:
     try:
         if value["format"] != FORMAT:
             raise ValueError(f"format {value['format']!r}, this version reads {FORMAT}")
-        return _from_json(value)
+        manifest = _from_json(value)
+        _check_sums(manifest, value["counts"])
+        return manifest
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{path}: not the manifest of a run ({type(error).__name__}: {error})") from None
 
@@ -125,10 +128,28 @@ def stated_counts(folder: Path) -> dict[str, Any]:
 
 def _from_json(value: dict[str, Any]) -> RunManifest:
     return RunManifest(
-        shards=tuple(ShardEntry(**shard) for shard in value["shards"]),
+        shards=tuple(_typed(ShardEntry, shard) for shard in value["shards"]),
         index_sha256=value["index"]["sha256"],
         index_bytes=value["index"]["bytes"],
-        promises=Promises(**value["promises"] | {"score_names": tuple(value["promises"]["score_names"])}),
+        promises=_typed(Promises, value["promises"] | {"score_names": tuple(value["promises"]["score_names"])}),
         ledgers={noun: Ledger.from_json(noun, counts) for noun, counts in value["ledgers"].items()},
         notes=value["notes"],
     )
+
+
+def _check_sums(manifest: RunManifest, stated: Any) -> None:
+    """Raises TypeError where what should be counted is no number."""
+    manifest.counts()
+    for ledger in manifest.ledgers.values():
+        ledger.balanced()
+    if not isinstance(stated, dict):
+        raise TypeError(f"counts is {stated!a}")
+
+
+def _typed(kind: type[Made], values: dict[str, Any]) -> Made:
+    """Make a dataclass of plain fields; raises TypeError for a field that is missing, unknown or of another type."""
+    made = kind(**values)
+    for name, expected in get_type_hints(kind).items():
+        if type(getattr(made, name)) is not (get_origin(expected) or expected):
+            raise TypeError(f"{name} is {getattr(made, name)!a}, must be {expected}")
+    return made

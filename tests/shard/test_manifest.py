@@ -1,5 +1,7 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,10 +54,32 @@ def test_no_field_of_the_manifest_may_be_missing_or_of_another_kind(tmp_path: Pa
     make_run(tmp_path, [document(0)])
     path = tmp_path / "manifest.json"
     value = json.loads(path.read_text())
-    for key in ("index", "ledgers", "promises", "shards", "notes"):
+    for key in ("counts", "index", "ledgers", "promises", "shards", "notes"):
         for damaged in ({k: v for k, v in value.items() if k != key}, value | {key: 7}):
             if key == "notes" and damaged.get(key) == 7:
                 continue
             path.write_text(json.dumps(damaged))
             with pytest.raises(UserError):
                 read_manifest(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda value: value["shards"][0].update(documents="many"),
+        lambda value: value["shards"][0].update(bytes=1.5),
+        lambda value: value["shards"][0].update(name=None),
+        lambda value: value["shards"][0].update(more=1),
+        lambda value: value["promises"].update(min_images="1"),
+        lambda value: value["promises"].update(fetched=1),
+        lambda value: value["ledgers"]["documents"].update(dropped={"x": "y"}),
+    ],
+)
+def test_values_of_another_kind_are_refused(tmp_path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    make_run(tmp_path, [document(0)])
+    path = tmp_path / "manifest.json"
+    value = json.loads(path.read_text())
+    change(value)
+    path.write_text(json.dumps(value))
+    with pytest.raises(UserError, match="not the manifest of a run"):
+        read_manifest(tmp_path)
