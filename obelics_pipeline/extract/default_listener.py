@@ -13,9 +13,10 @@ from obelics_pipeline.extract.head import Head
 from obelics_pipeline.extract.image_source import Attributes
 from obelics_pipeline.extract.picture import read_picture
 from obelics_pipeline.extract.table import read_table
-from obelics_pipeline.extract.tags import by_id, tag_id
+from obelics_pipeline.extract.tags import by_id, by_name, tag_id
 
 _ACTIONS: dict[int, int] = by_id(rules.TAGS)
+_NAMED_ACTIONS: dict[str, int] = by_name(rules.TAGS)
 _H1 = tag_id("h1")
 _NOSCRIPT = tag_id("noscript")
 _FIRST_WIDE = "\u2e80"  # from here on scripts are written without spaces
@@ -39,7 +40,9 @@ class DefaultListener:
 
     def enter(self, node: LexborNode, tag: int) -> int:
         """Decide what becomes of an element, and do what its beginning asks for."""
-        action = _ACTIONS.get(tag, rules.BLOCK)
+        action = _ACTIONS.get(tag)
+        if action is None:
+            action = _NAMED_ACTIONS.get(node.tag or "", rules.BLOCK)
         if action == rules.DROP:
             return rules.DROP
         if action == rules.BREAK:

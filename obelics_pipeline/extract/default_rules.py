@@ -82,9 +82,9 @@ DROPPED_ROLES = frozenset(
 TELLING_ATTRIBUTES = frozenset({"hidden", "style", "aria-hidden", "role"})
 DECORATIVE_TAGS = tuple("i span b em small img label".split())  # aria-hidden takes these away, not a whole block
 
-# A table with one of these in it is laid out with, not told in: it is walked like nested blocks.
+# A table with one of these or a custom element in it is laid out with, not told in: it is walked like nested blocks.
 LAYOUT_SIGNS = tuple(
-    "table img picture amp-img figure p h1 h2 h3 h4 h5 h6 ul ol dl pre blockquote form article section iframe video "
+    "table img picture figure p h1 h2 h3 h4 h5 h6 ul ol dl pre blockquote form article section iframe video "
     "input select textarea".split()
 )
 MAX_CELL = 1_000  # characters; a longer cell is a column of a layout

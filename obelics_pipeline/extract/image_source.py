@@ -120,9 +120,9 @@ def _single_addresses(image: Attributes) -> Iterable[str]:
 def _unknown_lazy(image: Attributes) -> Iterable[str]:
     """Values of attributes such as data-foo-src that look like an image's address."""
     for name, value in image.items():
-        if value and name.startswith("data-") and "src" in name and " " not in value.strip():
-            if _path(value).endswith(_IMAGE_ENDINGS):
-                yield value
+        named_so = name.startswith("data-") and "src" in name
+        if value and named_so and " " not in value.strip() and _path(value).endswith(_IMAGE_ENDINGS):
+            yield value
 
 
 def _path(url: str) -> str:

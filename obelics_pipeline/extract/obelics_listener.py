@@ -67,8 +67,10 @@ class ObelicsListener:
             self._image(attributes)
             return SKIP
         if action == _DROP:
-            name = (node.tag or "").translate(_DIGITS)
-            if name not in rules.KEPT:
+            name = node.tag or ""
+            if name in rules.UNWRAPPED:
+                return INLINE  # one that Lexbor does not number
+            if name.translate(_DIGITS) not in rules.KEPT:
                 return SKIP
             action = 0  # such as h7: kept, but it separates nothing
         if tag == _DIV and not rules.SPECIAL_DIV_VALUES.isdisjoint(map(attributes.get, rules.SPECIAL_DIV_ATTRIBUTES)):

@@ -42,7 +42,7 @@ def check_parse_cost(source: bytes, config: ExtractionConfig) -> None:
         raise PageRejected("too_many_nodes")
     if _looks_cheap(source, tags):
         return
-    cost = scan_tags(source)
+    cost = scan_tags(source, MAX_STEPS)
     if cost.attribute_pairs > MAX_ATTRIBUTE_PAIRS or cost.reopened > MAX_REOPENED:
         raise PageRejected("too_many_nodes")
     if cost.steps > MAX_STEPS:
@@ -60,7 +60,7 @@ def _looks_cheap(source: bytes, tags: int) -> bool:
 
 def _most_reopened(source: bytes) -> int:
     """How many formatting elements may wait to be reopened at once, if none is ever closed."""
-    written = _FORMATTING_TAG.findall(source)
+    written: list[bytes] = _FORMATTING_TAG.findall(source)
     cut = sum(b'"' in tag and tag.count(b'"') % 2 for tag in written)  # a ">" in a value: they may differ after it
     return _PLAIN_FORMATTING + _ALIKE * len(set(written)) + cut
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from selectolax.lexbor import LexborNode
 
 from obelics_pipeline.extract.image_source import Attributes
-from obelics_pipeline.extract.tags import by_id, tag_id
+from obelics_pipeline.extract.tags import tag_id
 
-_IMAGES = frozenset(by_id({True: ("img", "amp-img")}))
+_IMAGE = tag_id("img")
 _SOURCE = tag_id("source")
 MAX_NODES = 200  # nodes of one picture that are looked at
 
@@ -20,7 +20,7 @@ def read_picture(picture: LexborNode) -> tuple[Attributes, list[Attributes]]:
         tag = node.tag_id
         if tag == _SOURCE:
             sources.append(node.attributes)
-        elif tag in _IMAGES:
+        elif tag == _IMAGE:
             # A later img is the noscript twin: it fills in what the first one leaves open.
             image = {**node.attributes, **{k: v for k, v in image.items() if v}} if image else node.attributes
         if count >= MAX_NODES:

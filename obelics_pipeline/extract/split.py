@@ -12,7 +12,7 @@ _WIDE_FROM = "\u2e80"  # scripts without spaces begin here
 _WIDE_PER_WORD = 2  # their characters per word (Chinese and Japanese words have two on average)
 
 # What a cut costs, as a share of the ideal length of a part that one may deviate to avoid it.
-_BEFORE_HEADING, _BETWEEN_PARAGRAPHS, _AFTER_HEADING = 0.0, 0.3, 0.6
+_BEFORE_HEADING, _BETWEEN_PARAGRAPHS, _AFTER_HEADING = 0.0, 0.5, 0.9
 
 
 def split_nodes(nodes: list[Node], config: ExtractionConfig) -> list[list[Node]]:

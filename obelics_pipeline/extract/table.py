@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborNode
 
 from obelics_pipeline.extract import default_rules as rules
-from obelics_pipeline.extract.tags import TEXT, by_id, tag_id
+from obelics_pipeline.extract.tags import FIRST_UNKNOWN, TEXT, by_id, tag_id
 
 _LAYOUT = frozenset(by_id({True: rules.LAYOUT_SIGNS}))
 _DROPPED = frozenset(by_id({True: (*rules.TAGS[rules.DROP], *rules.TAGS[rules.BUTTON], "noscript")}))
@@ -47,7 +47,7 @@ def read_table(table: LexborNode) -> TableText | None:
         if tag == TEXT:
             if cell is not None:
                 cell.append(node.text_content or "")
-        elif tag in _LAYOUT:
+        elif tag in _LAYOUT or tag >= FIRST_UNKNOWN:
             return None
         elif tag not in _DROPPED:
             if tag == _ROW:

@@ -37,14 +37,17 @@ class ParseCost:
     attribute_pairs: int = 0
 
 
-def scan_tags(source: bytes) -> ParseCost:
-    """Estimate the cost of parsing a page; never far below the truth, and above it for pages with unclosed tags."""
+def scan_tags(source: bytes, max_steps: int) -> ParseCost:
+    """Estimate the cost of parsing a page; never far below the truth, and above it for pages with unclosed tags.
+
+    Stops once `max_steps` is exceeded.
+    """
     cost = ParseCost()
     opened: dict[bytes, int] = {}  # open elements by name
     alike: dict[bytes, int] = {}  # open formatting elements by tag as written
     written: dict[bytes, list[bytes]] = {}  # and as written by name, the last opened last
     depth = formatting = position = 0
-    while (found := _TAG.search(source, position)) is not None:
+    while cost.steps <= max_steps and (found := _TAG.search(source, position)) is not None:
         position = found.end()
         if found[1]:
             end = source.find(b"-->", found.start() + 2)

@@ -12,21 +12,33 @@ T = TypeVar("T")
 _document = LexborHTMLParser("x")
 
 
+FIRST_UNKNOWN = 1 << 16  # Lexbor numbers the tags of the standard from 1; any other id holds for one document only
+
+
 def tag_id(name: str) -> int:
-    """The id of an HTML tag. The ids belong to the loaded version of Lexbor; never store one."""
+    """The id of a tag of the standard. The ids belong to the loaded version of Lexbor; never store one."""
     return _document.create_node(name).tag_id
 
 
 def by_id(actions: Mapping[T, Iterable[str]]) -> dict[int, T]:
-    """Turn {action: tag names} into {tag id: action}. A tag named under two actions raises ValueError."""
+    """Turn {action: tag names} into {tag id: action}, of the tags of the standard.
+
+    Raises ValueError for a tag under two actions.
+    """
     table: dict[int, T] = {}
     for action, names in actions.items():
         for name in names:
             number = tag_id(name)
             if number in table:
                 raise ValueError(f"tag {name} has two actions")
-            table[number] = action
+            if number < FIRST_UNKNOWN:
+                table[number] = action
     return table
+
+
+def by_name(actions: Mapping[T, Iterable[str]]) -> dict[str, T]:
+    """The rest: {tag name: action} of the tags that Lexbor has no fixed id for, such as amp-img or mrow."""
+    return {name: action for action, names in actions.items() for name in names if tag_id(name) >= FIRST_UNKNOWN}
 
 
 def _text_id() -> int:

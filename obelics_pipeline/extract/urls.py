@@ -24,7 +24,7 @@ def join_url(base: str, reference: str) -> str | None:
     fragment dropped. None for anything else, however hostile.
     """
     reference = reference.strip()
-    if len(reference) > MAX_URL:
+    if not reference or len(reference) > MAX_URL:
         return None
     if _FINAL.fullmatch(reference):
         return reference
@@ -48,6 +48,9 @@ def _origin(base: str) -> tuple[str, str]:
 
 def _join(base: str, reference: str) -> str | None:
     path, question, query = reference.partition("?")
+    given = urlsplit(path.replace("\\", "/"))
+    if given.scheme and not given.netloc:
+        return None  # "https:" without a host: urllib would borrow the page's
     parts = urlsplit(urljoin(base, path.replace("\\", "/") + question + query))
     if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
         return None

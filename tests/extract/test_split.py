@@ -1,0 +1,101 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from obelics_pipeline.config.extraction import ExtractionConfig
+from obelics_pipeline.document import ImageNode, Node, TextNode
+from obelics_pipeline.extract.split import count_words, split_nodes
+
+
+def config(words: int | None = 100, images: int | None = 5) -> ExtractionConfig:
+    return ExtractionConfig(split_words=words, split_images=images)
+
+
+def paragraph(words: int, role: str = "paragraph") -> TextNode:
+    return TextNode(" ".join(["word"] * words), role)
+
+
+def image() -> ImageNode:
+    return ImageNode("https://e.org/a.jpg", "a.jpg")
+
+
+def words_of(part: list[Node]) -> int:
+    return sum(count_words(n.text) for n in part if isinstance(n, TextNode))
+
+
+node = st.one_of(
+    st.builds(paragraph, st.integers(1, 60), st.sampled_from(["paragraph", "heading", "caption", "list"])),
+    st.builds(image),
+)
+
+
+@given(nodes=st.lists(node, max_size=60))
+@settings(deadline=None)
+def test_nothing_is_lost_and_no_part_is_empty(nodes: list[Node]) -> None:
+    parts = split_nodes(nodes, config())
+    joined = [n for part in parts for n in part]
+    assert len(joined) == len(nodes)
+    assert all(a is b for a, b in zip(joined, nodes, strict=True))
+    assert all(parts)
+
+
+@given(nodes=st.lists(node, max_size=60))
+@settings(deadline=None)
+def test_an_image_keeps_its_captions(nodes: list[Node]) -> None:
+    for part in split_nodes(nodes, config())[1:]:
+        at = next(i for i, n in enumerate(nodes) if n is part[0])
+        if isinstance(part[0], TextNode) and part[0].role == "caption":
+            assert not isinstance(nodes[at - 1], ImageNode)
+
+
+@given(nodes=st.lists(st.builds(paragraph, st.integers(1, 60)), max_size=60))
+@settings(deadline=None)
+def test_parts_of_plain_paragraphs_keep_the_limit(nodes: list[Node]) -> None:
+    assert all(words_of(part) <= 100 for part in split_nodes(nodes, config()))
+
+
+def test_a_short_page_stays_whole_and_null_never_splits() -> None:
+    nodes: list[Node] = [paragraph(50), image(), paragraph(50)]
+    assert split_nodes(nodes, config()) == [nodes]
+    many: list[Node] = [paragraph(50) for _ in range(50)]
+    assert split_nodes(many, config(None, None)) == [many]
+    assert split_nodes([], config()) == []
+
+
+def test_cuts_come_before_headings() -> None:
+    nodes: list[Node] = []
+    for _ in range(4):
+        nodes += [paragraph(2, "heading"), paragraph(30), paragraph(30)]
+    parts = split_nodes(nodes, config())
+    assert len(parts) == 4
+    assert all(isinstance(p[0], TextNode) and p[0].role == "heading" for p in parts)
+
+
+def test_parts_are_balanced() -> None:
+    parts = split_nodes([paragraph(10) for _ in range(21)], config())
+    assert sorted(words_of(p) for p in parts) == [70, 70, 70]
+
+
+def test_images_split_a_page_and_captions_stay() -> None:
+    nodes: list[Node] = []
+    for _ in range(12):
+        nodes += [image(), paragraph(2, "caption")]
+    parts = split_nodes(nodes, config())
+    assert [sum(isinstance(n, ImageNode) for n in p) for p in parts] == [4, 4, 4]
+    assert all(isinstance(p[0], ImageNode) for p in parts)
+
+
+def test_a_caption_above_its_image_stays_with_it() -> None:
+    nodes: list[Node] = []
+    for _ in range(12):
+        nodes += [paragraph(3, "caption"), image(), paragraph(1)]
+    assert all(not isinstance(p[0], ImageNode) for p in split_nodes(nodes, config()))
+
+
+def test_a_paragraph_over_the_limit_stands_alone() -> None:
+    parts = split_nodes([paragraph(10), paragraph(300), paragraph(10)], config())
+    assert [words_of(p) for p in parts] == [10, 300, 10]
+
+
+def test_words_are_counted_in_scripts_without_spaces() -> None:
+    assert count_words("four words in all") == 4
+    assert count_words("日本語の文章です") == 5
