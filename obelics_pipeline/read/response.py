@@ -32,9 +32,10 @@ def block_cap(config: ReadingConfig) -> int:
 def judge(record: RawRecord, warc_filename: str, config: ReadingConfig) -> Page | Skipped:
     """The page of a record, or the reason why it has none."""
     kind = record.headers.get("warc-type", "").lower()
+    if kind in COUNTED_ONLY:  # without a URL: the fast way does not read the headers of these
+        return Skipped(kind, offset=record.offset, length=record.length, counted_only=True)
     if kind != "response":
-        reason = kind if kind in COUNTED_ONLY + OTHER_TYPES else "unknown_type"
-        return _skip(record, reason, counted_only=kind in COUNTED_ONLY)
+        return _skip(record, kind if kind in OTHER_TYPES else "unknown_type")
     head = parse_http_head(record.block)
     if head is None:
         is_http = record.headers.get("content-type", "application/http").lower().startswith("application/http")
@@ -108,5 +109,5 @@ def _mime(head: HttpHead) -> str:
     return (head.first("content-type") or "").split(";")[0].split(",")[0].strip().lower()
 
 
-def _skip(record: RawRecord, reason: str, failed: bool = False, counted_only: bool = False) -> Skipped:
-    return Skipped(reason, failed, target_uri(record), record.offset, record.length, counted_only)
+def _skip(record: RawRecord, reason: str, failed: bool = False) -> Skipped:
+    return Skipped(reason, failed, target_uri(record), record.offset, record.length)
