@@ -17,7 +17,16 @@ text_nodes = st.builds(
 )
 size = st.none() | st.integers(-1, 10**6) | st.just("50%")
 image_nodes = st.builds(
-    ImageNode, text, text, st.none() | text, st.none() | text, size, size, st.just("inline"), st.none() | text, st.booleans()
+    ImageNode,
+    text,
+    text,
+    st.none() | text,
+    st.none() | text,
+    size,
+    size,
+    st.just("inline"),
+    st.none() | text,
+    st.booleans(),
 )
 documents = st.builds(
     Document,
@@ -46,7 +55,11 @@ def test_documents_survive_a_file(tmp_path_factory: object, found: list[Document
 
 
 def document(row: int) -> Document:
-    nodes = [TextNode(f"text {row}"), ImageNode(f"https://a.example/{row}.jpg", f"/{row}.jpg"), TextNode("gone", reason="x")]
+    nodes = [
+        TextNode(f"text {row}"),
+        ImageNode(f"https://a.example/{row}.jpg", f"/{row}.jpg"),
+        TextNode("gone", reason="x"),
+    ]
     return Document(make_doc_id("w", row), "https://a.example/", "w", row, 1, nodes, scores={"s": 1.0})
 
 

@@ -28,7 +28,7 @@ ANSWERS = pa.schema([("partition", pa.string()), *RESULT_SCHEMA])
 def request_units(extracted: Sequence[Manifest], config: FetchingConfig, rules: Any) -> list[Unit]:
     """One unit per extracted unit: which image URLs its kept documents ask for. `rules` is what decides on a URL."""
     return [
-        Unit("requests", digest(m.files["data"]["sha256"], config.buckets, rules), "", {"extracted": m.unit})
+        Unit("requests", digest(m.unit, m.files["data"]["sha256"], config.buckets, rules), "", {"extracted": m.unit})
         for m in extracted
     ]
 

@@ -108,3 +108,12 @@ def test_waiting_for_our_own_memory_is_not_the_servers_fault() -> None:
         budget.grow(deadline)
         assert deadline.left() > 0
     thread.join()
+
+
+def test_a_bomb_is_unpacked_in_small_pieces() -> None:
+    from obelics_pipeline.fetch.body import CHUNK, _Inflate
+
+    bomb = gzip.compress(bytes(20_000_000))
+    pieces = [len(piece) for piece in _Inflate().feed(bomb)]
+    assert sum(pieces) == 20_000_000
+    assert max(pieces) <= CHUNK
