@@ -7,7 +7,7 @@ import re
 from obelics_pipeline.document import ImageNode, Node
 from obelics_pipeline.extract.head import Head
 from obelics_pipeline.extract.image_metadata import formatted_filename, rendered_size
-from obelics_pipeline.extract.image_source import Attributes, choose_source
+from obelics_pipeline.extract.image_source import Attributes, choose_source, looks_like_image
 from obelics_pipeline.extract.urls import join_url
 
 _SIZE_SUFFIX = re.compile(r"[-_@]?\d{1,4}[xX]\d{0,4}$|[-_](?:scaled|\d{2,4}w?)$")
@@ -27,7 +27,7 @@ class ImageCollector:
         self._parent = 0  # identity of the parent element of the last image, noscript and picture passed over
 
     def candidate(
-        self, image: Attributes, sources: list[Attributes], role: str, parent: int, *, in_noscript: bool
+        self, image: Attributes, sources: list[Attributes], role: str, *, in_noscript: bool
     ) -> tuple[ImageNode, bool] | None:
         """The node of an img element, and whether it is lazy; None for a tracker, a placeholder or a bad address."""
         width, height = rendered_size(image.get("width")), rendered_size(image.get("height"))
@@ -37,6 +37,8 @@ class ImageCollector:
         url = join_url(self._base_url(), source.url) if source else None
         if source is None or url is None:
             return None
+        if in_noscript and not image.get("alt") and not looks_like_image(url):
+            return None  # a counter, such as /p?c1=2: pictures have a file name or a description
         node = ImageNode(
             src=url,
             unformatted_src=source.url,
@@ -62,9 +64,9 @@ class ImageCollector:
     def _are_twins(self, last: ImageNode, node: ImageNode, lazy: bool, parent: int, in_noscript: bool) -> bool:
         if in_noscript == self._noscript:
             return False
-        if not (self._lazy if in_noscript else lazy):
-            return last.src == node.src
-        return parent == self._parent or picture_name(last.src) == picture_name(node.src)
+        if picture_name(last.src) == picture_name(node.src):
+            return True
+        return parent == self._parent and (self._lazy if in_noscript else lazy)
 
     def _base_url(self) -> str:
         """The address that references are relative to: the base element's, itself relative to the page."""

@@ -177,7 +177,7 @@ class DefaultListener:
         role = "figure" if self._depths[rules.FIGURE] else "inline"
         parent = node.parent
         identity = self._noscript_parent if in_noscript else parent.mem_id if parent is not None else 0
-        found = self._images.candidate(image, sources, role, identity, in_noscript=in_noscript)
+        found = self._images.candidate(image, sources, role, in_noscript=in_noscript)
         if found is not None:
             self._end_paragraph()
             self._end_list()
@@ -219,8 +219,10 @@ class DefaultListener:
             return
         else:
             role = "quote" if depths[rules.QUOTE] else "paragraph"
-        self._end_list()
+        if self._list.items:
+            self._end_list()
         self.nodes.append(TextNode(text, role))
 
     def _end_list(self) -> None:
+        """What follows is no item: the list so far is complete."""
         self.nodes.extend(self._list.take())

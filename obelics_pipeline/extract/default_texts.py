@@ -47,15 +47,15 @@ class ListText:
     """The items of a list, nested lists included, until they become text nodes."""
 
     def __init__(self) -> None:
-        self._items: list[tuple[int, str]] = []  # depth from 0, text
+        self.items: list[tuple[int, str]] = []  # depth from 0, text
 
     def add(self, depth: int, text: str) -> None:
         """An item, or a further line of one."""
-        self._items.append((depth, text))
+        self.items.append((depth, text))
 
     def take(self) -> list[TextNode]:
         """One node with an item a line, indented by two spaces a level; or a paragraph each where items are long."""
-        items, self._items = self._items, []
+        items, self.items = self.items, []
         if not items:
             return []
         if sum(len(text) for _, text in items) > LONG_ITEMS * len(items):

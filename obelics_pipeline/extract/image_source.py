@@ -93,6 +93,11 @@ def is_placeholder(url: str) -> bool:
     return path.rpartition("/")[2].rpartition(".")[0] in names
 
 
+def looks_like_image(url: str) -> bool:
+    """Whether the path of an address ends like the name of an image file."""
+    return _path(url).endswith(_IMAGE_ENDINGS)
+
+
 def _srcset_candidates(attributes: Attributes) -> list[Candidate]:
     found: list[Candidate] = []
     for name in (*_LAZY_SRCSET, "srcset"):
@@ -121,7 +126,7 @@ def _unknown_lazy(image: Attributes) -> Iterable[str]:
     """Values of attributes such as data-foo-src that look like an image's address."""
     for name, value in image.items():
         named_so = name.startswith("data-") and "src" in name
-        if value and named_so and " " not in value.strip() and _path(value).endswith(_IMAGE_ENDINGS):
+        if value and named_so and " " not in value.strip() and looks_like_image(value):
             yield value
 
 

@@ -30,7 +30,7 @@ _PLAIN_FORMATTING = 36  # 12 names, each reopened three times at most if its tag
 _ALIKE = 3
 # A formatting tag that has attributes. (a and nobr are formatting elements too, but close themselves.)
 _FORMATTING_TAG = re.compile(
-    rb"<(?:[bBiIsSuU]|[eE][mM]|[tT][tT]|[bB][iI][gG]|[cC][oO][dD][eE]|[fF][oO][nN][tT]|"
+    rb"<(?=[bcefistuBCEFISTU])(?:[bBiIsSuU]|[eE][mM]|[tT][tT]|[bB][iI][gG]|[cC][oO][dD][eE]|[fF][oO][nN][tT]|"
     rb"[sS](?:[mM][aA][lL][lL]|[tT][rR](?:[iI][kK][eE]|[oO][nN][gG])))[\s/][^>]*"
 )
 

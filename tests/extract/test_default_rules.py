@@ -135,7 +135,7 @@ def test_base_href_counts() -> None:
         "<img src=/spacer.png data-hero-src=/real.jpg>",
         "<amp-img src=/real.jpg><img src=/no.jpg></amp-img>",
         "<amp-img src=/real.jpg width=300 height=200><noscript><img src=/real.jpg></noscript></amp-img>",
-        "<picture><source type=image/avif srcset=/x><source type=image/jpeg srcset=/real.jpg><img src=/x.svg></picture>",
+        "<picture><source type=image/avif srcset=/x><source type=image/jpeg srcset=/real.jpg><img src=/x></picture>",
         "<picture><source data-srcset='/real.jpg 800w'><img src='data:image/gif;base64,R0'></picture>",
         "<picture><noscript><img src=/real.jpg></noscript></picture>",
         "<noscript><img src=/real.jpg></noscript>",
@@ -144,6 +144,8 @@ def test_base_href_counts() -> None:
         "<p></p><noscript><img src=/real.jpg></noscript><img data-src=/real-300x200.jpg>",
         "<img src=/placeholder.png data-src=''><noscript><img src=/real.jpg></noscript>",
         "<img src=/real.jpg><noscript><img src=/real.jpg></noscript>",
+        "<div><img src=/max/60/real.jpg?q=20></div><noscript><img src=/real.jpg></noscript>",
+        "<img src=/real.jpg><p></p><noscript><img src='/count?c1=2&cv=2.0'></noscript>",
         "<img src=/real.jpg><img src=/track.gif width=1 height=1><img src=about:blank><img src=''><img>",
     ],
 )
