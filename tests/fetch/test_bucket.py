@@ -70,6 +70,14 @@ def test_every_outcome_has_its_reason(tmp_path: Path, behaviour: object, reason:
     assert len(kept) == (reason is None)
 
 
+def test_as_many_redirects_are_followed_as_the_config_says(tmp_path: Path) -> None:
+    pages = {f"/{n}": redirect(f"/{n + 1}") for n in range(9)} | {"/9": answer(200, picture())}
+    with Site(pages) as site:
+        results = fetch(site, tmp_path, "/6", "/5", max_redirects=3)
+        assert {path: result.reason for path, result in results.items()} == {"/6": None, "/5": "too_many_redirects"}
+        assert fetch(site, tmp_path / "none", "/9", "/8", max_redirects=0)["/8"].reason == "too_many_redirects"
+
+
 def test_an_opted_out_body_is_not_even_read(tmp_path: Path) -> None:
     import threading
 
