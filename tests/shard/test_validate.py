@@ -417,6 +417,12 @@ def test_a_manifest_that_differs_is_found(
     assert said(run, *words)
 
 
+def test_a_file_outside_the_folder_of_shards_is_never_read(run: Path) -> None:
+    shutil.copy(shard(run), run / "x.tar")
+    change_manifest(run, lambda value: value["shards"][0].update(name="../x.tar"))
+    assert not any(line.startswith("../x.tar") for line in lines(run))
+
+
 # The readers
 
 
