@@ -57,3 +57,16 @@ def test_the_files_hold_no_trace_of_the_clock(warcs: list[Path]) -> None:
     with whole.open("rb") as stream:
         dates = {r.rec_headers.get_header("WARC-Date") for r in ArchiveIterator(stream)}
     assert dates == {"2031-05-04T06:00:00Z"}
+
+
+def test_a_page_that_was_sent_compressed_is_stored_compressed(warcs: list[Path]) -> None:
+    whole = next(path for path in warcs if DAMAGE not in path.read_bytes())
+    wanted = {page.url: page for page in pages() if page.gzip and not page.chunked}
+    with whole.open("rb") as stream:
+        stored = {
+            r.rec_headers.get_header("WARC-Target-URI"): r.raw_stream.read()
+            for r in ArchiveIterator(stream)
+            if r.rec_type == "response" and r.rec_headers.get_header("WARC-Target-URI") in wanted
+        }
+    assert stored
+    assert {url: gzip.decompress(body) for url, body in stored.items()} == {u: wanted[u].body for u in stored}

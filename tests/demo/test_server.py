@@ -1,6 +1,7 @@
 """The image server answers every image of the site as intended, over real connections on loopback."""
 
 import http.client
+import time
 from collections.abc import Iterator
 from io import BytesIO
 from urllib.parse import urlsplit
@@ -124,7 +125,9 @@ def test_a_request_by_host_header_is_answered_as_well() -> None:
 
 def test_the_server_stops_though_a_client_still_waits() -> None:
     with serving() as server:
-        connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=30)
         connection.request("GET", "http://brokenframe.example/lost/never-answers.jpg")
+        while not server.asked:
+            time.sleep(0.01)
     with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
         connection.getresponse()
