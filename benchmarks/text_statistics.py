@@ -64,7 +64,7 @@ def use(module: object) -> None:
 def by_filters(texts: Sequence[str]) -> Callable[[], list[Scores]]:
     """All statistics of each text, by the filters, on one tokenisation."""
     built = [build(name) for name in NAMES]
-    return lambda: [[f.score(text) for f in built] for text in map(lambda t: Text(t, "en"), texts)]
+    return lambda: [[f.score(text) for f in built] for text in (Text(t, "en") for t in texts)]
 
 
 def plain(texts: Sequence[str]) -> Callable[[], list[Scores]]:

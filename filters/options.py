@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from filters.pure import MAX_N
+MAX_N = 100  # longest n-gram: bounds the work of one comparison; the same in _statistics.c
 
 STRICT = ConfigDict(extra="forbid", strict=True)
 

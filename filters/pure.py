@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from filters.characters import SPECIAL, SPECIAL_BITMAP, SPECIAL_STRING
-
-MAX_N = 100  # longest n-gram: bounds the work of one comparison
+from filters.options import MAX_N
 
 _NUMPY_PAYS = 400  # units; below it a Counter is quicker
 _SPECIAL_TABLE = np.unpackbits(np.frombuffer(SPECIAL_BITMAP, np.uint8), bitorder="little").astype(bool)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from filters import pure
 from filters.characters import SPECIAL_BITMAP
 
 try:
     from filters import _statistics as compiled
 except ImportError:
+    from filters import pure  # not before: it needs numpy, which takes 0.1 s to import
+
     COMPILED = False
     words = pure.words
     count_special = pure.count_special
