@@ -472,15 +472,19 @@ def test_a_reader_that_fails_is_a_problem_of_the_shard(finished: Path, monkeypat
     assert problems(finished)[0] == "shard-000000.tar: datasets cannot read it: RuntimeError: no way"
 
 
-def test_datasets_leaves_no_trace_and_its_settings_as_they_were(finished: Path) -> None:
+def test_datasets_leaves_no_trace_and_its_settings_as_they_were(
+    finished: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import tempfile
 
     import datasets
 
-    before = datasets.config.HF_HUB_OFFLINE, datasets.is_progress_bar_enabled()
     left = set(Path(tempfile.gettempdir()).glob("obelics-validate-*"))
-    assert problems(finished) == []
-    assert (datasets.config.HF_HUB_OFFLINE, datasets.is_progress_bar_enabled()) == before
+    for offline in (True, False):
+        monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", offline)
+        bars = datasets.is_progress_bar_enabled()
+        assert problems(finished) == []
+        assert (datasets.config.HF_HUB_OFFLINE, datasets.is_progress_bar_enabled()) == (offline, bars)
     assert set(Path(tempfile.gettempdir()).glob("obelics-validate-*")) == left
 
 
