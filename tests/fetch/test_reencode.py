@@ -1,6 +1,8 @@
 """Re-encoding happens where the config asks for it, and gets every kind of image right."""
 
 import io
+import struct
+import zlib
 
 import pytest
 from PIL import Image
@@ -63,3 +65,15 @@ def test_sixteen_bits_are_scaled_and_not_clipped() -> None:
 def test_what_would_need_too_much_memory_has_a_reason() -> None:
     with pytest.raises(FetchError, match="too_many_pixels"):
         reencode(saved(Image.new("RGBA", (100, 100))), max_pixels=20_000)
+
+
+def test_sixteen_bits_of_colour_are_scaled_too() -> None:
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+    rows = (b"\0" + struct.pack(">HHH", 200 * 257, 100 * 257, 50 * 257) * 20) * 20
+    header = struct.pack(">IIBBBBB", 20, 20, 16, 2, 0, 0, 0)
+    deep = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    pixel = reencode(deep)[0].convert("RGB").getpixel((10, 10))
+    assert isinstance(pixel, tuple)
+    assert all(abs(a - b) < 6 for a, b in zip(pixel, (200, 100, 50), strict=True))
