@@ -69,6 +69,7 @@ def cpu(work: Callable[[], int]) -> tuple[float, int]:
 
 
 def main() -> None:
+    """Print the comparison."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", metavar="FILE.warc.gz")
     parser.add_argument("--repeat", type=int, default=3)

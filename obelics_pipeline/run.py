@@ -56,8 +56,9 @@ def run(
                     display.say(line)
                 for line in changed:
                     display.say(f"changed since the last run here: {line}; what it touches is redone")
-                runner = StageRunner(LocalEngine(workers, output, UNIT_SECONDS), events, display, stages)
-                code = _run(Job(folder, checked, runner), sources, stages, retry, display)
+                with LocalEngine(workers, output, UNIT_SECONDS, preload=["obelics_pipeline.job"]) as engine:
+                    job = Job(folder, checked, StageRunner(engine, events, display, stages))
+                    code = _run(job, sources, stages, retry, display)
             events.write("run_done", exit_code=code)
             return code
         except OSError as error:

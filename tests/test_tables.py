@@ -1,6 +1,7 @@
 """Documents survive Parquet, and the published columns are among the working ones."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -98,6 +99,6 @@ def test_interleaving_has_one_value_per_place_and_no_two_texts_in_a_row(nodes: l
     assert len(shown.texts) == len(shown.images) == len(shown.metadata)
     kinds = [t is not None for t in shown.texts]
     assert all((t is None) != (i is None) for t, i in zip(shown.texts, shown.images, strict=True))
-    assert not any(a and b for a, b in zip(kinds, kinds[1:], strict=False))
+    assert not any(a and b for a, b in pairwise(kinds))
     kept = [n.src for n in nodes if isinstance(n, ImageNode) and n.reason is None]
     assert [i for i in shown.images if i is not None] == kept

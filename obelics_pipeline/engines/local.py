@@ -32,34 +32,44 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class LocalEngine:
-    """Runs units on `workers` processes of this machine. `folder` is the run's, for its locks and scratch files."""
+    """Runs units on `workers` processes of this machine. Use as a context manager: the processes end with it.
 
-    def __init__(self, workers: int, folder: Path, unit_timeout_seconds: float, memory_limit: str = "1GB") -> None:
+    `folder` is the run's, for its locks. `preload` names modules that are imported once, before workers are forked.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        folder: Path,
+        unit_timeout_seconds: float,
+        preload: Sequence[str] = (),
+        memory_limit: str = "512MB",
+    ) -> None:
         self._workers, self._folder = workers, folder
         self._timeout, self._memory_limit = unit_timeout_seconds, memory_limit
+        self._context = get_context("forkserver")
+        self._context.set_forkserver_preload(list(preload))
+        self._pool: Any = None
+
+    def __enter__(self) -> LocalEngine:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._end(at_once=kind is not None)
 
     def map_units(self, work: Work, units: Sequence[Unit]) -> Iterator[tuple[Unit, Manifest | Failure]]:
         """Every unit once, as they finish. A unit whose worker dies is tried again; the others never notice.
 
         Raises `Stopped` when the disk is full, `UserError` when a unit finds that the setting is wrong.
         """
-        if not units:
-            return
         waiting = deque(units)
         flying: dict[Future[Any], Unit] = {}
         attempts: dict[str, int] = {}
-        pool: Any = ProcessPool(
-            max_workers=min(self._workers, len(units)),
-            context=get_context("forkserver"),
-            initializer=_start_worker,
-            initargs=(os.getpid(), str(self._folder)),
-        )
-        done = False
         try:
             while waiting or flying:
                 while waiting and len(flying) < 2 * self._workers:
                     unit = waiting.popleft()
-                    flying[pool.schedule(work, args=(unit,), timeout=self._timeout)] = unit
+                    flying[self._schedule(work, unit)] = unit
                 finished, _ = wait(flying, return_when=FIRST_COMPLETED)
                 for future in finished:
                     unit = flying.pop(future)
@@ -68,12 +78,28 @@ class LocalEngine:
                         waiting.appendleft(outcome)
                     else:
                         yield unit, outcome
-            done = True
-        finally:
-            if done:
-                pool.close()
-            else:
+        except BaseException:
+            self._end(at_once=True)
+            raise
+
+    def _schedule(self, work: Work, unit: Unit) -> Future[Any]:
+        if self._pool is None:
+            self._pool = ProcessPool(
+                max_workers=self._workers,
+                context=self._context,
+                initializer=_start_worker,
+                initargs=(os.getpid(), str(self._folder)),
+            )
+        future: Future[Any] = self._pool.schedule(work, args=(unit,), timeout=self._timeout)
+        return future
+
+    def _end(self, at_once: bool) -> None:
+        if self._pool is not None:
+            pool, self._pool = self._pool, None
+            if at_once:
                 pool.stop()
+            else:
+                pool.close()
             pool.join()
 
     def regroup(self, sources: Sequence[Path], column: str, output: Path) -> dict[str, list[Path]]:

@@ -21,8 +21,8 @@ from tests.engines.work import unit, work
 
 
 def outcomes(folder: Path, units: list[Unit], workers: int = 2, timeout: float = 60) -> dict[str, Manifest | Failure]:
-    engine = LocalEngine(workers, folder, timeout)
-    return {u.id: outcome for u, outcome in engine.map_units(functools.partial(work, folder=folder), units)}
+    with LocalEngine(workers, folder, timeout) as engine:
+        return {u.id: outcome for u, outcome in engine.map_units(functools.partial(work, folder=folder), units)}
 
 
 def test_every_unit_comes_back_once_whatever_the_number_of_workers(tmp_path: Path) -> None:
