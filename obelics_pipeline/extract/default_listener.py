@@ -63,6 +63,9 @@ class DefaultListener:
             if self._pieces:
                 self._end_paragraph()
             return rules.BLOCK
+        if action == rules.LINK:
+            self._separate_links()
+            return rules.LINK
         if action < 0:
             return self._special(node, tag, action, attributes)
         return self._begin(node, tag, action)
@@ -103,9 +106,6 @@ class DefaultListener:
 
     def _begin(self, node: LexborNode, tag: int, action: int) -> int:
         """An element with a code of its own begins."""
-        if action == rules.LINK:
-            self._separate_links()
-            return action
         if action == rules.NOSCRIPT:
             if self._depths[rules.NOSCRIPT]:
                 return rules.INLINE

@@ -29,9 +29,12 @@ def join_url(base: str, reference: str) -> str | None:
     if _FINAL.fullmatch(reference):
         return reference
     try:
-        if reference[:1] == "/" and base.isascii():
-            scheme, origin = _origin(base)
-            guess = scheme + reference if reference[1:2] == "/" else origin + reference
+        if base.isascii() and ":" not in reference and reference[0] != "?":
+            scheme, origin, folder = _places(base)
+            if reference[0] != "/":
+                guess = folder + reference
+            else:
+                guess = scheme + reference if reference[1:2] == "/" else origin + reference
             if _FINAL.fullmatch(guess):
                 return guess
         return _join(base, reference.translate(_CONTROLS))
@@ -40,10 +43,11 @@ def join_url(base: str, reference: str) -> str | None:
 
 
 @lru_cache(maxsize=16)
-def _origin(base: str) -> tuple[str, str]:
-    """The scheme with its colon, and scheme and host, of a base URL."""
+def _places(base: str) -> tuple[str, str, str]:
+    """What the three ordinary kinds of reference are put behind: the scheme, the host, the folder of a base URL."""
     parts = urlsplit(base)
-    return f"{parts.scheme}:", f"{parts.scheme}://{parts.netloc}"
+    origin = f"{parts.scheme}://{parts.netloc}"
+    return f"{parts.scheme}:", origin, f"{origin}{parts.path.rpartition('/')[0]}/"
 
 
 def _join(base: str, reference: str) -> str | None:
