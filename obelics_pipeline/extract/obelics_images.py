@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from obelics_pipeline.document import ImageNode
 from obelics_pipeline.extract.image_metadata import formatted_filename, rendered_size
 from obelics_pipeline.extract.obelics_rules import IMAGE_SOURCE_ATTRIBUTES
+from obelics_pipeline.extract.urls import MAX_URL
 
 _DOTS_AND_SLASH = re.compile(r"\.+/")
 _HOST_LABEL = re.compile(r"[A-Z0-9](?:[A-Z0-9-]{0,61}[A-Z0-9])?", re.IGNORECASE)
@@ -49,6 +50,8 @@ def is_valid(url: str) -> bool:
 
     Written as steps instead of the reference's one expression, which takes exponential time on some hosts.
     """
+    if len(url) > MAX_URL:
+        return False
     lowered = url[:8].lower()
     scheme = next((s for s in _SCHEMES if lowered.startswith(s)), None)
     if scheme is None:
