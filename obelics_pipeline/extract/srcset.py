@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 MAX_SRCSET = 100_000  # characters that are looked at
@@ -15,7 +16,7 @@ class Candidate(NamedTuple):
 
 
 _DENSITY_WIDTH = 600.0  # pixels that 1x stands for, so that 2x is better; only its order matters
-_SPACES = " \t\n\r\f"
+_URL = re.compile(r"[^, \t\n\r\f][^ \t\n\r\f]*")
 
 
 def parse_srcset(value: str) -> list[Candidate]:
@@ -23,15 +24,9 @@ def parse_srcset(value: str) -> list[Candidate]:
     value = value[:MAX_SRCSET]
     found: list[Candidate] = []
     position, end = 0, len(value)
-    while True:
-        while position < end and (value[position] in _SPACES or value[position] == ","):
-            position += 1
-        if position >= end:
-            return found
-        start = position
-        while position < end and value[position] not in _SPACES:
-            position += 1
-        url = value[start:position]
+    while (match := _URL.search(value, position)) is not None:
+        url = match[0]
+        position = match.end()
         descriptor = ""
         if url.endswith(","):
             url = url.rstrip(",")
@@ -41,8 +36,9 @@ def parse_srcset(value: str) -> list[Candidate]:
             descriptor = value[position:comma].strip()
             position = comma
         width = _width(descriptor)
-        if width is not None and url:
+        if width is not None:
             found.append(Candidate(url, width))
+    return found
 
 
 def _width(descriptor: str) -> float | None:
