@@ -22,7 +22,6 @@ BASE = [
     "icu4py>=1.0",
     "idna>=3.6",
     "numpy>=1.26",
-    "pebble>=5.0",
     "pyarrow>=15.0",
     "pydantic>=2.6",
     "pyyaml>=6.0",

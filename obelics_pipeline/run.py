@@ -11,6 +11,7 @@ from types import FrameType
 
 from rich.console import Console
 
+from filters.rule import build_rules
 from obelics_pipeline.config import RunConfig, load_config
 from obelics_pipeline.display import Display
 from obelics_pipeline.engines.local import DISK_FULL, LocalEngine, disk_full
@@ -83,7 +84,7 @@ def _run(job: Job, sources: Inputs, stages: Sequence[str], retry: Sequence[str],
 def _validate(job: Job, display: Display) -> None:
     """Read every shard back before anything is called done. Nothing new: nothing to read."""
     if not job.unchanged:
-        found = problems(job.folder.path)
+        found = problems(job.folder.path, job.runner.engine.map)
         for problem in found:
             job.runner.fail("validate", problem, "the shards do not read back as written; report this as a bug")
         job.runner.events.write("validated", problems=len(found))
@@ -120,6 +121,7 @@ def _check(config: RunConfig, stages: Sequence[str]) -> list[str]:
             "fetching images needs the extra: pip install 'obelics-pipeline[images]'; or run without: "
             "--set fetch.enabled=false"
         )
+    build_rules(config.finish.paragraph, "paragraph")
     return measurer.notices()
 
 

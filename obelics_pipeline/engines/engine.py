@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.unit import Unit
+
+Value = TypeVar("Value")
 
 Work = Callable[[Unit], Manifest]
 
@@ -21,10 +23,14 @@ class Failure:
 
 
 class Engine(Protocol):
-    """The two verbs. `work` is a picklable function that reads, computes and commits one unit."""
+    """The verbs. `work` is a picklable function that reads, computes and commits one unit."""
 
     def map_units(self, work: Work, units: Sequence[Unit]) -> Iterator[tuple[Unit, Manifest | Failure]]:
         """Every unit exactly once, in any order, each with what became of it."""
+        ...
+
+    def map(self, function: Callable[[Any], Value], items: Iterable[Any]) -> Iterable[Value]:
+        """What a function gives for each item, in their order."""
         ...
 
     def regroup(self, sources: Sequence[Path], column: str, output: Path) -> dict[str, list[Path]]:

@@ -11,20 +11,21 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 from urllib.parse import unquote
-
-from pebble import ProcessExpired, ProcessPool
 
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.engines.engine import Failure, Work
+from obelics_pipeline.engines.pool import Died, Pool, Raised
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.unit import Unit
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
 
 ATTEMPTS = 3  # tries at a unit that raises: storage and network have hiccups, a bug does not go away
 CRASHES = 12  # tries at a unit that takes its worker down: enough to single out a few bad pages (see extract.suspects)
@@ -45,17 +46,16 @@ class LocalEngine:
         preload: Sequence[str] = (),
         memory_limit: str = "512MB",
     ) -> None:
-        self._workers, self._folder = workers, folder
+        self.workers, self._folder = workers, folder
         self._timeout, self._memory_limit = unit_timeout_seconds, memory_limit
-        self._context = get_context("forkserver")
-        self._context.set_forkserver_preload(list(preload))
-        self._pool: Any = None
+        self._pool: Pool[Any, Any] = Pool(workers, _start_worker, (os.getpid(), str(folder)), preload)
 
     def __enter__(self) -> LocalEngine:
+        self._pool.__enter__()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._end(at_once=kind is not None)
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+        self._pool.__exit__(kind, error, trace)
 
     def map_units(self, work: Work, units: Sequence[Unit]) -> Iterator[tuple[Unit, Manifest | Failure]]:
         """Every unit once, as they finish. A unit whose worker dies is tried again; the others never notice.
@@ -63,44 +63,30 @@ class LocalEngine:
         Raises `Stopped` when the disk is full, `UserError` when a unit finds that the setting is wrong.
         """
         waiting = deque(units)
-        flying: dict[Future[Any], Unit] = {}
         attempts: dict[str, int] = {}
-        try:
-            while waiting or flying:
-                while waiting and len(flying) < 2 * self._workers:
-                    unit = waiting.popleft()
-                    flying[self._schedule(work, unit)] = unit
-                finished, _ = wait(flying, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    unit = flying.pop(future)
-                    outcome = _outcome(future, unit, attempts)
-                    if isinstance(outcome, Unit):
-                        waiting.appendleft(outcome)
-                    else:
-                        yield unit, outcome
-        except BaseException:
-            self._end(at_once=True)
-            raise
-
-    def _schedule(self, work: Work, unit: Unit) -> Future[Any]:
-        if self._pool is None:
-            self._pool = ProcessPool(
-                max_workers=self._workers,
-                context=self._context,
-                initializer=_start_worker,
-                initargs=(os.getpid(), str(self._folder)),
-            )
-        future: Future[Any] = self._pool.schedule(work, args=(unit,), timeout=self._timeout)
-        return future
-
-    def _end(self, at_once: bool) -> None:
-        if self._pool is not None:
-            pool, self._pool = self._pool, None
-            if at_once:
-                pool.stop()
+        for unit, result in self._pool.each(work, waiting, self._timeout):
+            outcome = _outcome(result, unit, attempts)
+            if isinstance(outcome, Unit):
+                waiting.appendleft(outcome)
             else:
-                pool.close()
-            pool.join()
+                yield unit, outcome
+
+    def map(self, function: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
+        """What a picklable function gives for each item, in their order. Raises what it raises."""
+        numbered = deque(enumerate(items))
+        results: dict[int, Value] = {}
+        tries: dict[int, int] = {}
+        for (number, item), result in self._pool.each(partial(_second, function), numbered, self._timeout):
+            if isinstance(result, Raised):
+                raise result.error
+            if isinstance(result, Died):
+                tries[number] = tries.get(number, 0) + 1
+                if tries[number] >= CRASHES:
+                    raise RuntimeError(f"a worker {result.how} {CRASHES} times at {item!r}"[:500])
+                numbered.appendleft((number, item))
+            else:
+                results[number] = result
+        return iter([results[number] for number in sorted(results)])
 
     def regroup(self, sources: Sequence[Path], column: str, output: Path) -> dict[str, list[Path]]:
         """Deal rows out by a column: one folder per value, written by DuckDB, which spills beyond its memory."""
@@ -132,25 +118,24 @@ def _as_os_error(error: Exception, output: Path) -> Exception:
     return error
 
 
-def _outcome(future: Future[Any], unit: Unit, attempts: dict[str, int]) -> Manifest | Failure | Unit:
+def _second(function: Callable[[Item], Value], numbered: tuple[int, Item]) -> Value:
+    return function(numbered[1])
+
+
+def _outcome(result: Manifest | Raised | Died, unit: Unit, attempts: dict[str, int]) -> Manifest | Failure | Unit:
     """What became of a unit; the unit itself where it should be tried again."""
-    attempts[unit.name] = attempts.get(unit.name, 0) + 1
-    try:
-        manifest: Manifest = future.result()
-        return manifest
-    except (ProcessExpired, TimeoutError) as error:
+    if isinstance(result, Manifest):
+        return result
+    if isinstance(result, Died):
         crashed = replace(unit, crashes=unit.crashes + 1)
-        what = "took too long" if isinstance(error, TimeoutError) else "died"
-        return crashed if crashed.crashes < CRASHES else Failure(f"its worker {what} {crashed.crashes} times")
-    except UserError:
-        raise
-    except OSError as error:
-        if error.errno in DISK_FULL:
-            raise Stopped(disk_full(error)) from None
-        problem: Exception = error
-    except Exception as error:  # a bug in a stage costs its unit, not the run
-        problem = error
-    return unit if attempts[unit.name] - unit.crashes < ATTEMPTS else Failure(f"{type(problem).__name__}: {problem}")
+        return crashed if crashed.crashes < CRASHES else Failure(f"its worker {result.how} {crashed.crashes} times")
+    error = result.error
+    if isinstance(error, UserError):
+        raise error
+    if isinstance(error, OSError) and error.errno in DISK_FULL:
+        raise Stopped(disk_full(error))
+    attempts[unit.name] = attempts.get(unit.name, 0) + 1
+    return unit if attempts[unit.name] < ATTEMPTS else Failure(f"{type(error).__name__}: {error}")
 
 
 def disk_full(error: OSError) -> str:

@@ -18,7 +18,7 @@ from filters.rule import ParagraphRules, Rule, build_rules
 from filters.text import Text
 from models.language_id import LanguageModel, model_path
 from obelics_pipeline.config import FiltersConfig, LanguageConfig, RunConfig, Threshold
-from obelics_pipeline.document import Document, kept_texts
+from obelics_pipeline.document import Document, TextNode, kept_texts
 
 LANGUAGE = "language"  # reason: not one of the languages to keep
 LANGUAGE_SCORE = "language_score"  # score, and reason: the language model is not sure enough
@@ -82,6 +82,22 @@ class Measurer:
             if all(document.scores[name] is None for name in self._config.document):
                 self._judge_paragraphs(document, everything=False)  # it was dropped before; else it finds them judged
             self._judge_document(document, everything=False)
+        self._forget_beyond_drop(document)
+
+    def _forget_beyond_drop(self, document: Document) -> None:
+        """A document that is dropped earlier than before is what a fresh measurement would leave of it."""
+        names = list(self._config.document)
+        if document.reason in (LANGUAGE, LANGUAGE_SCORE):
+            beyond = names
+            for node in document.nodes:
+                if isinstance(node, TextNode) and node.reason in self._config.paragraph:
+                    node.reason = None
+                if isinstance(node, TextNode):
+                    node.scores = {}
+        else:
+            beyond = names[names.index(document.reason) + 1 :] if document.reason in names else []
+        for name in beyond:
+            document.scores[name] = None
 
     def _is_ours(self, document: Document) -> bool:
         """Whether a threshold of documents dropped it, one of this config or of the one it was measured with."""

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from obelics_pipeline.commit import Attempt, Manifest, read_manifest
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.document import Document, ImageNode, Node, TextNode, make_doc_id
+from obelics_pipeline.errors import UserError
 from obelics_pipeline.extract.measure import Measurer, decision_config, measurement_config, score_names
 from obelics_pipeline.extract.page import PageRejected, extract_page
 from obelics_pipeline.extract.split import split_nodes
@@ -26,6 +27,7 @@ from obelics_pipeline.tables import DocumentWriter, read_documents
 from obelics_pipeline.unit import Unit, digest
 
 STAGE = "extract"
+MEASURING_ERROR = "measuring_error"  # starts the reason of a document that a filter could not measure
 VERSION = 1  # raise it when the same page would give other documents: finished units are then redone
 
 RECORDS = pa.schema(
@@ -115,9 +117,14 @@ def _measurer(config_json: str) -> Measurer:
 
 
 def _measure(documents: Iterator[Document], measurer: Measurer, unit: Unit) -> Iterator[Document]:
+    everything = unit.payload["everything"]
     for document in documents:
-        if document.reason is None or unit.payload["everything"]:
-            measurer.measure(document, everything=unit.payload["everything"])
+        try:
+            measurer.measure(document, everything=everything)
+        except UserError:
+            raise
+        except Exception as error:  # a filter of somebody else's, or ours, at a document it did not expect
+            document.reason = f"{MEASURING_ERROR}_{type(error).__name__}"
         yield document
 
 
@@ -133,7 +140,7 @@ def _write_documents(documents: Iterator[Document], path: Path, config: RunConfi
             if document.reason is None:
                 ledger.keep()
             else:
-                ledger.drop(document.reason)
+                _count(ledger, document.reason, failed=document.reason.startswith(MEASURING_ERROR))
             writer.write(document)
 
 

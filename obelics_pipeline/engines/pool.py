@@ -1,0 +1,183 @@
+"""Worker processes of this machine that may be killed at any moment, and the driver notices and goes on.
+
+Each worker has a pipe of its own, and the driver waits for pipes and deaths together. The pools of the standard
+library and of pebble share one queue, guarded by a lock: a worker that is killed while it holds the lock takes the
+pool with it (docs/decisions/0002-own-worker-pool.md).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing import connection, forkserver, get_context
+from multiprocessing.context import ForkServerProcess
+from typing import Any, Generic, TypeVar
+
+RECYCLE_BYTES = 500 * 2**20  # a worker that has grown so big is replaced after its task, before it nears 700 MB
+STARTS = 5  # tries to start a worker: the fork server may be killed as well
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The task raised this."""
+
+    error: Exception
+
+
+@dataclass(frozen=True)
+class Died:
+    """The task's worker was killed, or took too long and was killed by us."""
+
+    how: str
+
+
+class _Worker:
+    """A process and the pipe to it. `task` is what it is at, until `deadline`."""
+
+    def __init__(self, initializer: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+        context = get_context("forkserver")
+        self.pipe, theirs = context.Pipe()
+        self.process: ForkServerProcess = context.Process(target=_serve, args=(theirs, initializer, arguments))
+        self.process.start()
+        theirs.close()
+        self.deadline = float("inf")
+
+    def give(self, function: Callable[[Any], Any], item: Any, seconds: float) -> None:
+        self.deadline = time.monotonic() + seconds
+        with contextlib.suppress(OSError):  # it is dead: `outcome` will say so
+            self.pipe.send((function, item))
+
+    def outcome(self) -> tuple[Any, int] | Died | None:
+        """What came back, with the worker's size in bytes; None while it is at work."""
+        try:
+            if self.pipe.poll():
+                received: tuple[Any, int] = self.pipe.recv()
+                return received
+        except (EOFError, OSError):
+            return Died("died")
+        if not self.process.is_alive():
+            return Died("died")
+        if time.monotonic() >= self.deadline:
+            return Died("took too long")
+        return None
+
+    def end(self, at_once: bool) -> None:
+        self.pipe.close()  # a worker that waits for its next task ends by this
+        if at_once:
+            self.process.kill()
+        self.process.join()
+
+
+class Pool(Generic[Item, Value]):
+    """Keeps up to `workers` processes, starts them when there is work, and replaces the dead. A context manager.
+
+    `initializer` is called in each worker with `arguments`; `preload` names modules that are imported before workers
+    are forked, once.
+    """
+
+    def __init__(
+        self, workers: int, initializer: Callable[..., None], arguments: tuple[Any, ...], preload: Sequence[str]
+    ) -> None:
+        self._size, self._initializer, self._arguments = workers, initializer, arguments
+        self._idle: list[_Worker] = []
+        self._busy: dict[_Worker, Any] = {}
+        forkserver.set_forkserver_preload(list(preload))
+
+    def __enter__(self) -> Pool[Item, Value]:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        for worker in (*self._idle, *self._busy):
+            worker.end(at_once=kind is not None or worker in self._busy)
+        self._idle, self._busy = [], {}
+
+    def each(
+        self, function: Callable[[Item], Value], waiting: deque[Item], seconds: float
+    ) -> Iterator[tuple[Item, Value | Raised | Died]]:
+        """What becomes of each item, as they finish. The caller may put items back into `waiting` meanwhile."""
+        while waiting or self._busy:
+            while waiting and len(self._busy) < self._size:
+                worker = self._idle.pop() if self._idle else self._start()
+                self._busy[worker] = item = waiting.popleft()
+                worker.give(function, item, seconds)
+            self._wait()
+            for worker in list(self._busy):
+                outcome = worker.outcome()
+                if outcome is None:
+                    continue
+                item = self._busy.pop(worker)
+                if isinstance(outcome, Died):
+                    worker.end(at_once=True)
+                    yield item, outcome
+                else:
+                    self._release(worker, outcome[1])
+                    yield item, outcome[0]
+
+    def _wait(self) -> None:
+        """Until a worker has answered, died, or reached its deadline."""
+        next_deadline = min(worker.deadline for worker in self._busy)
+        signs: list[Any] = [sign for w in self._busy for sign in (w.pipe, w.process.sentinel)]
+        connection.wait(signs, timeout=max(0.0, min(next_deadline - time.monotonic(), 3600.0)))
+
+    def _release(self, worker: _Worker, size: int) -> None:
+        if size > RECYCLE_BYTES:
+            worker.end(at_once=False)
+        else:
+            self._idle.append(worker)
+
+    def _start(self) -> _Worker:
+        for attempt in range(STARTS):
+            try:
+                _ignoring_interrupts(forkserver.ensure_running)
+                return _Worker(self._initializer, self._arguments)
+            except (EOFError, OSError):
+                if attempt == STARTS - 1:
+                    raise
+                time.sleep(0.1)
+        raise AssertionError
+
+
+def _ignoring_interrupts(action: Callable[[], None]) -> None:
+    """What is started here ignores Ctrl-C from its first moment: it is the driver that decides what to do then."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        action()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _serve(
+    pipe: connection.Connection, initializer: Callable[..., None], arguments: tuple[Any, ...]
+) -> None:  # pragma: no cover - runs in the workers
+    """A worker's life: a task, its outcome, the next one, until the driver closes the pipe."""
+    initializer(*arguments)
+    while True:
+        try:
+            function, item = pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            outcome = function(item)
+        except Exception as error:
+            outcome = Raised(error)
+        try:
+            pipe.send((outcome, _resident_bytes()))
+        except OSError:
+            return
+        except Exception as error:  # what cannot be pickled: say what it was
+            pipe.send((Raised(RuntimeError(f"{type(error).__name__}: {error}: {outcome!r}"[:500])), 0))
+
+
+def _resident_bytes() -> int:
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * 4096
+    except OSError:  # no Linux: never recycled
+        return 0
