@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from obelics_pipeline.read.plain import as_text
+from obelics_pipeline.read.fields import as_text, field_lines
 
 MAX_HEAD = 256 * 1024  # bytes; browsers give up at about as much
 STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?!\d)")
 END_OF_HEAD = re.compile(rb"\n\r?\n")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HttpHead:
     """Status, header lines in order with lower-case names, and where the body starts in the block."""
 
@@ -42,17 +42,4 @@ def parse_http_head(block: bytes) -> HttpHead | None:
         head, body_start = block, len(block)
     else:
         head, body_start = block[: end.start()], end.end()
-    return HttpHead(int(status[1]), _lines(as_text(head)), body_start)
-
-
-def _lines(head: str) -> list[tuple[str, str]]:
-    lines: list[tuple[str, str]] = []
-    for line in head.split("\n")[1:]:
-        if line[:1] in (" ", "\t") and lines:
-            name, value = lines[-1]
-            lines[-1] = name, f"{value} {line.strip()}".strip()
-            continue
-        name, colon, value = line.partition(":")
-        if colon:
-            lines.append((name.strip().lower(), value.strip()))
-    return lines
+    return HttpHead(int(status[1]), field_lines(as_text(head)), body_start)

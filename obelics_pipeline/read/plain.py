@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterator
 from typing import Protocol
 
+from obelics_pipeline.read.fields import as_text, parse_fields
 from obelics_pipeline.read.raw_record import Gap, RawRecord
 
 VERSION_LINE = re.compile(rb"WARC/\d{1,2}\.\d{1,3}[ \t]*\r?\n")
 RECORD_START = re.compile(rb"\n\r?\n(WARC/\d{1,2}\.\d{1,3}[ \t]*\r?\n[A-Za-z][A-Za-z0-9-]*:)")
 BLANK_LINE = re.compile(rb"\n\r?\n")
 MAX_HEADER = 64 * 1024  # bytes of a record's WARC header; real ones are under 2 KB
-FOLDED = ("", " ", "\t")  # how a continuation line begins, or an empty one
 HEADER_GUESS = 2048  # bytes read at first, to spare most records a second read
 SCAN_WINDOW = 1 << 20
 SCAN_OVERLAP = 256
@@ -103,32 +103,6 @@ def _read_head(content: Content, position: int) -> tuple[dict[str, str], int] | 
         if blank is None:
             return None
     return parse_fields(as_text(data[: blank.start() + 1])), position + blank.end()
-
-
-def parse_fields(text: str) -> dict[str, str]:
-    """The lines after the version line by lower-case name; folded lines are joined, the first of equal names counts."""
-    fields: dict[str, str] = {}
-    name = ""
-    for line in text.split("\n")[1:]:
-        if line[:1] in FOLDED:
-            if name and line.strip():
-                fields[name] += " " + line.strip()
-            continue
-        key, colon, value = line.partition(":")
-        name = key.strip().lower()
-        if not colon or name in fields:
-            name = ""
-        elif name:
-            fields[name] = value.strip()
-    return fields
-
-
-def as_text(data: bytes) -> str:
-    """Header bytes as text: UTF-8 where they are, else Latin-1, which never fails."""
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
 
 
 def _declared_length(headers: dict[str, str]) -> int:

@@ -26,12 +26,13 @@ class LocalSource:
 
     def __init__(self, path: str) -> None:
         self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by `close`
-        self.size = os.fstat(self._file.fileno()).st_size
+        self._descriptor = self._file.fileno()
+        self.size = os.fstat(self._descriptor).st_size
 
     def at(self, position: int, count: int) -> bytes:
         """Up to `count` bytes from `position`."""
         try:
-            return os.pread(self._file.fileno(), count, position)
+            return os.pread(self._descriptor, count, position)
         except OSError as error:
             self.failure = error
             raise

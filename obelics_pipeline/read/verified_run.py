@@ -8,13 +8,12 @@ declared length, the record is what it claims to be. The first that is not ends 
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Generator
 
 import fastwarc
 
+from obelics_pipeline.read.fields import parse_fields
 from obelics_pipeline.read.gzip_members import GzipFraming
-from obelics_pipeline.read.plain import parse_fields
 from obelics_pipeline.read.raw_record import RawRecord
 from obelics_pipeline.read.source import Cursor, Source
 
@@ -88,4 +87,4 @@ def _sound(source: Source, record: RawRecord, following: int) -> bool:
     if following - record.offset < 18:  # the least size of a gzip member
         return False
     data = source.at(following - 4, 7)
-    return data[4:] == GzipFraming.magic and data[:4] == struct.pack("<I", record.length & 0xFFFFFFFF)
+    return data[4:] == GzipFraming.magic and int.from_bytes(data[:4], "little") == record.length & 0xFFFFFFFF
