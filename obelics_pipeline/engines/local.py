@@ -96,7 +96,7 @@ class LocalEngine:
         output.mkdir(parents=True)
         with duckdb.connect() as database:
             database.execute(f"SET memory_limit='{self._memory_limit}'")
-            database.execute("SET threads=2")
+            database.execute("SET threads=1")  # the order of rows, and so every byte, is that of the sources
             database.execute("SET temp_directory=$folder", {"folder": str(output / "spill")})
             if sources:
                 rows = database.read_parquet([str(path) for path in sources])

@@ -163,6 +163,9 @@ def _serve(
             function, item = pipe.recv()
         except (EOFError, OSError):
             return
+        except Exception as error:  # it cannot be unpickled here
+            pipe.send((Raised(error), 0))
+            continue
         try:
             outcome = function(item)
         except Exception as error:

@@ -1,7 +1,7 @@
 """Finding the page that takes its worker down, so that it costs itself and not its unit.
 
 A first death may be anybody's doing. From the second try on, the offset of each page is noted before the page is
-touched; the last note of a try that died accuses a page, and a page accused twice is passed over.
+touched; the last note of a try that died accuses a page, and a page accused three times is passed over.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import IO
 
-ACCUSED_TIMES = 2  # one accusation may be chance (somebody killed the worker); two at the same page are not
+ACCUSED_TIMES = 3  # one accusation may be chance (somebody killed the worker); three at the same page are not
 _NEW_TRY = "try"
 
 

@@ -18,31 +18,31 @@ def test_a_first_try_notes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "notes").exists()
 
 
-def test_a_page_accused_twice_is_guilty(tmp_path: Path) -> None:
-    for _ in range(2):
+def test_a_page_accused_three_times_is_guilty(tmp_path: Path) -> None:
+    for _ in range(3):
         die_at(tmp_path / "notes", "7")
     with Suspects(tmp_path / "notes", 3) as suspects:
         assert suspects.guilty == {"7"}
 
 
-def test_two_deaths_at_different_pages_accuse_nobody(tmp_path: Path) -> None:
-    die_at(tmp_path / "notes", "7")
-    die_at(tmp_path / "notes", "8")
+def test_deaths_at_different_pages_accuse_nobody(tmp_path: Path) -> None:
+    for page in ("7", "8", "7", "9"):
+        die_at(tmp_path / "notes", page)
     with Suspects(tmp_path / "notes", 3) as suspects:
         assert suspects.guilty == frozenset()
 
 
 def test_a_death_before_any_page_accuses_nobody(tmp_path: Path) -> None:
-    for _ in range(2):
+    for _ in range(3):
         Suspects(tmp_path / "notes", 1).__enter__()
     with Suspects(tmp_path / "notes", 1) as suspects:
         assert suspects.guilty == frozenset()
 
 
 def test_several_guilty_pages_are_found_one_after_the_other(tmp_path: Path) -> None:
-    for page in ("7", "7", "9", "9"):
+    for page in ("7", "7", "7", "9", "9", "9"):
         die_at(tmp_path / "notes", page)
-    with Suspects(tmp_path / "notes", 5) as suspects:
+    with Suspects(tmp_path / "notes", 7) as suspects:
         assert suspects.guilty == {"7", "9"}
 
 

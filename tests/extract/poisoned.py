@@ -1,0 +1,34 @@
+"""A stage in which one page kills the process that touches it; a module of its own, so that workers can import it."""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from obelics_pipeline.commit import Manifest
+from obelics_pipeline.config import RunConfig
+from obelics_pipeline.extract import stage
+from obelics_pipeline.extract.stage import extract_unit
+from obelics_pipeline.unit import Unit
+
+
+class Poisoned:
+    """The stage's function, but one page kills the process that touches it."""
+
+    def __init__(self, folder: Path, config: RunConfig, url: str) -> None:
+        self.folder, self.config, self.url = folder, config, url
+
+    def __call__(self, unit: Unit) -> Manifest:
+        real: Callable[..., Any] = stage._page_documents
+
+        def deadly(page: Any, config: RunConfig) -> Any:
+            if page.url == self.url:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return real(page, config)
+
+        stage._page_documents = deadly
+        try:
+            return extract_unit(unit, folder=self.folder, config=self.config)
+        finally:
+            stage._page_documents = real
