@@ -150,4 +150,4 @@ def test_a_page_that_kills_its_worker_is_singled_out(warcs: list[str], config: R
     assert manifest.ledgers["records"].failed["worker_died"] == 1
     assert manifest.ledgers["records"].kept == good.ledgers["records"].kept - 1
     assert [r["url"] for r in rows(manifest, tmp_path / "bad") if r["reason"] == "worker_died"] == [url]
-    assert not list((tmp_path / "bad").glob(".tmp-*"))
+    assert not list((tmp_path / "bad").glob(".tmp-suspects*"))
