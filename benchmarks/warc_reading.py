@@ -2,10 +2,9 @@
 
     python benchmarks/warc_reading.py [--repeat N] [FILE.warc.gz …]
 
-Both readers parse each response's WARC and HTTP header and hand over its payload with transfer and content codings
-undone (warcio's content_stream()); ours gives the compressed offset and length of each record as well, confirmed by
-the gzip trailers. Without files, a WARC of made-up
-pages is written by warcio to a temporary folder.
+Both readers tell each record's compressed offset and length, parse each response's WARC and HTTP header, and hand over
+its payload with transfer and content codings undone (warcio's content_stream()). Ours confirms each record by its gzip
+trailer as well. Without files, a WARC of made-up pages is written by warcio to a temporary folder.
 """
 
 from __future__ import annotations
@@ -62,9 +61,12 @@ def with_warcio(tasks: list[ReadTask]) -> int:
     total = 0
     for path in dict.fromkeys(task.path for task in tasks):
         with open(path, "rb") as file:
-            for record in ArchiveIterator(file):
+            records, pointers = ArchiveIterator(file), []
+            for record in records:
                 if record.rec_type == "response":
                     total += len(record.content_stream().read())
+                records.read_to_end(record)
+                pointers.append((records.get_record_offset(), records.get_record_length()))
     return total
 
 
@@ -74,10 +76,10 @@ def with_ours(tasks: list[ReadTask]) -> int:
     for task in tasks:
         source = LocalSource(task.path)
         for item in raw_records(source, task.path, task.start, task.end, BLOCK_CAP):
-            head = parse_http_head(item.block) if isinstance(item, RawRecord) and item.block else None
+            head = parse_http_head(item.head) if isinstance(item, RawRecord) and item.head else None
             if head is not None and isinstance(item, RawRecord):
                 codings = head.joined("transfer-encoding"), head.joined("content-encoding")
-                total += len(decode_payload(item.block[head.body_start :], *codings, BLOCK_CAP))
+                total += len(decode_payload(item.body, *codings, BLOCK_CAP))
         source.close()
     return total
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from operator import methodcaller
 
+AT_COLON = methodcaller("partition", ":")
 FOLD = re.compile(r"\r?\n[ \t]+(?=[^\s])")
 
 
@@ -11,12 +13,8 @@ def field_lines(head: str) -> list[tuple[str, str]]:
     """Lower-case names and values after the first line, in order; folded lines are joined, other lines passed over."""
     if "\n " in head or "\n\t" in head:
         head = FOLD.sub(" ", head)
-    lines = []
-    for line in head.split("\n")[1:]:
-        name, colon, value = line.partition(":")
-        if colon:
-            lines.append((name.strip().lower(), value.strip()))
-    return lines
+    parts = map(AT_COLON, head.split("\n")[1:])
+    return [(name.strip().lower(), value.strip()) for name, colon, value in parts if colon]
 
 
 def parse_fields(head: str) -> dict[str, str]:

@@ -9,16 +9,15 @@ from obelics_pipeline.read.fields import as_text, field_lines
 
 MAX_HEAD = 256 * 1024  # bytes; browsers give up at about as much
 STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?!\d)")
-END_OF_HEAD = re.compile(rb"\n\r?\n")
+END_OF_HEAD = re.compile(rb"(?:\A|\n)\r?\n")
 
 
 @dataclass(slots=True)
 class HttpHead:
-    """Status, header lines in order with lower-case names, and where the body starts in the block."""
+    """Status, and header lines in order with lower-case names."""
 
     status: int
     lines: list[tuple[str, str]]
-    body_start: int
 
     def first(self, name: str) -> str | None:
         """The first non-empty value of a header."""
@@ -30,16 +29,16 @@ class HttpHead:
         return ", ".join(values) if values else None
 
 
-def parse_http_head(block: bytes) -> HttpHead | None:
-    """The head of a response, with CRLF or bare LF line ends; None where there is none."""
-    status = STATUS_LINE.match(block)
-    if status is None:
+def split_head(block: bytes) -> tuple[bytes, bytes]:
+    """The HTTP header of a block, through its blank line, and the body; without a blank line all is header."""
+    end = END_OF_HEAD.search(block)
+    place = end.end() if end else len(block)
+    return block[:place], block[place:]
+
+
+def parse_http_head(head: bytes) -> HttpHead | None:
+    """The header of a response, with CRLF or bare LF line ends; None where it is none, or too long to be one."""
+    status = STATUS_LINE.match(head)
+    if status is None or len(head) > MAX_HEAD:
         return None
-    end = END_OF_HEAD.search(block, status.end(), MAX_HEAD)
-    if end is None:
-        if len(block) > MAX_HEAD:
-            return None
-        head, body_start = block, len(block)
-    else:
-        head, body_start = block[: end.start()], end.end()
-    return HttpHead(int(status[1]), field_lines(as_text(head)), body_start)
+    return HttpHead(int(status[1]), field_lines(as_text(head)))

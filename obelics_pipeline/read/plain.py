@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from obelics_pipeline.read.fields import as_text, parse_fields
+from obelics_pipeline.read.http_head import split_head
 from obelics_pipeline.read.raw_record import Gap, RawRecord
 
 VERSION_LINE = re.compile(rb"WARC/\d{1,2}\.\d{1,3}[ \t]*\r?\n")
@@ -54,7 +55,7 @@ def plain_records(content: Content, start: int, cap: int, complete: bool) -> Ite
         wanted = min(block_length, cap) if headers.get("warc-type", "").lower() == "response" else 0
         block = content.at(block_start, wanted) if wanted else b""
         record_end = block_start + block_length if gap else after
-        yield RawRecord(position, record_end - position, 0, headers, block, block_length)
+        yield RawRecord(position, record_end - position, 0, headers, *split_head(block), block_length)
         if gap:
             yield Gap(record_end, after - record_end, gap)
         position = after

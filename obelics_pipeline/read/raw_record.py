@@ -9,7 +9,8 @@ from dataclasses import dataclass
 class RawRecord:
     """One record. `headers` has lower-case names; of a repeated name the first value counts.
 
-    `block` holds at most the bytes that were asked for, of the `block_length` there are; only responses have one.
+    The block, of `block_length` bytes, is read of responses only, and no further than asked for: `head` is its HTTP
+    header with the blank line that ends it, `body` the rest.
     `offset` and `length` are bytes of the compressed record.
     """
 
@@ -17,7 +18,8 @@ class RawRecord:
     length: int
     ordinal: int
     headers: dict[str, str]
-    block: bytes
+    head: bytes
+    body: bytes
     block_length: int
 
 

@@ -36,7 +36,7 @@ def judge(record: RawRecord, warc_filename: str, config: ReadingConfig) -> Page 
         return Skipped(kind, offset=record.offset, length=record.length, counted_only=True)
     if kind != "response":
         return _skip(record, kind if kind in OTHER_TYPES else "unknown_type")
-    head = parse_http_head(record.block)
+    head = parse_http_head(record.head)
     if head is None:
         is_http = record.headers.get("content-type", "application/http").lower().startswith("application/http")
         return _skip(record, "bad_http_header" if is_http else "not_http", failed=is_http)
@@ -45,7 +45,7 @@ def judge(record: RawRecord, warc_filename: str, config: ReadingConfig) -> Page 
         return _skip(record, refusal)
     try:
         body = decode_payload(
-            record.block[head.body_start :],
+            record.body,
             head.joined("transfer-encoding"),
             head.joined("content-encoding"),
             config.max_page_bytes,

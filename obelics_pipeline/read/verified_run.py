@@ -17,6 +17,7 @@ from obelics_pipeline.read.gzip_members import GzipFraming
 from obelics_pipeline.read.raw_record import RawRecord
 from obelics_pipeline.read.source import Cursor, Source
 
+LINE_PIECE = 8192  # bytes of a header line read at a time
 RECORD_END = b"\r\n\r\n"
 UNREAD = {  # record types of which nobody reads the header
     int(fastwarc.WarcRecordType.request): {"warc-type": "request"},
@@ -63,14 +64,14 @@ def _next(archive: fastwarc.ArchiveIterator, source: Source) -> fastwarc.WarcRec
 
 
 def _take(record: fastwarc.WarcRecord, source: Source, cap: int) -> RawRecord | None:
-    """The record with its block; `length` is the size that it should inflate to, until its end is known."""
+    """The record with what is read of its block; until its end is known, `length` is the size it should inflate to."""
     try:
         declared = record.content_length
         kind = int(record.record_type)
         text = str(record.headers)
         headers = UNREAD.get(kind) or parse_fields(text)
         wanted = headers.get("warc-type", "").lower() == "response"
-        block = record.reader.read(min(declared, cap)) if wanted else b""
+        head, body = _read_block(record.reader, min(declared, cap)) if wanted else (b"", b"")
     except (KeyboardInterrupt, SystemExit, MemoryError):
         raise
     except BaseException:
@@ -79,12 +80,28 @@ def _take(record: fastwarc.WarcRecord, source: Source, cap: int) -> RawRecord | 
         return None
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     size += declared + len(RECORD_END)
-    return RawRecord(record.stream_pos, size, 0, headers, block, declared)
+    return RawRecord(record.stream_pos, size, 0, headers, head, body, declared)
+
+
+def _read_block(reader: fastwarc.warc.WarcRecordPayloadReader, count: int) -> tuple[bytes, bytes]:
+    """What `split_head` makes of the first `count` bytes of a block, without copying the body."""
+    lines: list[bytes] = []
+    left = count
+    ended = True
+    while left > 0:
+        line = reader.readline(min(left, LINE_PIECE))
+        if not line:
+            break
+        lines.append(line)
+        left -= len(line)
+        if ended and line in (b"\r\n", b"\n"):
+            break
+        ended = line.endswith(b"\n")
+    return b"".join(lines), reader.read(left) if left > 0 else b""
 
 
 def _sound(source: Source, record: RawRecord, following: int) -> bool:
     """Whether a member that inflates to exactly this record ends where the next begins."""
     if following - record.offset < 18:  # the least size of a gzip member
         return False
-    data = source.at(following - 4, 7)
-    return data[4:] == GzipFraming.magic and int.from_bytes(data[:4], "little") == record.length & 0xFFFFFFFF
+    return source.at(following - 4, 7) == (record.length & 0xFFFFFFFF).to_bytes(4, "little") + GzipFraming.magic

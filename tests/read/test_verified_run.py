@@ -41,7 +41,7 @@ def test_all_but_the_last_record_of_a_sound_file_go_the_fast_way() -> None:
     records, position = run(members)
     assert [(r.offset, r.length) for r in records] == [(a, b - a) for a, b in itertools.pairwise(starts[:-1])]
     assert position == starts[-2]
-    assert all(r.block for r in records if r.headers["warc-type"] == "response")
+    assert all(r.head and r.body for r in records if r.headers["warc-type"] == "response")
 
 
 @pytest.mark.parametrize("change", [-100, -4, -1, 1, 4, 50, 3000])

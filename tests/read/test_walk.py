@@ -23,7 +23,8 @@ LIAR = record(  # a page whose text imitates the beginning of a record
     url(99),
 )
 ASIDE = [record(kind="request", target=url(5)), record(b"k: v", url(5), "metadata")]
-MIXED = [record(kind="warcinfo", target=None), *PLAIN[:5], LIAR, *ASIDE, *PLAIN[5:12], with_length(PLAIN[12], 100), *PLAIN[13:]]
+FIRST = [record(kind="warcinfo", target=None), *PLAIN[:5], LIAR, *ASIDE]
+MIXED = [*FIRST, *PLAIN[5:12], with_length(PLAIN[12], 100), *PLAIN[13:]]
 DICTIONARY = zstandard.train_dictionary(4096, [page[:600] for page in pages(200)])
 
 
