@@ -124,17 +124,31 @@ def _node_array(documents: Sequence[Document], paragraph_score_names: Sequence[s
         "failed": [isinstance(n, ImageNode) and n.failed for n in nodes],
         "text": [n.text if isinstance(n, TextNode) else None for n in nodes],
     }
-    for name in _IMAGE_FIELDS:
-        columns[name] = [getattr(n, name) if isinstance(n, ImageNode) else None for n in nodes]
-    for name in ("rendered_width", "rendered_height"):
-        columns[name] = [None if v is None else str(v) for v in columns[name]]
     for name in paragraph_score_names:
         columns[f"score_{name}"] = [n.scores.get(name) if isinstance(n, TextNode) else None for n in nodes]
     kind = _node_type(paragraph_score_names)
-    arrays = [pa.array(columns[field.name], field.type) for field in kind]
+    of_images = _image_arrays(nodes)
+    arrays = [
+        of_images[field.name] if field.name in of_images else pa.array(columns[field.name], field.type)
+        for field in kind
+    ]
     return pa.ListArray.from_arrays(
         pa.array(offsets, pa.int32()), pa.StructArray.from_arrays(arrays, fields=list(kind))
     )
+
+
+def _image_arrays(nodes: Sequence[Node]) -> dict[str, pa.Array]:
+    """The columns of image nodes, null at texts. Most nodes are texts, so the values are spread out by Arrow."""
+    images = [n for n in nodes if isinstance(n, ImageNode)]
+    number = iter(range(len(images)))
+    at = pa.array([next(number) if isinstance(n, ImageNode) else None for n in nodes], pa.int64())
+    arrays = {}
+    for name in _IMAGE_FIELDS:
+        values = [getattr(image, name) for image in images]
+        if name in ("rendered_width", "rendered_height"):
+            values = [None if v is None else str(v) for v in values]
+        arrays[name] = pa.array(values, _NODE_FIELDS[name]).take(at)
+    return arrays
 
 
 def score_columns(path: Path) -> tuple[list[str], list[str]]:

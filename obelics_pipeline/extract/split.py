@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from itertools import accumulate
 from math import ceil
 
 from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.document import ImageNode, Node, TextNode
 
-_WIDE_FROM = "\u2e80"  # scripts without spaces begin here
+_WIDE = re.compile("[\u2e80-\U0010ffff]+")  # scripts without spaces begin here
 _WIDE_PER_WORD = 2  # their characters per word (Chinese and Japanese words have two on average)
 
 # What a cut costs, as a share of the ideal length of a part that one may deviate to avoid it.
@@ -63,7 +64,7 @@ def count_words(text: str) -> int:
     words = text.count(" ") + text.count("\n") + 1
     if text.isascii():
         return words
-    return words + sum(character >= _WIDE_FROM for character in text) // _WIDE_PER_WORD
+    return words + sum(map(len, _WIDE.findall(text))) // _WIDE_PER_WORD
 
 
 def _cuts(nodes: list[Node]) -> list[float | None]:
