@@ -64,7 +64,8 @@ class Display:
             by_stage = self._ledgers.setdefault(ledger.noun, {})
             by_stage.setdefault(self._stage, Ledger(ledger.noun)).add(ledger)
             if fresh:
-                self._fresh[ledger.noun] += ledger.entered
+                pages = ledger.noun == "records"  # most records are requests and metadata: nobody waits for those
+                self._fresh["pages" if pages else ledger.noun] += ledger.kept if pages else ledger.entered
 
     def unit_done(self) -> None:
         """One more unit of the stage is done."""

@@ -20,6 +20,8 @@ from obelics_pipeline.fetch.robots import (
 )
 from obelics_pipeline.fetch.target import Target, join_location
 
+RETRY_SECONDS = 1.0  # a host rests so long before its robots.txt is asked for again
+
 Origin = tuple[str, str, int]
 Waiter = Callable[[Robots], list[Task]]
 
@@ -54,14 +56,17 @@ class Origins:
             return waiter(robots)
         return [self._task(target.origin, robots_target(target), 0)] if first else []
 
-    def _task(self, origin: Origin, place: Target, hops: int) -> Task:
-        return Task(place.host, lambda: self._fetch(origin, place, hops), urgent=True)
+    def _task(self, origin: Origin, place: Target, hops: int, tries: int = 0) -> Task:
+        return Task(place.host, lambda: self._fetch(origin, place, hops, tries), urgent=True)
 
-    def _fetch(self, origin: Origin, place: Target, hops: int) -> list[Task]:
+    def _fetch(self, origin: Origin, place: Target, hops: int, tries: int) -> list[Task]:
         try:
             robots = fetch_robots(self._guard, place, self._config)
         except Redirected as redirect:
             return self._moved(origin, place, hops, redirect.location)
+        if robots.refusal == "robots_unavailable" and tries < self._config.retries:
+            self._pause(place.host, RETRY_SECONDS)
+            return [self._task(origin, place, hops, tries + 1)]  # all images of the host hang on it
         if hops and robots.refusal is not None and robots.rules is None:
             robots = robots_without_answer("timeout")  # it is the redirect's target that is down, not the origin
         return self._learn(origin, robots)

@@ -10,7 +10,7 @@ from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.fetch.reason import FetchError
 from obelics_pipeline.fetch.robots import MAX_ROBOTS_BYTES, read_robots, robots_without_answer
 from obelics_pipeline.fetch.target import parse_target
-from tests.fetch.site import Site, answer, fetch, picture, raw, redirect, slow
+from tests.fetch.site import Site, answer, fetch, in_turn, picture, raw, redirect, slow
 
 CONFIG = FetchingConfig(max_crawl_delay_seconds=5)
 
@@ -112,6 +112,14 @@ def test_what_the_images_of_a_host_come_to(tmp_path: Path, behaviour: object, re
     with Site(pages) as site:  # type: ignore[arg-type]
         assert fetch(site, tmp_path, "/a", timeout_seconds=1.0)["/a"].reason == reason
         assert site.asked("/a") == (reason is None)
+
+
+def test_a_robots_txt_that_was_unavailable_once_is_asked_for_again(tmp_path: Path) -> None:
+    robots = in_turn(answer(503), answer(200, b"User-agent: *\nDisallow: /no"))
+    with Site({"/robots.txt": robots, "/yes": answer(200, picture()), "/no": answer(200, picture())}) as site:
+        results = fetch(site, tmp_path, "/yes", "/no", retries=1)
+        assert [results[path].reason for path in ("/yes", "/no")] == [None, "robots_txt"]
+        assert site.asked("/robots.txt") == 2
 
 
 def test_unavailable_robots_can_be_tried_in_a_later_run(tmp_path: Path) -> None:
