@@ -47,12 +47,18 @@ def decode_html(body: bytes, content_type: str | None) -> Decoded:
         return _unmarked_utf16(body) or _legacy(body, header, meta_codec(body))
     if len(body) - len(text) <= FEW_BYTES and (legacy := _seemingly_utf8(body, header)):
         return legacy
-    return Decoded(text.replace("\0", ""), "utf-8", "header" if header == "utf-8" else "content")
+    if b"\0" in body:  # far cheaper to look for in bytes than in text
+        text = text.replace("\0", "")
+    return Decoded(text, "utf-8", "header" if header == "utf-8" else "content")
 
 
 def _decoded(body: bytes, codec: str, source: str) -> Decoded:
     text = body.decode(codec, "replace").replace("\0", "")
-    return Decoded(SURROGATE.sub("\ufffd", text), codec, source)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        text = SURROGATE.sub("\ufffd", text)
+    return Decoded(text, codec, source)
 
 
 def _seemingly_utf8(body: bytes, header: str | None) -> Decoded | None:
@@ -79,7 +85,7 @@ def _legacy(body: bytes, header: str | None, meta: str | None) -> Decoded:
     """Decode bytes that are not wholly UTF-8."""
     text = body.decode("utf-8", "replace")
     bad = text.count("\ufffd")
-    good = sum(len(run) for run in re.findall("[\x80-\U0010ffff]+", text)) - bad
+    good = _not_ascii(text) - bad
     if good >= (bad if "utf-8" in (header, meta) else 4 * bad):
         source = "header" if header == "utf-8" else "meta" if meta == "utf-8" else "content"
         return _decoded(body, "utf-8", source)
@@ -119,8 +125,13 @@ def _better(body: bytes, claims: list[tuple[str | None, str]]) -> tuple[str | No
 def _bad_share(body: bytes, codec: str) -> float:
     """Undecodable characters as a share of those that are not ASCII."""
     text = body.decode(codec, "replace")
-    other = sum(len(run) for run in re.findall("[\x80-\U0010ffff]+", text))
+    other = _not_ascii(text)
     return text.count("\ufffd") / other if other else 0.0
+
+
+def _not_ascii(text: str) -> int:
+    """How many characters are not ASCII."""
+    return len(text) - len(text.encode("ascii", "ignore"))
 
 
 def _dense(body: bytes) -> bool:

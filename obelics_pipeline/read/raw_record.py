@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class RawRecord:
-    """One record. `headers` has lower-case names; of a repeated name the first value counts.
+    """One record. `headers` has the lower-case names of fields.LOOKED_AT; of a repeated name the first value counts.
 
     The block, of `block_length` bytes, is read of responses only, and no further than asked for: `head` is its HTTP
     header with the blank line that ends it, `body` the rest.

@@ -17,6 +17,7 @@ from obelics_pipeline.read.gzip_members import GzipFraming
 from obelics_pipeline.read.raw_record import RawRecord
 from obelics_pipeline.read.source import Cursor, Source
 
+LEAST = 18  # bytes of a gzip member without content
 LINE_PIECE = 8192  # bytes of a header line read at a time
 RECORD_END = b"\r\n\r\n"
 UNREAD = {  # record types of which nobody reads the header
@@ -31,56 +32,45 @@ def verified_run(source: Source, start: int, end: int, cap: int) -> Generator[Ra
     Returns the position to go on from: a record at or after `end`, or a member to be read the careful way (the last
     of the file always is one). Raises OSError where the source cannot be read.
     """
-    archive = fastwarc.ArchiveIterator(Cursor(source, start), parse_http=False)
     pending: RawRecord | None = None
     position = start
-    while True:
-        record = _next(archive, source)
-        if record is None or (pending is None and record.stream_pos != start):
-            return position
-        if pending is not None:
-            following = record.stream_pos
-            if not _sound(source, pending, following):
-                return position
-            pending.length = following - pending.offset
-            yield pending
-            position = following
-        if position >= end:
-            return position
-        pending = _take(record, source, cap)
-        if pending is None:
-            return position
-
-
-def _next(archive: fastwarc.ArchiveIterator, source: Source) -> fastwarc.WarcRecord | None:
     try:
-        return next(archive, None)
-    except (KeyboardInterrupt, SystemExit, MemoryError):
+        for record in fastwarc.ArchiveIterator(Cursor(source, start), parse_http=False):
+            following = record.stream_pos
+            if pending is not None:
+                if following < position + LEAST or source.at(following - 4, 7) != _trailer(pending) + GzipFraming.magic:
+                    return position
+                pending.length = following - position
+                yield pending
+                position = following
+            if following != position or position >= end:
+                return position
+            pending = _take(record, cap)
+    except (KeyboardInterrupt, SystemExit, MemoryError, GeneratorExit):
         raise
     except BaseException:  # a panic of FastWARC is no Exception
         if source.failure is not None:
             raise source.failure from None
-        return None
+    return position
 
 
-def _take(record: fastwarc.WarcRecord, source: Source, cap: int) -> RawRecord | None:
+def _take(record: fastwarc.WarcRecord, cap: int) -> RawRecord:
     """The record with what is read of its block; until its end is known, `length` is the size it should inflate to."""
-    try:
-        declared = record.content_length
-        kind = int(record.record_type)
-        text = str(record.headers)
-        headers = UNREAD.get(kind) or parse_fields(text)
-        wanted = headers.get("warc-type", "").lower() == "response"
-        head, body = _read_block(record.reader, min(declared, cap)) if wanted else (b"", b"")
-    except (KeyboardInterrupt, SystemExit, MemoryError):
-        raise
-    except BaseException:
-        if source.failure is not None:
-            raise source.failure from None
-        return None
+    declared = record.content_length
+    text = str(record.headers)
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    size += declared + len(RECORD_END)
-    return RawRecord(record.stream_pos, size, 0, headers, head, body, declared)
+    headers = UNREAD.get(int(record.record_type))
+    if headers is None:
+        headers = parse_fields(text)
+    head = body = b""
+    if headers.get("warc-type", "").lower() == "response":
+        head, body = _read_block(record.reader, min(declared, cap))
+    return RawRecord(record.stream_pos, size + declared + len(RECORD_END), 0, headers, head, body, declared)
+
+
+def _trailer(record: RawRecord) -> bytes:
+    """How a gzip member ends that holds exactly this record: the size that it inflates to."""
+    return (record.length & 0xFFFFFFFF).to_bytes(4, "little")
 
 
 def _read_block(reader: fastwarc.warc.WarcRecordPayloadReader, count: int) -> tuple[bytes, bytes]:
@@ -98,10 +88,3 @@ def _read_block(reader: fastwarc.warc.WarcRecordPayloadReader, count: int) -> tu
             break
         ended = line.endswith(b"\n")
     return b"".join(lines), reader.read(left) if left > 0 else b""
-
-
-def _sound(source: Source, record: RawRecord, following: int) -> bool:
-    """Whether a member that inflates to exactly this record ends where the next begins."""
-    if following - record.offset < 18:  # the least size of a gzip member
-        return False
-    return source.at(following - 4, 7) == (record.length & 0xFFFFFFFF).to_bytes(4, "little") + GzipFraming.magic
