@@ -24,5 +24,7 @@ class ExtractionConfig(Section):
         5_000, description="Words in one document; a longer page is split at a heading or paragraph. null: never split."
     )
     split_images: PositiveInt | None = Field(
-        30, description="Image references in one document; more split the page (paper: at most 30). null: never split."
+        30,
+        description="Distinct images in one document, icons by their declared size not counted; more split the page "
+        "(paper: at most 30). null: never split.",
     )

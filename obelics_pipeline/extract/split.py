@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import accumulate
 from math import ceil
 
@@ -10,6 +11,7 @@ from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.document import ImageNode, Node, TextNode
 
 _WIDE = re.compile("[\u2e80-\U0010ffff]+")  # scripts without spaces begin here
+ICON_SIDE = 150  # pixels: images declared smaller are dropped later (paper A.1.3), and need no document of their own
 _WIDE_PER_WORD = 2  # their characters per word (Chinese and Japanese words have two on average)
 
 # What a cut costs, as a share of the ideal length of a part that one may deviate to avoid it.
@@ -26,7 +28,7 @@ def split_nodes(nodes: list[Node], config: ExtractionConfig) -> list[list[Node]]
     if not nodes:
         return []
     words = [0, *accumulate(count_words(n.text) if isinstance(n, TextNode) else 0 for n in nodes)]
-    images = [0, *accumulate(int(isinstance(n, ImageNode)) for n in nodes)]
+    images = [0, *accumulate(_promising_images(nodes))]
     max_words = config.split_words or max(words[-1], 1)
     max_images = config.split_images or max(images[-1], 1)
     load = [w / max_words + i / max_images for w, i in zip(words, images, strict=True)]
@@ -57,6 +59,22 @@ def split_nodes(nodes: list[Node], config: ExtractionConfig) -> list[list[Node]]
             return parts
         parts.append(nodes[start : best[1]])
         start = best[1]
+
+
+def _promising_images(nodes: list[Node]) -> Iterator[int]:
+    """1 for each node that is an image which may be kept: not seen before, and not declared to be an icon."""
+    seen: set[str] = set()
+    for node in nodes:
+        if isinstance(node, TextNode) or node.src in seen or _is_icon(node):
+            yield 0
+        else:
+            seen.add(node.src)
+            yield 1
+
+
+def _is_icon(image: ImageNode) -> bool:
+    sides = (image.rendered_width, image.rendered_height)
+    return any(isinstance(side, int) and 0 <= side < ICON_SIDE for side in sides)
 
 
 def count_words(text: str) -> int:

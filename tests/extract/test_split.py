@@ -1,3 +1,5 @@
+from itertools import count
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,8 +16,12 @@ def paragraph(words: int, role: str = "paragraph") -> TextNode:
     return TextNode(" ".join(["word"] * words), role)
 
 
-def image() -> ImageNode:
-    return ImageNode("https://e.org/a.jpg", "a.jpg")
+numbers = count()
+
+
+def image(width: int | None = None) -> ImageNode:
+    name = f"{next(numbers)}.jpg"
+    return ImageNode(f"https://e.org/{name}", name, rendered_width=width)
 
 
 def words_of(part: list[Node]) -> int:
@@ -99,3 +105,11 @@ def test_a_paragraph_over_the_limit_stands_alone() -> None:
 def test_words_are_counted_in_scripts_without_spaces() -> None:
     assert count_words("four words in all") == 4
     assert count_words("日本語の文章です") == 5
+
+
+def test_icons_and_repetitions_need_no_document_of_their_own() -> None:
+    same = image()
+    nodes: list[Node] = [paragraph(5), *(image(width=32) for _ in range(20)), *([same] * 20), paragraph(5)]
+    assert split_nodes(nodes, config()) == [nodes]
+    nodes += [n for _ in range(20) for n in (image(width=600), paragraph(1))]
+    assert len(split_nodes(nodes, config())) >= 4
