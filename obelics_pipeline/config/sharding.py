@@ -14,7 +14,9 @@ class ImageRulesConfig(Section):
     max_side: PositiveInt = Field(20_000, description="Pixels of the longer side, inclusive (paper: 20,000).")
     min_ratio: PositiveFloat = Field(0.5, description="Width / height, inclusive (paper: 1/2).")
     max_ratio: PositiveFloat = Field(2.0, description="Width / height, inclusive (paper: 2).")
-    check_rendered: bool = Field(True, description="Apply the side limits to declared widths and heights as well (paper).")
+    check_rendered: bool = Field(
+        True, description="Apply the side limits to declared widths and heights as well (paper)."
+    )
     banned_words: tuple[str, ...] = Field(
         ("logo", "button", "icon", "plugin", "widget", "porn", "sex", "xxx"),
         description="Words of the URL path that drop an image (paper's list).",
@@ -34,7 +36,8 @@ class FinishConfig(Section):
         default_factory=dict, description="Paragraph filters applied last, after document-level scores were taken."
     )
     end_of_document_token: str | None = Field(
-        None, description="The reference's marker, whose repetitions and trailing copies are removed; null: none is used."
+        None,
+        description="The reference's marker, whose repetitions and trailing copies are removed; null: none is used.",
     )
 
 

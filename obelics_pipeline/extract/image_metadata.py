@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-_IGNORED_IN_SIZE = str.maketrans("", "", "\u201d\"<>")
+_IGNORED_IN_SIZE = str.maketrans("", "", '\u201d"<>')
 _PIXELS = str.maketrans("", "", "px;")
 _MAX_DIGITS = 9  # a longer number is no size of an image
 

@@ -12,7 +12,9 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SAFE = "/%:@!$&'()*+,;=~-._?[]|"  # left as they are in path and query; "%" is, so that nothing is encoded twice
 
 # An absolute URL that is already in its final form: nothing to resolve, decode or encode.
-_FINAL = re.compile(r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:/(?!\.)[A-Za-z0-9_%!$&'()*+,;=:@~?-]*(?:\.[A-Za-z0-9_%!$&'()*+,;=:@~?-]+)*)+")
+_FINAL = re.compile(
+    r"https?://[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:/(?!\.)[A-Za-z0-9_%!$&'()*+,;=:@~?-]*(?:\.[A-Za-z0-9_%!$&'()*+,;=:@~?-]+)*)+"
+)
 _CONTROLS = dict.fromkeys([*range(0x20), 0x7F])
 _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]")
 

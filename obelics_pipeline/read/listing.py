@@ -140,5 +140,7 @@ def _remote_files(pattern: str, config: ReadingConfig) -> Iterator[Found]:
         if not urls:
             raise UserError(f"input {pattern}: matches no file (a web server must list its folders for a glob to work)")
     for url in urls:
-        name = unquote(urlsplit(url).path if protocol in ("http", "https") else url.partition("://")[2].partition("/")[2])
+        name = unquote(
+            urlsplit(url).path if protocol in ("http", "https") else url.partition("://")[2].partition("/")[2]
+        )
         yield Found(url, name.lstrip("/"), url)

@@ -19,6 +19,7 @@ MAX_WAIT = 60.0  # seconds between two tries, at most
 EXTRAS = {"s3": "s3", "s3a": "s3"}  # protocol -> extra of this package that brings its file system
 PACKAGES = {"gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs", "hf": "huggingface_hub"}
 
+
 class NoRangesError(OSError):
     """A server sends whole files only."""
 
@@ -146,5 +147,3 @@ def copy_of(url: str, config: ReadingConfig) -> bytes:
     """A whole small file: a list of paths."""
     files, path = file_system(url, config)
     return with_retries(url, lambda: bytes(files.cat_file(path)), config)
-
-

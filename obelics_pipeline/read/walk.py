@@ -72,9 +72,7 @@ def _gap(source: Source, framing: Framing, position: int) -> Gap:
     return Gap(position, following - position, "truncated_tail" if cut else "damaged_member")
 
 
-def careful_member(
-    source: Source, framing: Framing, position: int, cap: int
-) -> Generator[RawRecord | Gap, None, int]:
+def careful_member(source: Source, framing: Framing, position: int, cap: int) -> Generator[RawRecord | Gap, None, int]:
     """Records of the member at `position`, after it was inflated to its end; returns where to go on."""
     member = open_member(source, framing, position)
     if member.damage is not None:
