@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from obelics_pipeline.commit import create_json, sweep_temporary, write_file
+from obelics_pipeline.commit import sweep_temporary, write_file
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.config.run import differences, dump_config, load_resolved
 from obelics_pipeline.errors import UserError
@@ -75,13 +75,20 @@ class RunFolder:
         write_file(self.config, dump_config(config).encode())
         return changed
 
-    def changed_inputs(self, versions: Mapping[str, str]) -> set[str]:
-        """The names of sources that are not what an earlier run read under the same name; remembers the new state."""
+    def changed_inputs(self, versions: Mapping[str, str], force: bool = False) -> set[str]:
+        """The names of sources that are not what an earlier run read under the same name; remembers the new state.
+
+        Raises UserError where the folder holds the output of other files altogether.
+        """
         path = self.path / "inputs.json"
         known: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        if known and known.keys().isdisjoint(versions) and not force:
+            raise UserError(
+                f"--output {self.path}: holds the output of other input ({min(known)}, …); give another folder, name "
+                "the old input as well to add to it, or --force to replace it"
+            )
         changed = {name for name, version in versions.items() if known.get(name, version) != version}
-        path.unlink(missing_ok=True)
-        create_json(path, known | dict(versions))
+        write_file(path, (json.dumps(dict(versions), indent=1) + "\n").encode())
         return changed
 
 

@@ -49,10 +49,10 @@ class Job:
         self.unchanged = False  # the manifest of an earlier run stands, and nothing in it had to be redone
         self.ledgers: dict[str, Ledger] = {}  # the run's: records, documents, images, urls
 
-    def extract(self, sources: Inputs) -> list[Manifest]:
-        """WARC ranges to documents."""
+    def extract(self, sources: Inputs, force: bool) -> list[Manifest]:
+        """WARC ranges to documents. `force`: also where the folder holds the output of other input."""
         tasks = plan_ranges(sources, self.config.reading)
-        self._forget_changed(sources, tasks)
+        self._forget_changed(sources, tasks, force)
         units = extract_units(tasks, self.config)
         work = functools.partial(extract_unit, folder=self.folder.extract, config=self.config)
         manifests = self.runner.map("extract", work, units, self.folder.extract)
@@ -60,10 +60,10 @@ class Job:
         sweep(self.folder.extract, manifests)
         return manifests
 
-    def _forget_changed(self, sources: Inputs, tasks: Sequence[ReadTask]) -> None:
+    def _forget_changed(self, sources: Inputs, tasks: Sequence[ReadTask], force: bool) -> None:
         """A file that was replaced under its old name is read anew, though its units have their old ids."""
         versions = {s.name: s.version for s in sources.warcs} | {s.name: s.version for s in sources.pointers}
-        changed = self.folder.changed_inputs(versions)
+        changed = self.folder.changed_inputs(versions, force)
         for task in tasks:
             if task.name in changed:
                 for path in (self.folder.extract / "manifests").glob(f"{task.label}-*.json"):

@@ -59,7 +59,7 @@ def run(
                     display.say(f"changed since the last run here: {line}; what it touches is redone")
                 with LocalEngine(workers, output, UNIT_SECONDS, preload=["obelics_pipeline.job"]) as engine:
                     job = Job(folder, checked, StageRunner(engine, events, display, stages))
-                    code = _run(job, sources, stages, retry, display)
+                    code = _run(job, sources, stages, retry, force, display)
             events.write("run_done", exit_code=code)
             return code
         except OSError as error:
@@ -70,9 +70,9 @@ def run(
             events.close()
 
 
-def _run(job: Job, sources: Inputs, stages: Sequence[str], retry: Sequence[str], display: Display) -> int:
+def _run(job: Job, sources: Inputs, stages: Sequence[str], retry: Sequence[str], force: bool, display: Display) -> int:
     """The stages in order; those that are not named must be done already."""
-    extracted = job.extract(sources)
+    extracted = job.extract(sources, force)
     if {"fetch", "shard"} & set(stages):
         answers = job.fetch(extracted, retry)
         if "shard" in stages:

@@ -53,8 +53,17 @@ def test_a_replaced_input_is_noticed_once(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     assert folder.changed_inputs({"a": "1", "b": "1"}) == set()
     assert folder.changed_inputs({"a": "2", "b": "1"}) == {"a"}
-    assert folder.changed_inputs({"a": "2"}) == set()
-    assert folder.changed_inputs({"b": "2"}) == {"b"}
+    assert folder.changed_inputs({"a": "2", "b": "1", "c": "1"}) == set()
+    assert folder.changed_inputs({"c": "2"}) == {"c"}
+
+
+def test_the_output_of_other_input_is_refused_unless_forced(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.changed_inputs({"a": "1"})
+    with pytest.raises(UserError, match="holds the output of other input"):
+        folder.changed_inputs({"b": "1"})
+    assert folder.changed_inputs({"a": "1", "b": "1"}) == set()
+    assert folder.changed_inputs({"c": "1"}, force=True) == set()
 
 
 def test_an_output_below_a_file_is_one_line(tmp_path: Path) -> None:
