@@ -72,7 +72,9 @@ def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
         "--retry-failed", nargs="+", default=[], metavar="REASON",
         help="ask once more for images that failed for these reasons; retryable: all that may pass by themselves",
     )  # fmt: skip
-    run.add_argument("--force", action="store_true", help="go on in a folder that another config file or other input began")
+    run.add_argument(
+        "--force", action="store_true", help="go on in a folder that another config file or other input began"
+    )
     run.set_defaults(command=_run)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import fcntl
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from obelics_pipeline.commit import sweep_temporary, write_file
+from obelics_pipeline.commit import file_sha256, sweep_temporary, write_file
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.config.run import differences, dump_config, load_resolved
 from obelics_pipeline.errors import UserError
@@ -27,6 +27,7 @@ class RunFolder:
         self.assembled, self.shards, self.images = path / "assembled", path / "shards", path / "images"
         self.index, self.manifest = path / "index.parquet", path / "manifest.json"
         self.config, self.events = path / "config.yaml", path / "events.jsonl"
+        self.inputs, self.validated = path / "inputs.json", path / "validated"
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -75,21 +76,36 @@ class RunFolder:
         write_file(self.config, dump_config(config).encode())
         return changed
 
-    def changed_inputs(self, versions: Mapping[str, str], force: bool = False) -> set[str]:
-        """The names of sources that are not what an earlier run read under the same name; remembers the new state.
-
-        Raises UserError where the folder holds the output of other files altogether.
-        """
-        path = self.path / "inputs.json"
-        known: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-        if known and known.keys().isdisjoint(versions) and not force:
+    def refuse_other_input(self, names: Iterable[str]) -> None:
+        """Raises UserError where the folder holds the output of other files altogether."""
+        known = self._known_inputs()
+        if known and known.keys().isdisjoint(names):
             raise UserError(
                 f"--output {self.path}: holds the output of other input ({min(known)}, …); give another folder, name "
                 "the old input as well to add to it, or --force to replace it"
             )
+
+    def changed_inputs(self, versions: Mapping[str, str]) -> set[str]:
+        """The names of sources that are not what an earlier run read under the same name; remembers the new state."""
+        known = self._known_inputs()
         changed = {name for name, version in versions.items() if known.get(name, version) != version}
-        write_file(path, (json.dumps(dict(versions), indent=1) + "\n").encode())
+        write_file(self.inputs, (json.dumps(dict(versions), indent=1) + "\n").encode())
         return changed
+
+    def _known_inputs(self) -> dict[str, str]:
+        known: dict[str, str] = json.loads(self.inputs.read_text(encoding="utf-8")) if self.inputs.exists() else {}
+        return known
+
+    def is_validated(self) -> bool:
+        """Whether the shards that the manifest lists were all read back."""
+        try:
+            return self.validated.read_text(encoding="utf-8").strip() == file_sha256(self.manifest)
+        except OSError:
+            return False
+
+    def mark_validated(self) -> None:
+        """Note that they were: a run that is killed before must check when it goes on."""
+        write_file(self.validated, f"{file_sha256(self.manifest)}\n".encode())
 
 
 def _wait_for(workers: int, folder: Path) -> None:

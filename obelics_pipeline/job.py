@@ -46,13 +46,12 @@ class Job:
 
     def __init__(self, folder: RunFolder, config: RunConfig, runner: StageRunner) -> None:
         self.folder, self.config, self.runner = folder, config, runner
-        self.unchanged = False  # the manifest of an earlier run stands, and nothing in it had to be redone
         self.ledgers: dict[str, Ledger] = {}  # the run's: records, documents, images, urls
 
-    def extract(self, sources: Inputs, force: bool) -> list[Manifest]:
-        """WARC ranges to documents. `force`: also where the folder holds the output of other input."""
+    def extract(self, sources: Inputs) -> list[Manifest]:
+        """WARC ranges to documents."""
         tasks = plan_ranges(sources, self.config.reading)
-        self._forget_changed(sources, tasks, force)
+        self._forget_changed(sources, tasks)
         units = extract_units(tasks, self.config)
         work = functools.partial(extract_unit, folder=self.folder.extract, config=self.config)
         manifests = self.runner.map("extract", work, units, self.folder.extract)
@@ -60,10 +59,10 @@ class Job:
         sweep(self.folder.extract, manifests)
         return manifests
 
-    def _forget_changed(self, sources: Inputs, tasks: Sequence[ReadTask], force: bool) -> None:
+    def _forget_changed(self, sources: Inputs, tasks: Sequence[ReadTask]) -> None:
         """A file that was replaced under its old name is read anew, though its units have their old ids."""
         versions = {s.name: s.version for s in sources.warcs} | {s.name: s.version for s in sources.pointers}
-        changed = self.folder.changed_inputs(versions, force)
+        changed = self.folder.changed_inputs(versions)
         for task in tasks:
             if task.name in changed:
                 for path in (self.folder.extract / "manifests").glob(f"{task.label}-*.json"):
@@ -207,9 +206,7 @@ class Job:
             ledgers=self.ledgers,
             notes=notes,
         )
-        before = self.folder.manifest.read_bytes() if self.folder.manifest.exists() else b""
         write_manifest(self.folder.path, manifest)
-        self.unchanged = before == self.folder.manifest.read_bytes()
 
     def summary(self) -> str:
         """What a person wants to know at the end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from obelics_pipeline.shard.validate import problems
 from obelics_pipeline.stages import StageRunner
 
 STAGES = ("extract", "fetch", "shard")
+FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 UNIT_SECONDS = 3600.0  # a unit that takes longer is killed and tried again: nothing in it should take that long
 
 
@@ -48,6 +50,8 @@ def run(
     sources = resolve_inputs(inputs, checked.reading)
     folder = RunFolder(output)
     with _stop_on_signal(), folder.locked():
+        if not force:
+            folder.refuse_other_input([s.name for s in sources.warcs] + [s.name for s in sources.pointers])
         changed = folder.claim(Path(config).name.removesuffix(".yaml"), checked, force)
         events = EventLog(folder.events)
         events.write("run_started", config=config, inputs=list(inputs), workers=workers, changed=changed)
@@ -59,20 +63,24 @@ def run(
                     display.say(f"changed since the last run here: {line}; what it touches is redone")
                 with LocalEngine(workers, output, UNIT_SECONDS, preload=["obelics_pipeline.job"]) as engine:
                     job = Job(folder, checked, StageRunner(engine, events, display, stages))
-                    code = _run(job, sources, stages, retry, force, display)
+                    code = _run(job, sources, stages, retry, display)
             events.write("run_done", exit_code=code)
             return code
         except OSError as error:
-            if error.errno not in DISK_FULL:
-                raise
-            raise Stopped(disk_full(error)) from None
+            if error.errno in DISK_FULL:
+                raise Stopped(disk_full(error)) from None
+            if error.errno in FORBIDDEN:
+                raise UserError(
+                    f"{error.filename}: {error.strerror}; make it writable or give another --output"
+                ) from None
+            raise
         finally:
             events.close()
 
 
-def _run(job: Job, sources: Inputs, stages: Sequence[str], retry: Sequence[str], force: bool, display: Display) -> int:
+def _run(job: Job, sources: Inputs, stages: Sequence[str], retry: Sequence[str], display: Display) -> int:
     """The stages in order; those that are not named must be done already."""
-    extracted = job.extract(sources, force)
+    extracted = job.extract(sources)
     if {"fetch", "shard"} & set(stages):
         answers = job.fetch(extracted, retry)
         if "shard" in stages:
@@ -83,14 +91,17 @@ def _run(job: Job, sources: Inputs, stages: Sequence[str], retry: Sequence[str],
 
 def _validate(job: Job, display: Display) -> None:
     """Read every shard back before anything is called done. Nothing new: nothing to read."""
-    if not job.unchanged:
+    if not job.folder.is_validated():
+        shards = len(list(job.folder.shards.glob("*.tar")))
+        job.runner.events.write("stage_started", stage="validate", units=shards, done=0)
         found = problems(job.folder.path, job.runner.engine.map)
         for problem in found:
             job.runner.fail("validate", problem, "the shards do not read back as written; report this as a bug")
-        job.runner.events.write("validated", problems=len(found))
+        job.runner.events.write("stage_done", stage="validate", units=shards, failed=len(found))
         if found:
             job.folder.manifest.unlink(missing_ok=True)
         else:
+            job.folder.mark_validated()
             left_out = "".join(f"; not checked: {line}" for line in skipped_checks())
             display.say(f"validated: every shard was read back, and hashes, counts and alignment hold{left_out}")
 

@@ -57,13 +57,22 @@ def test_a_replaced_input_is_noticed_once(tmp_path: Path) -> None:
     assert folder.changed_inputs({"c": "2"}) == {"c"}
 
 
-def test_the_output_of_other_input_is_refused_unless_forced(tmp_path: Path) -> None:
+def test_the_output_of_other_input_is_refused(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     folder.changed_inputs({"a": "1"})
     with pytest.raises(UserError, match="holds the output of other input"):
-        folder.changed_inputs({"b": "1"})
-    assert folder.changed_inputs({"a": "1", "b": "1"}) == set()
-    assert folder.changed_inputs({"c": "1"}, force=True) == set()
+        folder.refuse_other_input(["b"])
+    folder.refuse_other_input(["a", "b"])
+
+
+def test_a_manifest_counts_as_validated_only_while_it_is_the_one_that_was(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    assert not folder.is_validated()
+    folder.manifest.write_text("one")
+    folder.mark_validated()
+    assert folder.is_validated()
+    folder.manifest.write_text("two")
+    assert not folder.is_validated()
 
 
 def test_an_output_below_a_file_is_one_line(tmp_path: Path) -> None:

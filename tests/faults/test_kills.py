@@ -13,7 +13,7 @@ from obelics_pipeline.demo.pack import pack
 from obelics_pipeline.demo.server import serve
 from tests.faults.runs import command, events, finish, kill_all, start, tree, workers_of
 
-STAGES = ("extract", "requests", "fetch", "assemble", "shard")
+STAGES = ("extract", "requests", "fetch", "assemble", "shard", "validate")
 
 
 @pytest.fixture(scope="module")
