@@ -19,14 +19,8 @@ from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.unit import Unit, digest
 
 STAGE = "fetch"
-MANNERS = {
-    "threads",
-    "per_host",
-    "host_delay_seconds",
-    "enabled",
-    "allow_private",
-    "max_bytes_in_flight",
-}  # change no result: not in an id
+# These change no result, and so are not in an id.
+MANNERS = {"threads", "per_host", "host_delay_seconds", "enabled", "max_bytes_in_flight"}
 
 REQUESTS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url", pa.string())])
 ANSWERS = pa.schema([("partition", pa.string()), *RESULT_SCHEMA])

@@ -1,0 +1,125 @@
+"""The fetch stage: each URL asked once, answers to all who asked, failures asked again on request alone."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from obelics_pipeline.commit import Attempt, Manifest
+from obelics_pipeline.config import FetchingConfig
+from obelics_pipeline.document import Document, ImageNode, TextNode
+from obelics_pipeline.fetch.host import host_bucket
+from obelics_pipeline.fetch.stage import fetch_unit, fetch_unit_of, fetch_units, identity, request_unit, request_units
+from obelics_pipeline.tables import DocumentWriter
+from obelics_pipeline.unit import Unit
+from tests.fetch.site import Site, answer, in_turn, picture
+from tests.fetch.site import config as site_config
+
+
+def refuse_logos(url: str) -> str | None:
+    return "image_banned_word" if "logo" in url else None
+
+
+def extracted(folder: Path, name: str, urls: list[str], reason: str | None = None) -> Manifest:
+    """An extracted unit of one document with these images."""
+    nodes = [TextNode("text"), *(ImageNode(url, url) for url in urls)]
+    with Attempt(folder, Unit("extract", name, "u")) as attempt:
+        with DocumentWriter(attempt.file("data", ".parquet"), [], []) as writer:
+            writer.write(Document(name, "http://a.example/", "w", 0, 1, nodes, reason=reason))
+        return attempt.commit([])
+
+
+class Stage:
+    """The stage over some extracted units, with everything in one temporary folder."""
+
+    def __init__(self, folder: Path, units: list[Manifest], config: FetchingConfig) -> None:
+        self.folder, self.units, self.config = folder, units, config
+
+    def requests(self) -> list[tuple[int, str, str]]:
+        rows = []
+        for unit in request_units(self.units, self.config, "rules"):
+            manifest = request_unit(
+                unit,
+                folder=self.folder / "requests",
+                extract_folder=self.folder,
+                buckets=self.config.buckets,
+                url_reason=refuse_logos,
+            )
+            rows += pq.read_table(manifest.path(self.folder / "requests", "data")).to_pylist()
+        return [(row["bucket"], row["partition"], row["url"]) for row in rows]
+
+    def fetch(self, retry: tuple[str, ...] = ()) -> list[Manifest]:
+        by_bucket: dict[str, list[Path]] = {}
+        folder = self.folder / "fetch"
+        for number, unit in enumerate(request_units(self.units, self.config, "rules")):
+            self.requests()
+            source = next((self.folder / "requests").glob(f"{unit.name}-*.parquet"))
+            table = pq.read_table(source)
+            for bucket in set(table["bucket"].to_pylist()):
+                path = folder / f"dealt-{number}-{bucket}.parquet"
+                path.parent.mkdir(exist_ok=True)
+                pq.write_table(table.filter([b == bucket for b in table["bucket"].to_pylist()]), path)
+                by_bucket.setdefault(str(bucket), []).append(path)
+        units = [fetch_unit_of(value) for value in fetch_units(by_bucket, folder, self.config, retry)]
+        images = self.folder / "images"
+        return [fetch_unit(unit, folder=folder, images=images, config=self.config) for unit in units]
+
+
+@pytest.fixture
+def one_bucket() -> dict[str, int]:
+    return {"buckets": 1}
+
+
+def test_what_is_dropped_or_refused_by_its_url_is_not_asked_for(tmp_path: Path) -> None:
+    urls = ["http://a.example/1.jpg", "http://a.example/logo.png", "http://b.example/2.jpg", "http://a.example/1.jpg"]
+    units = [
+        extracted(tmp_path, "one", urls),
+        extracted(tmp_path, "two", ["http://c.example/3.jpg"], reason="language"),
+    ]
+    config = FetchingConfig(buckets=8)
+    asked = Stage(tmp_path, units, config).requests()
+    assert [url for _, _, url in asked] == ["http://a.example/1.jpg", "http://b.example/2.jpg"]
+    assert all(bucket == host_bucket(url, 8) for bucket, _, url in asked)
+
+
+def test_each_url_is_asked_once_and_answered_to_all(tmp_path: Path, one_bucket: dict[str, int]) -> None:
+    with Site({"/a": answer(200, picture()), "/b": answer(404)}) as site:
+        a, b = site.url("/a"), site.url("/b")
+        units = [extracted(tmp_path, "one", [a, b]), extracted(tmp_path, "two", [a])]
+        [manifest] = Stage(tmp_path, units, site_config(site, **one_bucket)).fetch()
+        answers = pq.read_table(manifest.path(tmp_path / "fetch", "answers")).to_pylist()
+        assert sorted((r["partition"], r["url"], r["status"]) for r in answers) == sorted(
+            [("u-one", a, "ok"), ("u-one", b, "failed"), ("u-two", a, "ok")]
+        )
+        assert (site.asked("/a"), site.asked("/b")) == (1, 1)
+        assert manifest.ledgers["urls"].to_json() == {"in": 2, "kept": 1, "dropped": {}, "failed": {"http_404": 1}}
+
+
+def test_a_wider_request_asks_only_for_what_is_new(tmp_path: Path, one_bucket: dict[str, int]) -> None:
+    with Site({"/a": answer(200, picture()), "/b": answer(200, picture())}) as site:
+        first = [extracted(tmp_path, "one", [site.url("/a")])]
+        config = site_config(site, **one_bucket)
+        Stage(tmp_path, first, config).fetch()
+        Stage(tmp_path, [*first, extracted(tmp_path, "two", [site.url("/b")])], config).fetch()
+        assert (site.asked("/a"), site.asked("/b")) == (1, 1)
+
+
+def test_failures_are_asked_again_only_where_named(tmp_path: Path, one_bucket: dict[str, int]) -> None:
+    pages = {"/a": in_turn(answer(503), answer(200, picture())), "/b": answer(404), "/c": answer(200, picture())}
+    with Site(pages) as site:
+        units = [extracted(tmp_path, "one", [site.url(path) for path in pages])]
+        stage = Stage(tmp_path, units, site_config(site, retries=0, **one_bucket))
+        assert stage.fetch()[0].ledgers["urls"].failed == {"http_503": 1, "http_404": 1}
+        assert stage.fetch()[0].ledgers["urls"].failed == {"http_503": 1, "http_404": 1}
+        assert site.asked("/a") == 1
+        [again] = stage.fetch(retry=("http_503",))
+        assert again.ledgers["urls"].failed == {"http_404": 1}
+        assert [site.asked(path) for path in pages] == [2, 1, 1]
+        assert stage.fetch() == [again]
+
+
+def test_manners_do_not_matter_to_a_result_and_limits_do() -> None:
+    config = FetchingConfig()
+    assert identity(config) == identity(config.model_copy(update={"threads": 1, "per_host": 9}))
+    assert identity(config) != identity(config.model_copy(update={"max_bytes": 10}))
+    assert identity(config) != identity(config.model_copy(update={"robots_txt": False}))
