@@ -5,6 +5,7 @@ Readers trust manifests only, so a unit is either whole or not there, whenever a
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -116,6 +117,14 @@ def read_manifest(folder: Path, unit_name: str) -> Manifest | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return manifest if whole else None
+
+
+def committed(folder: Path, unit_name: str) -> Manifest:
+    """The manifest of a unit that an earlier step committed. Raises FileNotFoundError where it is gone."""
+    manifest = read_manifest(folder, unit_name)
+    if manifest is None:
+        raise FileNotFoundError(errno.ENOENT, "a unit that was committed is gone", str(folder / unit_name))
+    return manifest
 
 
 def write_file(path: Path, data: bytes) -> None:

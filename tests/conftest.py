@@ -2,8 +2,11 @@
 
 import ipaddress
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -26,3 +29,20 @@ def _only_loopback(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(_only_loopback)
+
+
+@pytest.fixture(scope="session")
+def warcs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The demo's web site as two WARC files."""
+    from obelics_pipeline.demo.pack import pack
+
+    return pack(tmp_path_factory.mktemp("warcs"))
+
+
+@pytest.fixture(scope="session")
+def proxy() -> Iterator[str]:
+    """The demo's image server: a forward proxy on loopback that answers for the site's hosts."""
+    from obelics_pipeline.demo.server import serve
+
+    with serve() as url:
+        yield url

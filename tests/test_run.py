@@ -4,26 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from obelics_pipeline.cli import main
-from obelics_pipeline.demo.pack import pack
-from obelics_pipeline.demo.server import serve
 from tests.faults.runs import ROOT, command, events, finish, tree
-
-
-@pytest.fixture(scope="module")
-def warcs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return pack(tmp_path_factory.mktemp("warcs"))
-
-
-@pytest.fixture(scope="module")
-def proxy() -> Iterator[str]:
-    with serve() as url:
-        yield url
 
 
 @pytest.fixture(scope="module")

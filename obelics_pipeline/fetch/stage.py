@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import Attempt, Manifest, read_manifest
+from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest
 from obelics_pipeline.config import FetchingConfig
 from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
@@ -46,9 +46,7 @@ def request_unit(
     done = read_manifest(folder, unit.name)
     if done is not None:
         return done
-    extracted = read_manifest(extract_folder, unit.payload["extracted"])
-    if extracted is None:
-        raise FileNotFoundError(f"extracted unit {unit.payload['extracted']} is gone")
+    extracted = committed(extract_folder, unit.payload["extracted"])
     urls = sorted({url for url in _kept_images(extracted.path(extract_folder, "data")) if url_reason(url) is None})
     columns = [[host_bucket(url, buckets) for url in urls], [extracted.unit] * len(urls), urls]
     with Attempt(folder, unit) as attempt:

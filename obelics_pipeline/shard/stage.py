@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import Attempt, Manifest, read_manifest
+from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.document import Document
 from obelics_pipeline.ledger import Ledger
@@ -51,9 +51,7 @@ def assemble_unit(
     done = read_manifest(folder, unit.name)
     if done is not None:
         return done
-    extracted = read_manifest(extract_folder, unit.payload["extracted"])
-    if extracted is None:
-        raise FileNotFoundError(f"extracted unit {unit.payload['extracted']} is gone")
+    extracted = committed(extract_folder, unit.payload["extracted"])
     answers = read_answers([Path(name) for name in unit.payload["answers"]])
     source = extracted.path(extract_folder, "data")
     documents, images, sizes = Ledger("documents"), Ledger("images"), []
@@ -132,9 +130,7 @@ def shard_entries(manifests: Sequence[Manifest]) -> tuple[ShardEntry, ...]:
 
 def _kept(unit: Unit, folder: Path) -> Iterator[Document]:
     for span in unit.payload["spans"]:
-        manifest = read_manifest(folder, span["unit"])
-        if manifest is None:
-            raise FileNotFoundError(f"assembled unit {span['unit']} is gone")
-        for document in read_documents(manifest.path(folder, "data"), span["start"], span["stop"]):
+        path = committed(folder, span["unit"]).path(folder, "data")
+        for document in read_documents(path, span["start"], span["stop"]):
             if document.reason is None:
                 yield document

@@ -8,7 +8,6 @@ import pytest
 
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.config import RunConfig, load_config
-from obelics_pipeline.demo.pack import pack
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.extract import stage
 from obelics_pipeline.extract.stage import extract_unit, extract_units
@@ -19,18 +18,15 @@ from obelics_pipeline.unit import Unit
 from tests.extract.poisoned import Poisoned
 
 
-@pytest.fixture(scope="module")
-def warcs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    return [str(path) for path in pack(tmp_path_factory.mktemp("warcs"))]
-
-
 @pytest.fixture
 def config() -> RunConfig:
     return load_config("default")
 
 
-def units(warcs: list[str], config: RunConfig, everything: bool = False) -> list[Unit]:
-    return extract_units(plan_ranges(resolve_inputs(warcs, config.reading), config.reading), config, everything)
+def units(warcs: list[Path], config: RunConfig, everything: bool = False) -> list[Unit]:
+    return extract_units(
+        plan_ranges(resolve_inputs([str(path) for path in warcs], config.reading), config.reading), config, everything
+    )
 
 
 def rows(manifest: Manifest, folder: Path) -> list[dict[str, Any]]:
@@ -38,7 +34,7 @@ def rows(manifest: Manifest, folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def test_every_record_is_counted_and_every_page_has_a_row(warcs: list[str], config: RunConfig, tmp_path: Path) -> None:
+def test_every_record_is_counted_and_every_page_has_a_row(warcs: list[Path], config: RunConfig, tmp_path: Path) -> None:
     manifest = extract_unit(units(warcs, config)[0], folder=tmp_path, config=config)
     records, listed = manifest.ledgers["records"], rows(manifest, tmp_path)
     assert records.balanced()
@@ -49,7 +45,7 @@ def test_every_record_is_counted_and_every_page_has_a_row(warcs: list[str], conf
 
 
 def test_a_committed_unit_is_not_worked_on_again(
-    warcs: list[str], config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    warcs: list[Path], config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unit = units(warcs, config)[0]
     first = extract_unit(unit, folder=tmp_path, config=config)
@@ -72,7 +68,7 @@ def test_a_committed_unit_is_not_worked_on_again(
     ],
 )
 def test_a_unit_changes_with_the_config_that_matters_to_it(
-    warcs: list[str], config: RunConfig, override: str, same_unit: bool
+    warcs: list[Path], config: RunConfig, override: str, same_unit: bool
 ) -> None:
     changed = load_config("default", [override])
     assert ([u.id for u in units(warcs, changed)] == [u.id for u in units(warcs, config)]) is same_unit
@@ -83,7 +79,7 @@ def test_a_unit_changes_with_the_config_that_matters_to_it(
     [["filters.document.word_count={min: 300}"], ["filters.document.word_count={min: 1}"], ["language.keep=[de, fr]"]],
 )
 def test_a_changed_decision_gives_the_bytes_of_a_fresh_run(
-    warcs: list[str], config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sets: list[str]
+    warcs: list[Path], config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sets: list[str]
 ) -> None:
     folder, fresh = tmp_path / "again", tmp_path / "fresh"
     extract_unit(units(warcs, config)[0], folder=folder, config=config)
@@ -96,7 +92,7 @@ def test_a_changed_decision_gives_the_bytes_of_a_fresh_run(
     assert again.path(folder, "data").read_bytes() == anew.path(fresh, "data").read_bytes()
 
 
-def test_everything_is_measured_for_a_sample(warcs: list[str], config: RunConfig, tmp_path: Path) -> None:
+def test_everything_is_measured_for_a_sample(warcs: list[Path], config: RunConfig, tmp_path: Path) -> None:
     manifest = extract_unit(units(warcs, config, everything=True)[0], folder=tmp_path, config=config)
     dropped = [d for d in read_documents(manifest.path(tmp_path, "data")) if d.reason == "image_count"]
     assert dropped
@@ -104,7 +100,7 @@ def test_everything_is_measured_for_a_sample(warcs: list[str], config: RunConfig
 
 
 def test_a_page_that_we_fail_at_costs_itself(
-    warcs: list[str], config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    warcs: list[Path], config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, calls = stage.extract_page, []
 
@@ -121,7 +117,7 @@ def test_a_page_that_we_fail_at_costs_itself(
 
 
 def test_a_filter_that_raises_costs_its_document(
-    warcs: list[str], config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    warcs: list[Path], config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unit = units(warcs, config)[0]
     good = extract_unit(unit, folder=tmp_path / "good", config=config)
@@ -140,7 +136,7 @@ def test_a_filter_that_raises_costs_its_document(
     assert manifest.ledgers["documents"].entered == good.ledgers["documents"].entered
 
 
-def test_a_page_that_kills_its_worker_is_singled_out(warcs: list[str], config: RunConfig, tmp_path: Path) -> None:
+def test_a_page_that_kills_its_worker_is_singled_out(warcs: list[Path], config: RunConfig, tmp_path: Path) -> None:
     todo = units(warcs, config)[:1]
     good = extract_unit(todo[0], folder=tmp_path / "good", config=config)
     url = next(row["url"] for row in rows(good, tmp_path / "good") if row["outcome"] == "kept")

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from obelics_pipeline.demo.pack import pack
-from obelics_pipeline.demo.server import serve
 from tests.faults.runs import command, finish, tree
 
 SIZES = ("200k", "900k", "2m", "4m", "6m")  # the disk fills up in one stage after the other
@@ -25,21 +23,21 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def test_a_full_disk_stops_the_run_resumably_at_every_stage(small_disk: Path, tmp_path: Path) -> None:
-    warcs = pack(tmp_path / "warcs")
-    with serve() as proxy:
-        code, printed = finish(command(warcs, tmp_path / "undisturbed"), proxy)
-        assert code == 0, printed
-        stops = 0
-        for size in (*SIZES, "200m"):
-            subprocess.run(["mount", "-o", f"remount,size={size}", str(small_disk)], check=True)
-            code, printed = finish(command(warcs, small_disk / "out"), proxy)
-            if code == 0:
-                break
-            stops += 1
-            assert code == 3, printed
-            assert "disk full" in printed.splitlines()[-1], printed
-            assert "Traceback" not in printed
-        assert stops >= 3
-        assert code == 0, printed
+def test_a_full_disk_stops_the_run_resumably_at_every_stage(
+    small_disk: Path, warcs: list[Path], proxy: str, tmp_path: Path
+) -> None:
+    code, printed = finish(command(warcs, tmp_path / "undisturbed"), proxy)
+    assert code == 0, printed
+    stops = 0
+    for size in (*SIZES, "200m"):
+        subprocess.run(["mount", "-o", f"remount,size={size}", str(small_disk)], check=True)
+        code, printed = finish(command(warcs, small_disk / "out"), proxy)
+        if code == 0:
+            break
+        stops += 1
+        assert code == 3, printed
+        assert "disk full" in printed.splitlines()[-1], printed
+        assert "Traceback" not in printed
+    assert stops >= 3
+    assert code == 0, printed
     assert tree(small_disk / "out") == tree(tmp_path / "undisturbed")

@@ -4,27 +4,13 @@ import os
 import random
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from obelics_pipeline.demo.pack import pack
-from obelics_pipeline.demo.server import serve
 from tests.faults.runs import command, events, finish, kill_all, start, tree, workers_of
 
 STAGES = ("extract", "requests", "fetch", "assemble", "shard", "validate")
-
-
-@pytest.fixture(scope="module")
-def warcs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return pack(tmp_path_factory.mktemp("warcs"))
-
-
-@pytest.fixture(scope="module")
-def proxy() -> Iterator[str]:
-    with serve() as url:
-        yield url
 
 
 @pytest.fixture(scope="module")
