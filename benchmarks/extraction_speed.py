@@ -12,24 +12,24 @@ import argparse
 import time
 from collections.abc import Callable
 
-from fastwarc import ArchiveIterator, WarcRecordType
 from selectolax.lexbor import LexborHTMLParser
 
-from obelics_pipeline.config.extraction import ExtractionConfig
+from obelics_pipeline.config import ExtractionConfig, ReadingConfig
 from obelics_pipeline.extract.page import PageRejected, extract_page
+from obelics_pipeline.read.inputs import resolve_inputs
+from obelics_pipeline.read.page import Page
+from obelics_pipeline.read.ranges import plan_ranges
+from obelics_pipeline.read.records import read_task
 
 Variant = Callable[[str, str], object]
 
 
 def read_pages(paths: list[str], every: int) -> list[tuple[str, str]]:
-    """(HTML, URL) of every n-th response, decoded as UTF-8 with replacement: decoding is not what is measured."""
-    pages: list[tuple[str, str]] = []
-    for path in paths:
-        with open(path, "rb") as stream:
-            for record in ArchiveIterator(stream, record_types=WarcRecordType.response, parse_http=True):
-                body = record.reader.read().decode("utf-8", "replace")
-                pages.append((body, record.headers.get("WARC-Target-URI") or "https://example.com/"))
-    return pages[::every]
+    """(HTML, URL) of every n-th page, read and decoded: that is not what is measured."""
+    config = ReadingConfig()
+    tasks = plan_ranges(resolve_inputs(paths, config), config)
+    found = (item for task in tasks for item in read_task(task, config) if isinstance(item, Page))
+    return [(page.html, page.url) for page in found][::every]
 
 
 def extraction(rules: str) -> Variant:

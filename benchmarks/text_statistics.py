@@ -18,8 +18,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from fastwarc.warc import ArchiveIterator, WarcRecordType
-
 from filters import Text, build, pure, statistics
 from filters.characters import SPECIAL, SPECIAL_STRING
 from filters.word_lists import bundled, stop_words
@@ -28,7 +26,10 @@ from obelics_pipeline.config import load_config
 from obelics_pipeline.document import Document, TextNode
 from obelics_pipeline.extract.measure import Measurer
 from obelics_pipeline.extract.page import PageRejected, extract_page
-from obelics_pipeline.read.charset import decode_html
+from obelics_pipeline.read.inputs import resolve_inputs
+from obelics_pipeline.read.page import Page
+from obelics_pipeline.read.ranges import plan_ranges
+from obelics_pipeline.read.records import read_task
 
 NAMES = ("word_count", "character_repetition_ratio", "word_repetition_ratio", "special_character_ratio",
          "stopword_ratio", "flagged_word_ratio", "punctuation_ratio", "spam_word_ratio")  # fmt: skip
@@ -39,20 +40,17 @@ Scores = list[float | None]
 
 def documents(paths: Sequence[str], rules: str, at_most: int) -> Iterator[Document]:
     """The documents of the responses of WARC files that have any text."""
-    config = load_config(rules).extract
-    for path in paths:
-        with open(path, "rb") as file:
-            for record in ArchiveIterator(file, record_types=WarcRecordType.response):
-                url = record.headers.get("WARC-Target-URI") or ""
-                head = record.http_headers
-                html = decode_html(record.reader.read(5 << 20), head.get("Content-Type") if head else None).text
-                try:
-                    document = Document("", url, path, 0, 0, extract_page(html, url, config).nodes)
-                except PageRejected:
-                    continue
-                if document.text() and at_most:
-                    at_most -= 1
-                    yield document
+    config = load_config(rules)
+    tasks = plan_ranges(resolve_inputs(paths, config.reading), config.reading)
+    for page in (item for task in tasks for item in read_task(task, config.reading) if isinstance(item, Page)):
+        try:
+            nodes = extract_page(page.html, page.url, config.extract).nodes
+        except PageRejected:
+            continue
+        document = Document("", page.url, page.warc_filename, page.offset, page.length, nodes)
+        if document.text() and at_most:
+            at_most -= 1
+            yield document
 
 
 def use(module: object) -> None:
