@@ -131,6 +131,7 @@ def test_a_replaced_input_is_read_again(warcs: list[Path], proxy: str, tmp_path:
     assert tree(output) != before
 
 
+@pytest.mark.timeout(900)  # three runs
 def test_a_changed_document_threshold_reads_no_page_again(warcs: list[Path], proxy: str, tmp_path: Path) -> None:
     output = tmp_path / "out"
     assert finish(command(warcs, output), proxy)[0] == 0

@@ -37,6 +37,7 @@ def wait_for_stage(process: object, output: Path, stage: str, seen: int) -> bool
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1500)  # a dozen runs and more
 def test_twenty_kills_two_in_every_stage_and_some_before_the_first_commit(
     warcs: list[Path], proxy: str, undisturbed: dict[str, str], tmp_path: Path
 ) -> None:
