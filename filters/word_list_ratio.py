@@ -1,11 +1,16 @@
 """The share of a text's words that a list holds: what the four filters by word list have in common."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
+from dataclasses import field
+from functools import cached_property
+from typing import ClassVar
+
+from pydantic.dataclasses import dataclass
 
 from filters import statistics
+from filters.options import STRICT
 from filters.text import Text
+from filters.word_lists import load_lists
 
 WordList = Callable[[str], frozenset[str] | None]
 
@@ -23,3 +28,31 @@ def list_ratio(text: Text, given: dict[str, frozenset[str]], otherwise: WordList
         return None
     words = text.words
     return statistics.count_members(words, members) / len(words) if words else 0.0
+
+
+@dataclass(frozen=True, config=STRICT)
+class WordListRatio:
+    """A filter whose lists may be given by the config, and are otherwise those of `bundled`.
+
+    `paths`: word lists by language code (text files, one word a line, or JSON lists), before the bundled ones.
+    """
+
+    name: ClassVar[str]
+    bundled: ClassVar[WordList]
+    paths: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _ = self.given  # a list that cannot be read must stop the run before it starts
+
+    @cached_property
+    def given(self) -> dict[str, frozenset[str]]:
+        """The lists that the config names."""
+        return load_lists(self.name, self.paths)
+
+    def files(self) -> list[str]:
+        """The files that the scores depend on."""
+        return sorted(self.paths.values())
+
+    def score(self, text: Text) -> float | None:
+        """0 to 1; None where the language has no list."""
+        return list_ratio(text, self.given, type(self).bundled)
