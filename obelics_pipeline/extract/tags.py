@@ -15,6 +15,9 @@ _document = LexborHTMLParser("x")
 FIRST_UNKNOWN = 1 << 16  # Lexbor numbers the tags of the standard from 1; any other id holds for one document only
 
 
+CUSTOM = FIRST_UNKNOWN  # stands for all of these where a tag is stored
+
+
 def tag_id(name: str) -> int:
     """The id of a tag of the standard. The ids belong to the loaded version of Lexbor; never store one."""
     return _document.create_node(name).tag_id
