@@ -43,7 +43,7 @@ EXTRAS = {
 }
 EXTRAS["all"] = [requirement for extra in EXTRAS.values() for requirement in extra]
 EXTRAS["demo"] = EXTRAS["images"] + EXTRAS["datasets"]  # what `make demo` installs
-EXTRAS["bench"] = ["trafilatura>=2.0"]
+EXTRAS["bench"] = ["readability-lxml>=0.9", "trafilatura>=2.0"]
 EXTRAS["dev"] = [
     *EXTRAS["demo"],
     "hypothesis>=6.100",
