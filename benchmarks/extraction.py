@@ -4,7 +4,7 @@
                                     [--only NAME …] [--languages CODE …] [--keep DIR]
 
 * parse: selectolax parses the page and nothing else, the floor of the speed
-* main, page, obelics: ours, by the options in OURS
+* page, obelics: ours, by the options in OURS
 * trafilatura, trafilatura-fast: with images, without comments; `fast` skips its backup extractors
 * readability: readability-lxml's summary
 * resiliparse: its main content, text only
