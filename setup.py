@@ -1,4 +1,4 @@
-"""What is installed, what it needs, and the one C file that may speed it up."""
+"""What is installed, what it needs, and the C files that may speed it up."""
 
 import re
 import shutil
@@ -91,9 +91,13 @@ def version() -> str:
 
 
 def extensions() -> list[Extension]:
-    """The statistics of a text in C. Optional: without a C compiler the same numbers are computed in Python."""
-    source = "filters/_statistics.c"
-    return [Extension("filters._statistics", [source], optional=True)] if (ROOT / source).is_file() else []
+    """What is hot, in C. Optional: without a C compiler the same is computed in Python."""
+    sources = [
+        "filters/_statistics.c",
+        "models/_forest.c",
+    ]
+    present = [source for source in sources if (ROOT / source).is_file()]
+    return [Extension(source.removesuffix(".c").replace("/", "."), [source], optional=True) for source in present]
 
 
 setup(
@@ -120,6 +124,7 @@ setup(
         "": ["py.typed"],
         "obelics_pipeline.demo": ["site/**"],
         "filters": ["words/**"],
+        "models": ["*.json"],
     },
     include_package_data=False,
     ext_modules=extensions(),

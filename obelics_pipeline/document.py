@@ -15,7 +15,7 @@ from typing import Any
 PARAGRAPH_SEPARATOR = "\n\n"  # between paragraphs of one text: the published OBELICS convention
 
 TEXT_ROLES = ("paragraph", "heading", "list", "table", "code", "quote", "caption", "end_of_document")
-IMAGE_ROLES = ("inline", "figure", "noscript")
+IMAGE_ROLES = ("lead", "inline", "gallery")
 
 
 @dataclass(slots=True)

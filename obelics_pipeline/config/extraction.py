@@ -13,6 +13,17 @@ class ExtractionConfig(Section):
     rules: Literal["default", "obelics"] = Field(
         "default", description="default: ours. obelics: the reference, rule by rule (its stage 2)."
     )
+    scope: Literal["main", "page"] = Field(
+        "main",
+        description="What is kept of a page by the default rules. main: its main content, or the whole page where that "
+        "cannot be told (see the score main_content_confidence). page: all but the page's frame. The obelics rules "
+        "always keep the page.",
+    )
+    markup: Literal["plain", "markdown"] = Field(
+        "plain",
+        description="How headings, lists, tables, code and quotations are written by the default rules. plain: nothing "
+        "but the text, as in OBELICS. markdown: light Markdown.",
+    )
     max_nodes: PositiveInt = Field(
         300_000, description="DOM nodes of a page; a larger page is dropped (too_many_nodes)."
     )

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from selectolax.lexbor import LexborHTMLParser
+
+from obelics_pipeline.extract.image_source import Attributes
+from obelics_pipeline.extract.tags import tag_id
+
+_BASE = tag_id("base")
+_IMAGE_NAMES = frozenset({"og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"})
 
 
 @dataclass(slots=True)
@@ -15,17 +22,29 @@ class Head:
     html_lang: str | None = None
     base_href: str | None = None  # the first one counts, as in a browser
     robots: set[str] = field(default_factory=set)  # lower case
+    images: list[str] = field(default_factory=list)  # addresses, as written, of the pictures that stand for the page
 
     def note_meta(self, attributes: dict[str, str | None]) -> None:
-        """A meta element: its directives count if its name is robots."""
-        if (attributes.get("name") or "").strip().lower() == "robots":
-            directives = (attributes.get("content") or "").lower().split(",")
-            self.robots.update(d for d in map(str.strip, directives) if d)
+        """A meta element: directives for robots, or a picture for those who link to the page."""
+        name = (attributes.get("name") or attributes.get("property") or "").strip().lower()
+        content = attributes.get("content") or ""
+        if name == "robots":
+            self.robots.update(d for d in map(str.strip, content.lower().split(",")) if d)
+        elif name in _IMAGE_NAMES and content.strip():
+            self.images.append(content.strip())
 
     def note_base(self, attributes: dict[str, str | None]) -> None:
         """A base element: the first with an address counts."""
         if self.base_href is None:
             self.base_href = (attributes.get("href") or "").strip() or None
+
+    def note_body(self, declarations: Iterable[tuple[int, Attributes]]) -> None:
+        """The meta and base elements found outside the head, by tag."""
+        for tag, attributes in declarations:
+            if tag == _BASE:
+                self.note_base(attributes)
+            else:
+                self.note_meta(attributes)
 
 
 def read_head(parser: LexborHTMLParser) -> Head:

@@ -8,10 +8,11 @@ from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.document import Node
-from obelics_pipeline.extract.default_listener import DefaultListener
+from obelics_pipeline.extract.default_extraction import choose, nodes_of
 from obelics_pipeline.extract.head import read_head
 from obelics_pipeline.extract.obelics_listener import ObelicsListener
 from obelics_pipeline.extract.parse_cost import check_parse_cost
+from obelics_pipeline.extract.simplify import simplify
 from obelics_pipeline.extract.walk import PageRejected, walk
 
 __all__ = ["ExtractedPage", "PageRejected", "extract_page"]
@@ -22,13 +23,15 @@ class ExtractedPage:
     """What a page says: its nodes in document order, and what its head declares.
 
     `title` and `html_lang` are as written, white space squeezed; `robots` holds the directives of its robots metas
-    in lower case, such as noai and noimageai, which the caller obeys.
+    in lower case, such as noai and noimageai, which the caller obeys. `main_content_confidence` is in 0 … 1 (see
+    `MainContent`), None where no main content was looked for.
     """
 
     nodes: list[Node]
     title: str | None
     html_lang: str | None
     robots: frozenset[str]
+    main_content_confidence: float | None = None
 
 
 def extract_page(html: str, url: str, config: ExtractionConfig) -> ExtractedPage:
@@ -48,6 +51,12 @@ def extract_page(html: str, url: str, config: ExtractionConfig) -> ExtractedPage
     if root is None:
         return ExtractedPage([], None, None, frozenset())
     head = read_head(parser)
-    listener = ObelicsListener(url) if config.rules == "obelics" else DefaultListener(url, head)
-    walk(root, listener, config)
-    return ExtractedPage(listener.finish(), head.title, head.html_lang, frozenset(head.robots))
+    if config.rules == "obelics":
+        listener = ObelicsListener(url)
+        walk(root, listener, config)
+        return ExtractedPage(listener.finish(), head.title, head.html_lang, frozenset(head.robots))
+    tree = simplify(root, config)
+    head.note_body(tree.declarations)
+    kept = choose(tree, url, head, config)
+    nodes = nodes_of(tree, kept, config)
+    return ExtractedPage(nodes, head.title, head.html_lang, frozenset(head.robots), kept.confidence)

@@ -53,6 +53,13 @@ class SimplifiedTree:
     hrefs: dict[int, str]
     declarations: Sequence[tuple[int, Attributes]]
 
+    def inside(self, is_root: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which rows lie in the subtree of one of the roots, these included; one flag a row."""
+        change = np.zeros(len(self.rows) + 1, np.int64)
+        change[:-1] += is_root
+        np.subtract.at(change, self.rows[is_root, END], 1)
+        return np.cumsum(change[:-1]) > 0
+
     def to_html(self) -> str:
         """The tree as indented HTML, for people: marks as an attribute, a text a line, in whatever depth."""
         lines: list[str] = []

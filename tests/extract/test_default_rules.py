@@ -7,7 +7,7 @@ from obelics_pipeline.document import ImageNode, Node, TextNode
 from obelics_pipeline.extract.page import extract_page
 
 URL = "https://www.example.com/blog/2021/post.html"
-CONFIG = ExtractionConfig(rules="default")
+CONFIG = ExtractionConfig(rules="default", scope="page")
 
 
 def nodes(html: str) -> list[Node]:

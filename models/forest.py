@@ -1,0 +1,86 @@
+"""A forest of decision trees, evaluated the same everywhere: compiled where that was built, else with NumPy."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+try:
+    from models import _forest as compiled
+except ImportError:
+    COMPILED = False
+else:
+    COMPILED = True
+
+SCALE = 1 << 16  # units of a leaf's value in one unit of log odds; whole numbers add up to the same in any order
+NODE = np.dtype([("feature", "<i4"), ("threshold", "<f4"), ("left", "<i4"), ("right", "<i4")])
+_LEAF = -1  # as a feature; `left` is then the value
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Trees over named features.
+
+    `nodes` holds all trees one after the other, `roots` where each begins. At a node the left child is next where the
+    feature is at most the threshold, else the right one; children follow their parents.
+    """
+
+    features: tuple[str, ...]
+    nodes: NDArray[np.void]
+    roots: NDArray[np.int32]
+
+    @classmethod
+    def load(cls, path: Path) -> Forest:
+        """Read a forest. Raises ValueError for a file that is none, OSError if it cannot be read."""
+        try:
+            stored = json.loads(path.read_text("utf-8"))
+            columns = [stored["nodes"][name] for name in ("feature", "threshold", "left", "right")]
+            nodes = np.array(list(zip(*columns, strict=True)), NODE)
+            forest = cls(tuple(stored["features"]), nodes, np.array(stored["roots"], np.int32))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path}: not a forest ({error})") from None
+        forest._check(path)
+        return forest
+
+    def save(self, path: Path) -> None:
+        """Write the forest as JSON."""
+        nodes = {name: self.nodes[name].tolist() for name in NODE.names or ()}
+        path.write_text(json.dumps({"features": self.features, "roots": self.roots.tolist(), "nodes": nodes}) + "\n")
+
+    def _check(self, path: Path) -> None:
+        """A file that we did not write must not make the walk leave the array or run in circles."""
+        place, inner = np.arange(len(self.nodes)), self.nodes["feature"] != _LEAF
+        for child in (self.nodes["left"], self.nodes["right"]):
+            if not np.all((child[inner] > place[inner]) & (child[inner] < len(self.nodes))):
+                raise ValueError(f"{path}: a node's child does not follow it")
+        feature = self.nodes["feature"]
+        if not np.all((feature >= _LEAF) & (feature < len(self.features))):
+            raise ValueError(f"{path}: a node asks for a feature that there is not")
+        if not np.all((self.roots >= 0) & (self.roots < len(self.nodes))):
+            raise ValueError(f"{path}: a tree without a root")
+
+    def log_odds(self, values: NDArray[np.float32]) -> NDArray[np.int64]:
+        """The sum of the trees' values for each row of `values`, shape (rows, features), in 1 / SCALE."""
+        if values.shape[1:] != (len(self.features),):
+            raise ValueError(f"expected {len(self.features)} features, found {values.shape[1:]}")
+        if not COMPILED:
+            return log_odds(self.nodes, self.roots, values)
+        sums = np.empty(len(values), np.int64)
+        compiled.log_odds(self.nodes, self.roots, np.ascontiguousarray(values, np.float32), sums)
+        return sums
+
+
+def log_odds(nodes: NDArray[np.void], roots: NDArray[np.int32], values: NDArray[np.float32]) -> NDArray[np.int64]:
+    """What `Forest.log_odds` says, in NumPy: all rows go down all trees at once."""
+    feature, threshold, left, right = (np.ascontiguousarray(nodes[name]) for name in NODE.names or ())
+    rows = np.arange(len(values))[:, None]
+    at = np.broadcast_to(roots.astype(np.int64), (len(values), len(roots)))
+    while np.any(inner := feature[at] != _LEAF):
+        goes_left = values[rows, feature[at]] <= threshold[at]
+        at = np.where(inner, np.where(goes_left, left[at], right[at]), at)
+    sums: NDArray[np.int64] = left[at].sum(axis=1, dtype=np.int64)
+    return sums

@@ -1,0 +1,68 @@
+"""The default rules: from a simplified tree to nodes, of the whole page or of its main content."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obelics_pipeline.config.extraction import ExtractionConfig
+from obelics_pipeline.document import Node
+from obelics_pipeline.extract.compose import compose
+from obelics_pipeline.extract.head import Head
+from obelics_pipeline.extract.image_candidates import Candidate, image_candidates, picture_name
+from obelics_pipeline.extract.image_roles import set_roles
+from obelics_pipeline.extract.main_content import MIN_CONFIDENCE, find_main_content
+from obelics_pipeline.extract.main_images import main_images
+from obelics_pipeline.extract.markup import Markdown, Markup, Plain
+from obelics_pipeline.extract.page_scope import page_scope
+from obelics_pipeline.extract.tags import tag_id
+from obelics_pipeline.extract.tree import END, TAG, SimplifiedTree
+
+_FIGURE, _FIGCAPTION = tag_id("figure"), tag_id("figcaption")
+_MARKUPS: dict[str, Markup] = {"plain": Plain(), "markdown": Markdown()}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What stays of a page: one flag a row of the tree, True at what may stay, and its pictures.
+
+    `confidence` says how sure the main content was told from the rest (see `MainContent`), None if nobody asked.
+    """
+
+    rows: NDArray[np.bool_]
+    pictures: Sequence[Candidate]
+    confidence: float | None
+
+
+def choose(tree: SimplifiedTree, url: str, head: Head, config: ExtractionConfig) -> Kept:
+    """Choose what stays by the configured scope. `url` is the page's own."""
+    candidates = image_candidates(tree, url, head.base_href)
+    page = page_scope(tree)
+    whole = Kept(page, [c for c in candidates if page[c.row]], None)
+    if config.scope == "page":
+        return whole
+    main = find_main_content(tree)
+    if main.confidence < MIN_CONFIDENCE:
+        return Kept(whole.rows, whole.pictures, main.confidence)
+    lead = frozenset(map(picture_name, head.images))
+    pictures = main_images(tree, main.kept, candidates, lead)
+    return Kept(main.kept | _captions(tree, pictures), pictures, main.confidence)
+
+
+def nodes_of(tree: SimplifiedTree, kept: Kept, config: ExtractionConfig) -> list[Node]:
+    """The nodes of what stays."""
+    set_roles(tree, kept.rows, kept.pictures)
+    return compose(tree, kept.rows, {c.row: c.image for c in kept.pictures}, _MARKUPS[config.markup])
+
+
+def _captions(tree: SimplifiedTree, pictures: Sequence[Candidate]) -> NDArray[np.bool_]:
+    """Which rows are in the caption of a figure with one of the pictures: what describes a picture stays with it."""
+    tags, ends = tree.rows[:, TAG], tree.rows[:, END]
+    shown = np.zeros(len(tags), np.bool_)
+    shown[[picture.row for picture in pictures]] = True
+    before = np.concatenate([[0], np.cumsum(shown)])
+    figures = (tags == _FIGURE) & (before[ends] > before[:-1])
+    return tree.inside(tree.inside(figures) & (tags == _FIGCAPTION))

@@ -1,0 +1,142 @@
+"""The pictures that a page shows, one for each, found among the image rows of its simplified tree."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from obelics_pipeline.document import ImageNode
+from obelics_pipeline.extract.image_metadata import formatted_filename, rendered_size
+from obelics_pipeline.extract.image_source import Attributes, choose_source, looks_like_image
+from obelics_pipeline.extract.tags import TEXT, tag_id
+from obelics_pipeline.extract.tree import END, PARENT, TAG, SimplifiedTree
+from obelics_pipeline.extract.urls import join_url
+
+_PICTURE, _SOURCE, _NOSCRIPT = tag_id("picture"), tag_id("source"), tag_id("noscript")
+_SPACER_SIDE = 2  # pixels; an image declared no larger is a tracker or a spacer
+_SIZE_SUFFIX = re.compile(r"[-_@]?\d{1,4}[xX]\d{0,4}$|[-_](?:scaled|\d{2,4}w?)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A picture, and where it stands in the tree."""
+
+    row: int
+    parent: int  # row of the element around it, pictures and noscripts passed over; -1 for none
+    image: ImageNode
+    href: str | None  # absolute address of the link around it
+    lazy: bool  # whether a script was to fill it in
+    in_noscript: bool
+
+
+def image_candidates(tree: SimplifiedTree, url: str, base_href: str | None) -> list[Candidate]:
+    """The pictures in document order, without trackers, placeholders and bad addresses.
+
+    `url` is the page's own, `base_href` what its base element says. A picture that stands in a noscript element and
+    again, for a script to load, right beside it is one candidate.
+    """
+    base = (join_url(url, base_href) if base_href else None) or url
+    found: list[Candidate] = []
+    tags = tree.rows[:, TAG].tolist()
+    parents = tree.rows[:, PARENT].tolist()
+    row, end = 0, len(tags)
+    while row < end:
+        tag, value, following = tags[row], tree.values[row], row + 1
+        if tag == _PICTURE:
+            following = int(tree.rows[row, END])
+            image, sources = _picture(tree, tags, row, following)
+            candidate = _candidate(tree, tags, parents, row, image, sources, base)
+        elif isinstance(value, dict):
+            candidate = _candidate(tree, tags, parents, row, value, [], base)
+        else:
+            candidate = None
+        if candidate is not None:
+            if found and _are_twins(found[-1], candidate) and TEXT not in tags[found[-1].row : row]:
+                found[-1] = _shown(found[-1], candidate)
+            else:
+                found.append(candidate)
+        row = following
+    return found
+
+
+def _picture(tree: SimplifiedTree, tags: list[int], row: int, end: int) -> tuple[Attributes, list[Attributes]]:
+    """The img of a picture and its sources; a later img, in a noscript, fills in what the first one leaves open."""
+    image: Attributes = {}
+    sources: list[Attributes] = []
+    for number in range(row + 1, end):
+        value = tree.values[number]
+        if not isinstance(value, dict):
+            continue
+        if tags[number] == _SOURCE:
+            sources.append(value)
+        else:
+            image = {**value, **{k: v for k, v in image.items() if v}} if image else value
+    return image, sources
+
+
+def _candidate(
+    tree: SimplifiedTree,
+    tags: list[int],
+    parents: list[int],
+    row: int,
+    image: Attributes,
+    sources: list[Attributes],
+    base: str,
+) -> Candidate | None:
+    """The picture of an img element; None for a tracker, a placeholder or a bad address."""
+    width, height = rendered_size(image.get("width")), rendered_size(image.get("height"))
+    if _is_spacer(width) or _is_spacer(height):
+        return None
+    source = choose_source(image, sources)
+    address = join_url(base, source.url) if source else None
+    if source is None or address is None:
+        return None
+    parent, in_noscript = _surroundings(tags, parents, row)
+    if in_noscript and not image.get("alt") and not looks_like_image(address):
+        return None  # a counter, such as /p?c1=2: pictures have a file name or a description
+    node = ImageNode(
+        src=address,
+        unformatted_src=source.url,
+        alt_text=" ".join((image.get("alt") or "").split()) or None,
+        formatted_filename=formatted_filename(address),
+        rendered_width=width,
+        rendered_height=height,
+    )
+    href = tree.hrefs.get(row)
+    return Candidate(row, parent, node, join_url(base, href) if href else None, source.lazy, in_noscript)
+
+
+def _surroundings(tags: list[int], parents: list[int], row: int) -> tuple[int, bool]:
+    """The element that an image stands in, pictures and noscripts passed over, and whether there was a noscript."""
+    in_noscript = False
+    parent = parents[row]
+    while parent >= 0 and tags[parent] in (_PICTURE, _NOSCRIPT):
+        in_noscript = in_noscript or tags[parent] == _NOSCRIPT
+        parent = parents[parent]
+    return parent, in_noscript
+
+
+def _are_twins(last: Candidate, this: Candidate) -> bool:
+    """Whether two images, one of them in a noscript, are the forms of one picture with and without scripts."""
+    if this.in_noscript == last.in_noscript:
+        return False
+    if picture_name(last.image.src) == picture_name(this.image.src):
+        return True
+    return this.parent == last.parent and (last.lazy if this.in_noscript else this.lazy)
+
+
+def _shown(last: Candidate, this: Candidate) -> Candidate:
+    """Of two twins the one in the noscript, for it has the real address; with the description of either."""
+    chosen, other = (this, last) if this.in_noscript else (last, this)
+    alt = chosen.image.alt_text or other.image.alt_text
+    return replace(chosen, image=replace(chosen.image, alt_text=alt), href=chosen.href or other.href)
+
+
+def _is_spacer(side: int | str | None) -> bool:
+    return isinstance(side, int) and 0 <= side <= _SPACER_SIDE
+
+
+def picture_name(url: str) -> str:
+    """The file name of an image's URL without ending and size, the same for a picture's variants."""
+    name = url.partition("?")[0].rpartition("/")[2].partition(".")[0]
+    return _SIZE_SUFFIX.sub("", name) or url

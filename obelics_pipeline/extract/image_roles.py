@@ -1,0 +1,37 @@
+"""What part a picture plays in a document: its lead, one of a gallery, or one among the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obelics_pipeline.extract.image_candidates import Candidate
+from obelics_pipeline.extract.tree import CHARS, SimplifiedTree
+
+_GALLERY = 3  # pictures in a row
+_CAPTION = 200  # characters that may stand between two of them
+_LEAD_TEXT = 300  # characters of kept text, such as a title and a summary, that may stand before the lead picture
+
+
+def set_roles(tree: SimplifiedTree, kept: NDArray[np.bool_], pictures: Sequence[Candidate]) -> None:
+    """Set the role of each picture: lead, gallery or inline. `kept` has one flag a row, as `compose` takes it."""
+    before = np.concatenate([[0], np.cumsum(np.where(kept, tree.rows[:, CHARS], 0))])
+    places = [int(before[picture.row]) for picture in pictures]
+    for group in _groups(places):
+        for number in group:
+            pictures[number].image.role = "gallery" if len(group) >= _GALLERY else "inline"
+    if pictures and places[0] <= _LEAD_TEXT and pictures[0].image.role == "inline":
+        pictures[0].image.role = "lead"
+
+
+def _groups(places: Sequence[int]) -> list[list[int]]:
+    """Pictures with hardly any text between them."""
+    groups: list[list[int]] = []
+    for number, place in enumerate(places):
+        if groups and place - places[number - 1] <= _CAPTION:
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    return groups
