@@ -15,6 +15,7 @@ from filters.common_word_ratio import CommonWordRatio
 from filters.flagged_word_ratio import FlaggedWordRatio
 from filters.image_count import ImageCount
 from filters.language_score import LanguageScore
+from filters.main_content_confidence import MainContentConfidence
 from filters.perplexity import Perplexity
 from filters.punctuation_ratio import PunctuationRatio
 from filters.spam_word_ratio import SpamWordRatio
@@ -52,6 +53,7 @@ BUILT_IN: dict[str, Callable[..., Filter]] = {
         Perplexity,
         SpamWordRatio,
         ImageCount,
+        MainContentConfidence,
     )
 }
 

@@ -16,7 +16,7 @@ from obelics_pipeline.config import RunConfig
 from obelics_pipeline.document import Document, ImageNode, Node, TextNode, make_doc_id
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.extract.measure import Measurer, decision_config, measurement_config, score_names
-from obelics_pipeline.extract.page import PageRejected, extract_page
+from obelics_pipeline.extract.page import ExtractedPage, PageRejected, extract_page
 from obelics_pipeline.extract.split import split_nodes
 from obelics_pipeline.extract.suspects import Suspects
 from obelics_pipeline.ledger import Ledger
@@ -28,7 +28,7 @@ from obelics_pipeline.unit import Unit, digest
 
 STAGE = "extract"
 MEASURING_ERROR = "measuring_error"  # starts the reason of a document that a filter could not measure
-VERSION = 1  # raise it when the same page would give other documents: finished units are then redone
+VERSION = 2  # raise it when the same page would give other documents: finished units are then redone
 
 RECORDS = pa.schema(
     [
@@ -218,11 +218,16 @@ def _page_documents(page: Page, config: RunConfig) -> list[Document] | Refused:
             if isinstance(node, ImageNode):
                 node.reason = "noimageai_meta"
     parts = split_nodes(extracted.nodes, config.extract)
-    return [_document(page, extracted.title, nodes, i, len(parts)) for i, nodes in enumerate(parts)]
+    return [_document(page, extracted, nodes, i, len(parts)) for i, nodes in enumerate(parts)]
 
 
-def _document(page: Page, title: str | None, nodes: list[Node], part: int, parts: int) -> Document:
-    general: dict[str, Any] = {"warc_date": page.warc_date, "charset": page.charset, "title": title}
+def _document(page: Page, extracted: ExtractedPage, nodes: list[Node], part: int, parts: int) -> Document:
+    general: dict[str, Any] = {
+        "warc_date": page.warc_date,
+        "charset": page.charset,
+        "title": extracted.title,
+        "main_content_confidence": extracted.main_content_confidence,
+    }
     if parts > 1:
         general |= {"part": part, "parts": parts}
     return Document(
