@@ -34,7 +34,9 @@ class ImageNode:
 
     Widths and heights are in pixels; `rendered_*` are as the page declares them (a "50%" stays a string until the
     original size is known; then it is pixels, as in the published data set), `original_*` are those of the fetched
-    file. `sha256` names the bytes in the image store.
+    file. `sha256` names the bytes in the image store. `role` is one of `IMAGE_ROLES` and `position` the number of
+    characters, white space not counted, of what extraction kept of the page before it; both are None by rules that do
+    not tell, such as the reference's.
     """
 
     src: str  # absolute URL
@@ -43,7 +45,8 @@ class ImageNode:
     formatted_filename: str | None = None
     rendered_width: int | str | None = None
     rendered_height: int | str | None = None
-    role: str = "inline"
+    role: str | None = None
+    position: int | None = None
     reason: str | None = None
     failed: bool = False  # True where `reason` is a failure (of the fetch), not a rule
     original_width: int | None = None
@@ -132,12 +135,12 @@ def interleave(nodes: Iterable[Node], document_url: str) -> Interleaved:
 
 IMAGE_METADATA_KEYS = (
     "unformatted_src", "src", "alt_text", "formatted_filename", "rendered_width", "rendered_height",
-    "original_width", "original_height", "format",
+    "original_width", "original_height", "format", "role", "position",
 )  # fmt: skip
 
 
 def image_metadata(image: ImageNode, document_url: str) -> dict[str, Any]:
-    """The metadata object of one image, with the keys of the published data set; absent values have no key."""
+    """The metadata object of one image: the keys of the published data set, then ours; absent values have no key."""
     values = {"document_url": document_url} | {key: getattr(image, key) for key in IMAGE_METADATA_KEYS}
     return {key: value for key, value in values.items() if value is not None}
 

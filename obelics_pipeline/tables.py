@@ -34,6 +34,7 @@ _NODE_FIELDS: dict[str, pa.DataType] = {
     "formatted_filename": pa.string(),
     "rendered_width": pa.string(),  # digits, or a percentage
     "rendered_height": pa.string(),
+    "position": pa.int32(),  # characters of the page before an image
     "original_width": pa.int32(),
     "original_height": pa.int32(),
     "format": pa.string(),

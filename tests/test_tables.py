@@ -25,7 +25,8 @@ image_nodes = st.builds(
     st.none() | text,
     size,
     size,
-    st.just("inline"),
+    st.sampled_from([None, "inline"]),
+    st.none() | st.integers(0, 10**6),
     st.none() | text,
     st.booleans(),
 )

@@ -1,4 +1,4 @@
-"""What part a picture plays in a document: its lead, one of a gallery, or one among the text."""
+"""What part a picture plays in a document, its lead, one of a gallery or one among the text, and where it stands."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ _LEAD_TEXT = 300  # characters of kept text, such as a title and a summary, that
 
 
 def set_roles(tree: SimplifiedTree, kept: NDArray[np.bool_], pictures: Sequence[Candidate]) -> None:
-    """Set the role of each picture: lead, gallery or inline. `kept` has one flag a row, as `compose` takes it."""
+    """Set the role and the position of each picture. `kept` has one flag a row, as `compose` takes it."""
     before = np.concatenate([[0], np.cumsum(np.where(kept, tree.rows[:, CHARS], 0))])
     places = [int(before[picture.row]) for picture in pictures]
+    for picture, place in zip(pictures, places, strict=True):
+        picture.image.position = place
     for group in _groups(places):
         for number in group:
             pictures[number].image.role = "gallery" if len(group) >= _GALLERY else "inline"
