@@ -33,7 +33,8 @@ from obelics_pipeline.read.records import read_task
 
 NAMES = ("word_count", "character_repetition_ratio", "word_repetition_ratio", "special_character_ratio",
          "stopword_ratio", "flagged_word_ratio", "punctuation_ratio", "spam_word_ratio")  # fmt: skip
-FUNCTIONS = ("words", "count_special", "count_members", "count_punctuation", "character_repetition", "word_repetition")
+FUNCTIONS = ("lowered_words", "count_characters", "count_members", "count_punctuation", "character_repetition",
+             "word_repetition")  # fmt: skip
 
 Scores = list[float | None]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from filters.characters import standardize_whitespace
+from filters.whitespace import standardize_whitespace
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _DIGIT = re.compile(r"\d")

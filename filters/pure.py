@@ -12,20 +12,19 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from filters.characters import SPECIAL, SPECIAL_BITMAP, SPECIAL_STRING
+from filters.characters import SPECIAL, SPECIAL_STRING
 from filters.options import MAX_N
 
 _NUMPY_PAYS = 400  # units; below it a Counter is quicker
-_SPECIAL_TABLE = np.unpackbits(np.frombuffer(SPECIAL_BITMAP, np.uint8), bitorder="little").astype(bool)
 
 
-def words(lowered: str) -> list[str]:
-    """Words of a lower-cased text, by the reference's rule.
+def lowered_words(text: str) -> list[str]:
+    """Words of a text, lower-cased, by the reference's rule.
 
     Split at space, newline and tab only; special characters stripped from both ends; what is then empty is no word.
     """
     found = []
-    for token in lowered.replace("\n", " ").replace("\t", " ").split(" "):
+    for token in text.lower().replace("\n", " ").replace("\t", " ").split(" "):
         if token and (token[0] in SPECIAL or token[-1] in SPECIAL):
             token = token.strip(SPECIAL_STRING)
         if token:
@@ -33,12 +32,20 @@ def words(lowered: str) -> list[str]:
     return found
 
 
-def count_special(text: str) -> int:
-    """How many characters of the text are special."""
+def count_characters(characters: bytes, text: str) -> int:
+    """How many characters of the text are in a set, which is given as by `filters.characters.bitmap`."""
+    members, table = _members(characters)
     if len(text) < _NUMPY_PAYS:
-        return sum(map(SPECIAL.__contains__, text))
+        return sum(map(members.__contains__, text))
     points = _code_points(text)
-    return int(_SPECIAL_TABLE[points[points < len(_SPECIAL_TABLE)]].sum())
+    return int(table[points[points < len(table)]].sum())
+
+
+@lru_cache(maxsize=32)
+def _members(characters: bytes) -> tuple[frozenset[str], NDArray[np.bool_]]:
+    """A set of characters as a set and as a table by code point."""
+    table = np.unpackbits(np.frombuffer(characters, np.uint8), bitorder="little").astype(bool)
+    return frozenset(map(chr, np.flatnonzero(table).tolist())), table
 
 
 def count_members(words: list[str], members: frozenset[str]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from math import inf
 from typing import Any, NamedTuple
 
 from filters.registry import Filter, build
@@ -16,7 +17,14 @@ from obelics_pipeline.errors import UserError
 END_OF_DOCUMENT = "end_of_document"  # the role of the reference's marker: exempt from every paragraph filter
 
 
-Check = tuple[str, Callable[[Text], float | None], Bounds]  # a filter's name, its score, and what the score must be
+class Check(NamedTuple):
+    """A rule as it is applied: plain numbers, since a page has hundreds of scores to compare."""
+
+    name: str
+    score: Callable[[Text], float | None]
+    low: float  # inclusive
+    high: float  # inclusive
+    below: float | None  # exclusive
 
 
 class Rule(NamedTuple):
@@ -50,28 +58,40 @@ class ParagraphRules:
         self._rules = [(rule, bounds) for rule in rules if (bounds := rule.threshold.bounds_for(language)) is not None]
         self._by_role: dict[str, list[Check]] = {END_OF_DOCUMENT: []}
 
-    def judge(self, node: TextNode, everything: bool = False) -> None:
-        """Measure a paragraph up to its first failing rule, which becomes its reason; or by every rule."""
+    def judge(self, node: TextNode, everything: bool = False) -> Text:
+        """Measure a paragraph up to its first failing rule, which becomes its reason; or by every rule.
+
+        Returns its text, which by then knows its words.
+        """
         text = Text(node.text, self._language, segment=self._segment)
-        for name, score, bounds in self._checks(node.role):
+        scores = node.scores
+        for name, score, low, high, below in self._checks(node.role):
             value = score(text)
             if value is None:
                 continue
-            node.scores[name] = value
-            if node.reason is None and not bounds.holds(value):
+            scores[name] = value
+            kept = low <= value <= high and (below is None or value < below)
+            if not kept and node.reason is None:
                 node.reason = name
                 if not everything:
-                    return
+                    return text
+        return text
 
     def _checks(self, role: str) -> list[Check]:
         checks = self._by_role.get(role)
         if checks is None:
             checks = self._by_role[role] = [
-                (rule.name, rule.filter.score, bounds)
+                _check(rule, bounds)
                 for rule, bounds in self._rules
                 if rule.threshold.roles is None or role in rule.threshold.roles
             ]
         return checks
+
+
+def _check(rule: Rule, bounds: Bounds) -> Check:
+    low = -inf if bounds.min is None else bounds.min
+    high = inf if bounds.max is None else bounds.max
+    return Check(rule.name, rule.filter.score, low, high, bounds.below)
 
 
 def paragraph_score(name: str, text: str, language: str | None, options: Mapping[str, Any]) -> float | None:

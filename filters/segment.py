@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 
-# Han, Hiragana, Katakana, Thai, Lao, Tibetan, Myanmar, Khmer: the blocks, with their extensions.
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
-    "\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
-)
+from filters import statistics
+from filters.characters import bitmap
+
+# Han, Hiragana, Katakana, Thai, Lao, Tibetan, Myanmar, Khmer: the blocks, with their extensions; first and last.
+_BLOCKS = (
+    (0x0E00, 0x0EFF), (0x0F00, 0x0FFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x2E80, 0x2FDF), (0x3005, 0x3007),
+    (0x3040, 0x30FF), (0x31F0, 0x31FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xA9E0, 0xA9FF), (0xAA60, 0xAA7F),
+    (0xF900, 0xFAFF), (0xFF66, 0xFF9F), (0x20000, 0x3FFFF),
+)  # fmt: skip
+_UNSPACED = bitmap(chain.from_iterable(range(first, last + 1) for first, last in _BLOCKS))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def is_unspaced(text: str) -> bool:
     """Whether the text has a letter of a script that is written without spaces."""
-    return not text.isascii() and _UNSPACED.search(text) is not None
+    return not text.isascii() and statistics.count_characters(_UNSPACED, text) > 0
 
 
 def segmented(words: list[str]) -> list[str]:

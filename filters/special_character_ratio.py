@@ -5,6 +5,7 @@ from typing import ClassVar
 from pydantic.dataclasses import dataclass
 
 from filters import statistics
+from filters.characters import SPECIAL_BITMAP
 from filters.options import STRICT
 from filters.text import Text
 
@@ -17,4 +18,4 @@ class SpecialCharacterRatio:
 
     def score(self, text: Text) -> float:
         """0 to 1; 0 for an empty text."""
-        return statistics.count_special(text.text) / len(text.text) if text.text else 0.0
+        return statistics.count_characters(SPECIAL_BITMAP, text.text) / len(text.text) if text.text else 0.0

@@ -12,16 +12,16 @@ except ImportError:
     from filters import pure  # not before: it needs numpy, which takes 0.1 s to import
 
     COMPILED = False
-    words = pure.words
-    count_special = pure.count_special
+    lowered_words = pure.lowered_words
+    count_characters = pure.count_characters
     count_members = pure.count_members
     count_punctuation = pure.count_punctuation
     character_repetition = pure.character_repetition
     word_repetition = pure.word_repetition
 else:
     COMPILED = True
-    words = partial(compiled.words, SPECIAL_BITMAP)
-    count_special = partial(compiled.count_special, SPECIAL_BITMAP)
+    lowered_words = partial(compiled.lowered_words, SPECIAL_BITMAP)
+    count_characters = compiled.count_characters
     count_members = compiled.count_members
     count_punctuation = compiled.count_punctuation
     character_repetition = compiled.character_repetition

@@ -13,9 +13,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from filters.characters import standardize_whitespace
 from filters.rule import ParagraphRules, Rule, build_rules
 from filters.text import Text
+from filters.whitespace import standardize_whitespace
 from models.language_id import LanguageModel, model_path
 from obelics_pipeline.config import FiltersConfig, LanguageConfig, RunConfig, Threshold
 from obelics_pipeline.document import Document, TextNode, kept_texts
@@ -64,8 +64,7 @@ class Measurer:
         document.language, document.scores[LANGUAGE_SCORE] = self._model.predict(text, self._language.max_characters)
         document.reason = document.reason or self._language_reason(document)
         if document.reason is None or everything:
-            self._judge_paragraphs(document, everything)
-            self._judge_document(document, everything)
+            self._judge_document(document, self._judge_paragraphs(document, everything), everything)
 
     def decide(self, document: Document) -> None:
         """Apply the thresholds of documents to a measured document anew, measuring only the scores that are missing.
@@ -79,9 +78,10 @@ class Measurer:
             document.scores.setdefault(name, None)
         document.reason = self._language_reason(document)
         if document.reason is None:
+            kept: list[Text] = []
             if all(document.scores[name] is None for name in self._config.document):
-                self._judge_paragraphs(document, everything=False)  # it was dropped before; else it finds them judged
-            self._judge_document(document, everything=False)
+                kept = self._judge_paragraphs(document, everything=False)  # it was dropped before; else they are judged
+            self._judge_document(document, kept, everything=False)
         self._forget_beyond_drop(document)
 
     def _forget_beyond_drop(self, document: Document) -> None:
@@ -116,21 +116,28 @@ class Measurer:
         score = document.scores.get(LANGUAGE_SCORE)
         return LANGUAGE_SCORE if score is not None and score < self._language.min_score else None
 
-    def _judge_paragraphs(self, document: Document, everything: bool) -> None:
+    def _judge_paragraphs(self, document: Document, everything: bool) -> list[Text]:
+        """The texts of the paragraphs that are kept."""
         language = document.language
         rules = self._by_language.get(language)
         if rules is None:
             rules = self._by_language[language] = ParagraphRules(self._paragraph, language, self._segment)
-        for node in kept_texts(document.nodes):
-            rules.judge(node, everything)
+        judged = [(node, rules.judge(node, everything)) for node in kept_texts(document.nodes)]
+        return [text for node, text in judged if node.reason is None]
 
-    def _judge_document(self, document: Document, everything: bool) -> None:
-        """Walk the document filters in the config's order, up to the first that fails."""
+    def _document_text(self, document: Document, kept: Sequence[Text]) -> Text:
+        return Text(document.text(), document.language, segment=self._segment, document=document, paragraphs=kept)
+
+    def _judge_document(self, document: Document, kept: Sequence[Text], everything: bool) -> None:
+        """Walk the document filters in the config's order, up to the first that fails.
+
+        `kept` are the texts of the kept paragraphs where they are at hand: their words are the document's.
+        """
         text: Text | None = None
         for name, measuring, threshold in self._document:
             value = document.scores[name]
             if value is None:
-                text = text or Text(document.text(), document.language, segment=self._segment, document=document)
+                text = text or self._document_text(document, kept)
                 value = document.scores[name] = measuring.score(text)
             bounds = threshold.bounds_for(document.language)
             if value is None or bounds is None or bounds.holds(value):

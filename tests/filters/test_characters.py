@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filters.characters import SPECIAL, SPECIAL_BITMAP, standardize_whitespace
+from filters.characters import SPECIAL, SPECIAL_BITMAP
 
 
 def test_there_are_all_special_characters_of_the_reference() -> None:
@@ -17,14 +17,3 @@ def test_the_bitmap_is_the_set(character: str) -> None:
     place = ord(character)
     bit = place >> 3 < len(SPECIAL_BITMAP) and SPECIAL_BITMAP[place >> 3] >> (place & 7) & 1
     assert bool(bit) == (character in SPECIAL)
-
-
-@given(st.text())
-def test_whitespace_is_replaced_one_for_one(text: str) -> None:
-    changed = standardize_whitespace(text)
-    assert len(changed) == len(text)
-    assert all(new == old or new == " " for old, new in zip(text, changed, strict=True))
-
-
-def test_newlines_tabs_and_zero_width_spaces_stay() -> None:
-    assert standardize_whitespace("a\n\t\r\u200b\u2028b") == "a\n\t\r\u200b\u2028b"

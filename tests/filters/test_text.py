@@ -1,8 +1,11 @@
 """A text must be cut into words once, by the rule that was asked for."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from filters import Text, statistics
+from obelics_pipeline.document import PARAGRAPH_SEPARATOR
 
 
 def test_without_segmentation_a_sentence_without_spaces_is_one_word() -> None:
@@ -21,5 +24,15 @@ def test_segmentation_leaves_scripts_with_spaces_alone() -> None:
 def test_words_are_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     text = Text("some words here")
     first = text.words
-    monkeypatch.delattr(statistics, "words")
+    monkeypatch.delattr(statistics, "lowered_words")
     assert text.words is first
+
+
+paragraphs = st.lists(st.text(st.sampled_from("aB\u0130\u03a3. \n'中文สวัสดี\u00a0-")).map(lambda text: text * 3))
+
+
+@given(paragraphs, st.booleans())
+def test_the_words_of_a_text_are_those_of_its_paragraphs(found: list[str], segment: bool) -> None:
+    text = PARAGRAPH_SEPARATOR.join(found)
+    parts = [Text(paragraph, segment=segment) for paragraph in found]
+    assert Text(text, segment=segment, paragraphs=parts).words == Text(text, segment=segment).words
