@@ -11,11 +11,12 @@ from obelics_pipeline.document import ImageNode, Node, TextNode
 from obelics_pipeline.extract import default_rules as rules
 from obelics_pipeline.extract.markup import Item, Markup
 from obelics_pipeline.extract.table import Table, read_table
-from obelics_pipeline.extract.tags import TEXT, by_id, tag_id
+from obelics_pipeline.extract.tags import TEXT, by_id, flags, tag_id
 from obelics_pipeline.extract.tree import CHARS, END, JOIN, TAG, SimplifiedTree
 
 _TELLING = (rules.HEADING, rules.LIST, rules.ITEM, rules.DETAIL, rules.PREFORMATTED, rules.QUOTE, rules.CAPTION)
 _KINDS = {tag: action for tag, action in by_id(rules.TAGS).items() if action in _TELLING}  # of elements, by tag
+_IS_TELLING = flags("table", *(name for action in _TELLING for name in rules.TAGS[action]))
 _LEVELS = {tag_id(f"h{level}"): level for level in range(1, 7)}
 _ORDERED, _TABLE = tag_id("ol"), tag_id("table")
 
@@ -28,40 +29,52 @@ def compose(
     A data table is kept if most of its text is.
     """
     composer = _Composer(markup)
-    tags, ends = tree.rows[:, TAG].tolist(), tree.rows[:, END].tolist()
-    texts = _whole_texts(tree, kept, images)
-    row = 0
-    while row < len(tags):
+    shown = kept & (tree.rows[:, TAG] == TEXT)
+    shown[list(images)] = True
+    texts = _whole_texts(tree, shown, images)
+    rows = _telling_rows(tree, shown)
+    after_table = 0
+    for row, tag, end in zip(rows.tolist(), *tree.rows[rows][:, [TAG, END]].T.tolist(), strict=True):
+        if row < after_table:
+            continue
         composer.close(row)
-        tag, following = tags[row], row + 1
         if row in images:
             composer.image(images[row])
         elif tag == TEXT:
             if (text := texts[row]) is not None:
                 composer.text(text)
         elif tag == _TABLE and composer.takes_tables and (table := read_table(tree, row)) is not None:
-            following = ends[row]
-            if _is_mostly_kept(tree, kept, row, following):
+            after_table = end
+            if _is_mostly_kept(tree, kept, row, end):
                 composer.table(table)
         elif tag in _KINDS:
-            composer.open(tag, ends[row])
-        row = following
-    composer.close(len(tags))
+            composer.open(tag, end)
+    composer.close(len(tree.rows))
     return composer.finish()
 
 
-def _whole_texts(tree: SimplifiedTree, kept: NDArray[np.bool_], images: Mapping[int, ImageNode]) -> list[str | None]:
+def _telling_rows(tree: SimplifiedTree, shown: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """What is shown, and the elements around it that say what it is."""
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(shown)])
+    return np.flatnonzero(shown | (_IS_TELLING[tree.rows[:, TAG]] & (before[tree.rows[:, END]] > before[:-1])))
+
+
+def _whole_texts(
+    tree: SimplifiedTree, shown: NDArray[np.bool_], images: Mapping[int, ImageNode]
+) -> dict[int, str | None]:
     """The kept texts by row; one that was cut by an image that is left out is whole again, where it began."""
-    flags = kept.tolist()
-    texts = [value if isinstance(value, str) and flag else None for value, flag in zip(tree.values, flags, strict=True)]
+    texts: dict[int, str | None] = {}
+    for row in np.flatnonzero(shown).tolist():
+        value = tree.values[row]
+        texts[row] = value if isinstance(value, str) else None
     pieces: dict[int, list[str]] = {}  # of each text that goes on, by the row where it began
     beginnings: dict[int, int] = {}  # where the text of a row began
     for row in np.flatnonzero(tree.rows[:, JOIN]).tolist():
         before = row - 1
         while not isinstance(tree.values[before], str) and before not in images:
             before -= 1
-        text, beginning = texts[row], beginnings.get(before, before)
-        if text is None or texts[beginning] is None:
+        text, beginning = texts.get(row), beginnings.get(before, before)
+        if text is None or texts.get(beginning) is None:
             continue  # what is before it is left out, or an image that is kept
         beginnings[row] = beginning
         pieces.setdefault(beginning, [texts[beginning] or ""]).append(" " * (tree.rows[row, JOIN] - 1) + text)

@@ -14,8 +14,8 @@ from obelics_pipeline.extract.compose import compose
 from obelics_pipeline.extract.head import Head
 from obelics_pipeline.extract.image_candidates import Candidate, image_candidates, picture_name
 from obelics_pipeline.extract.image_roles import set_roles
-from obelics_pipeline.extract.main_content import MIN_CONFIDENCE, find_main_content
-from obelics_pipeline.extract.main_images import main_images
+from obelics_pipeline.extract.main_content import MIN_CONFIDENCE, MainContent, find_main_content
+from obelics_pipeline.extract.main_images import main_images, picture_rows
 from obelics_pipeline.extract.markup import Markdown, Markup, Plain
 from obelics_pipeline.extract.page_scope import page_scope
 from obelics_pipeline.extract.tags import tag_id
@@ -39,16 +39,19 @@ class Kept:
 
 def choose(tree: SimplifiedTree, url: str, head: Head, config: ExtractionConfig) -> Kept:
     """Choose what stays by the configured scope. `url` is the page's own."""
-    candidates = image_candidates(tree, url, head.base_href)
-    page = page_scope(tree)
-    whole = Kept(page, [c for c in candidates if page[c.row]], None)
-    if config.scope == "page":
-        return whole
-    main = find_main_content(tree)
-    if main.confidence < MIN_CONFIDENCE:
-        return Kept(whole.rows, whole.pictures, main.confidence)
-    lead = frozenset(map(picture_name, head.images))
-    pictures = main_images(tree, main.kept, candidates, lead)
+    confidence = None
+    if config.scope == "main":
+        main = find_main_content(tree)
+        if main.confidence >= MIN_CONFIDENCE:
+            return _main(tree, main, url, head)
+        confidence = main.confidence
+    rows = page_scope(tree)
+    return Kept(rows, image_candidates(tree, url, head.base_href, rows), confidence)
+
+
+def _main(tree: SimplifiedTree, main: MainContent, url: str, head: Head) -> Kept:
+    candidates = image_candidates(tree, url, head.base_href, picture_rows(tree, main.kept))
+    pictures = main_images(tree, main.kept, candidates, lead=frozenset(map(picture_name, head.images)))
     return Kept(main.kept | _captions(tree, pictures), pictures, main.confidence)
 
 

@@ -5,16 +5,23 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from obelics_pipeline.document import ImageNode
 from obelics_pipeline.extract.image_metadata import formatted_filename, rendered_size
 from obelics_pipeline.extract.image_source import Attributes, choose_source, looks_like_image
-from obelics_pipeline.extract.tags import TEXT, tag_id
+from obelics_pipeline.extract.tags import CUSTOM, TEXT, flags, tag_id
 from obelics_pipeline.extract.tree import END, PARENT, TAG, SimplifiedTree
 from obelics_pipeline.extract.urls import join_url
 
 _PICTURE, _SOURCE, _NOSCRIPT = tag_id("picture"), tag_id("source"), tag_id("noscript")
+_MAY_BE_IMAGE = flags("picture", "img")
+_MAY_BE_IMAGE[CUSTOM] = True
 _SPACER_SIDE = 2  # pixels; an image declared no larger is a tracker or a spacer
 _SIZE_SUFFIX = re.compile(r"[-_@]?\d{1,4}[xX]\d{0,4}$|[-_](?:scaled|\d{2,4}w?)$")
+
+Tags = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,37 +36,41 @@ class Candidate:
     in_noscript: bool
 
 
-def image_candidates(tree: SimplifiedTree, url: str, base_href: str | None) -> list[Candidate]:
+def image_candidates(
+    tree: SimplifiedTree, url: str, base_href: str | None, wanted: NDArray[np.bool_]
+) -> list[Candidate]:
     """The pictures in document order, without trackers, placeholders and bad addresses.
 
-    `url` is the page's own, `base_href` what its base element says. A picture that stands in a noscript element and
-    again, for a script to load, right beside it is one candidate.
+    `url` is the page's own, `base_href` what its base element says; `wanted` has one flag a row, and pictures of other
+    rows are not looked at. A picture that stands in a noscript element and again, for a script to load, right beside
+    it is one candidate.
     """
     base = (join_url(url, base_href) if base_href else None) or url
     found: list[Candidate] = []
-    tags = tree.rows[:, TAG].tolist()
-    parents = tree.rows[:, PARENT].tolist()
-    row, end = 0, len(tags)
-    while row < end:
-        tag, value, following = tags[row], tree.values[row], row + 1
-        if tag == _PICTURE:
-            following = int(tree.rows[row, END])
-            image, sources = _picture(tree, tags, row, following)
-            candidate = _candidate(tree, tags, parents, row, image, sources, base)
-        elif isinstance(value, dict):
-            candidate = _candidate(tree, tags, parents, row, value, [], base)
+    tags, parents, ends = (tree.rows[:, column] for column in (TAG, PARENT, END))
+    texts = np.cumsum(tags == TEXT)
+    after_picture = 0
+    for row in np.flatnonzero(_MAY_BE_IMAGE[tags] & wanted).tolist():
+        if row < after_picture:
+            continue
+        sources: list[Attributes] = []
+        value = tree.values[row]
+        if tags[row] == _PICTURE:
+            after_picture = int(ends[row])
+            value, sources = _picture(tree, tags, row, after_picture)
+        if not isinstance(value, dict):
+            continue  # an element that is not of the standard, and no image
+        candidate = _candidate(tree, tags, parents, row, value, sources, base)
+        if candidate is None:
+            continue
+        if found and texts[found[-1].row] == texts[row] and _are_twins(found[-1], candidate):
+            found[-1] = _shown(found[-1], candidate)
         else:
-            candidate = None
-        if candidate is not None:
-            if found and _are_twins(found[-1], candidate) and TEXT not in tags[found[-1].row : row]:
-                found[-1] = _shown(found[-1], candidate)
-            else:
-                found.append(candidate)
-        row = following
+            found.append(candidate)
     return found
 
 
-def _picture(tree: SimplifiedTree, tags: list[int], row: int, end: int) -> tuple[Attributes, list[Attributes]]:
+def _picture(tree: SimplifiedTree, tags: Tags, row: int, end: int) -> tuple[Attributes, list[Attributes]]:
     """The img of a picture and its sources; a later img, in a noscript, fills in what the first one leaves open."""
     image: Attributes = {}
     sources: list[Attributes] = []
@@ -76,8 +87,8 @@ def _picture(tree: SimplifiedTree, tags: list[int], row: int, end: int) -> tuple
 
 def _candidate(
     tree: SimplifiedTree,
-    tags: list[int],
-    parents: list[int],
+    tags: Tags,
+    parents: Tags,
     row: int,
     image: Attributes,
     sources: list[Attributes],
@@ -106,13 +117,13 @@ def _candidate(
     return Candidate(row, parent, node, join_url(base, href) if href else None, source.lazy, in_noscript)
 
 
-def _surroundings(tags: list[int], parents: list[int], row: int) -> tuple[int, bool]:
+def _surroundings(tags: Tags, parents: Tags, row: int) -> tuple[int, bool]:
     """The element that an image stands in, pictures and noscripts passed over, and whether there was a noscript."""
     in_noscript = False
-    parent = parents[row]
+    parent = int(parents[row])
     while parent >= 0 and tags[parent] in (_PICTURE, _NOSCRIPT):
         in_noscript = in_noscript or tags[parent] == _NOSCRIPT
-        parent = parents[parent]
+        parent = int(parents[parent])
     return parent, in_noscript
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.extract import tree as t
 from obelics_pipeline.extract.marks import BITS
-from obelics_pipeline.extract.section_titles import is_section_title
+from obelics_pipeline.extract.section_titles import LONGEST, is_section_title
 from obelics_pipeline.extract.tags import CUSTOM, TEXT, tag_id
 from obelics_pipeline.extract.tree import SimplifiedTree
 
@@ -148,7 +148,9 @@ def _page(tree: SimplifiedTree) -> _Page:
     within = before[ends] - before[index]
     texts = np.flatnonzero(live)
     words = [str(tree.values[row]) for row in texts.tolist()]
-    titles = np.fromiter(map(is_section_title, words), np.bool_, len(words))
+    titles = np.zeros(len(words), np.bool_)
+    for number in np.flatnonzero(characters[texts] <= LONGEST).tolist():
+        titles[number] = is_section_title(words[number])
     is_late_title = np.zeros(len(rows), np.int64)
     is_late_title[texts] = titles & (before_long[texts] > 0)
     most, of = _MOST
@@ -341,9 +343,11 @@ def _of_its_place(page: _Page, scores: Ints) -> Columns:
 def _of_its_neighbours(page: _Page) -> Columns:
     weights, linked = page.weights[page.texts], page.linked[page.texts]
     margin = max(map(abs, _NEIGHBOURS))
-    padded = np.pad(np.stack([weights, linked / np.maximum(1, weights)], 1), ((margin, margin), (0, 0)))
-    shifted = [padded[margin + place : margin + place + len(weights)] for place in _NEIGHBOURS]
-    columns: Columns = [*(values[:, 0] for values in shifted), *(values[:, 1] for values in shifted)]
+    columns: Columns = []
+    for values in (weights, linked / np.maximum(1, weights)):
+        padded = np.zeros(len(values) + 2 * margin)
+        padded[margin : margin + len(values)] = values
+        columns += [padded[margin + place : margin + place + len(values)] for place in _NEIGHBOURS]
     sums, linked_sums, place = _sums(weights), _sums(linked), np.arange(len(weights))
     for size in _WINDOWS:
         start, end = np.maximum(0, place - size), np.minimum(len(weights), place + size + 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from obelics_pipeline.extract import tree as t
 from obelics_pipeline.extract.image_candidates import Candidate, picture_name
 from obelics_pipeline.extract.image_source import looks_like_image
 from obelics_pipeline.extract.marks import BITS, marks_of
-from obelics_pipeline.extract.tags import CUSTOM, tag_id
+from obelics_pipeline.extract.tags import flags, tag_id
 from obelics_pipeline.extract.tree import SimplifiedTree
 
 # Chosen on pages with reviewed images (docs/extraction.md).
@@ -28,15 +28,8 @@ _NEAR = 3  # an image and elements around it whose names are those of the image
 _PERSONAL = BITS["avatar"]
 _ELSEWHERE = sum(BITS[name] for name in ("avatar", "related", "nav", "byline", "comment", "advert"))
 _NAME = 80  # characters at the end of an address that tell what a picture shows
-
-
-def _flags(*names: str) -> NDArray[np.bool_]:
-    flags = np.zeros(CUSTOM + 1, np.bool_)
-    flags[[tag_id(name) for name in names]] = True
-    return flags
-
-
-_FRAME, _FIGURE, _CONTENT, _H1 = _flags("aside", "footer"), _flags("figure"), _flags("article", "main"), tag_id("h1")
+_FRAME, _FIGURE, _CONTENT = flags("aside", "footer"), flags("figure"), flags("article", "main")
+_H1 = tag_id("h1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +46,29 @@ class _Place:
     to_another_page: bool  # it is a link
 
 
+def picture_rows(tree: SimplifiedTree, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Where pictures of the main content may stand, one flag a row: near the kept texts, of which there is one."""
+    text = _sums(tree.rows[:, t.CHARS])
+    first, last = np.flatnonzero(kept)[[0, -1]]
+    behind = text[:-1] - text[last + 1]
+    near: NDArray[np.bool_] = (text[first] - text[:-1] < _BEFORE) & (behind < _AFTER)
+    return near & ~tree.inside(_FRAME[tree.rows[:, t.TAG]])
+
+
 def main_images(
     tree: SimplifiedTree, kept: NDArray[np.bool_], candidates: Iterable[Candidate], lead: frozenset[str]
 ) -> list[Candidate]:
-    """The pictures that belong to the texts that are kept, of which there is at least one.
+    """The pictures that belong to the texts that are kept, among the candidates in `picture_rows`.
 
     `lead` has the names (`picture_name`) of the pictures that the page's head gives for the page.
     """
-    chosen: list[Candidate] = []
-    for candidate, place in _places(tree, kept, [c for c in candidates if not _is_icon(c)]):
-        if _belongs(candidate, place, picture_name(candidate.image.src) in lead):
-            chosen.append(candidate)
-    return chosen
+    shown = [candidate for candidate in candidates if not is_icon(candidate)]
+    places = _places(tree, kept, shown) if shown else []
+    return [c for c, place in zip(shown, places, strict=True) if _belongs(c, place, picture_name(c.image.src) in lead)]
 
 
-def _is_icon(candidate: Candidate) -> bool:
+def is_icon(candidate: Candidate) -> bool:
+    """Whether a picture is declared too small to show anything."""
     side = _longer_side(candidate)
     return side is not None and side < _ICON_SIDE
 
@@ -91,70 +92,72 @@ def _belongs(candidate: Candidate, place: _Place, is_lead: bool) -> bool:
         return False
     if place.before is not None:
         return place.before < _BEFORE and (place.at_home or place.announced or is_lead)
-    return place.after is not None and place.after < _AFTER and (place.at_home or place.share >= _MOST_SHARE)
+    return place.after is not None and place.after < _AFTER and place.at_home
 
 
-def _places(
-    tree: SimplifiedTree, kept: NDArray[np.bool_], candidates: list[Candidate]
-) -> Iterator[tuple[Candidate, _Place]]:
-    """Where each picture outside the page's frame stands."""
-    if not candidates:
-        return
+def _places(tree: SimplifiedTree, kept: NDArray[np.bool_], candidates: list[Candidate]) -> list[_Place]:
+    """Where each picture stands."""
     rows = tree.rows
-    tags, parents, ends = rows[:, t.TAG], rows[:, t.PARENT].tolist(), rows[:, t.END].tolist()
-    marks = rows[:, t.MARKS].tolist()
+    tags, parents, ends = rows[:, t.TAG], rows[:, t.PARENT], rows[:, t.END]
     text, content = _sums(rows[:, t.CHARS]), _sums(rows[:, t.CHARS] * kept)
-    framed, in_figure, in_content = (tree.inside(flags[tags]) for flags in (_FRAME, _FIGURE, _CONTENT))
+    in_figure, in_content = tree.inside(_FIGURE[tags]), tree.inside(_CONTENT[tags])
     first, last = (int(row) for row in np.flatnonzero(kept)[[0, -1]])
     home = _element_around(first, last, parents, ends)
-    titles = np.flatnonzero(tags == _H1)
-    title = int(titles[0]) if len(titles) else len(rows)
-    surroundings = _surroundings(tree, text)
+    title = next(iter(np.flatnonzero(tags == _H1).tolist()), len(rows))
+    surroundings = _Surroundings(parents, text[ends] - text[:-1])
+    places = []
     for candidate in candidates:
-        row = candidate.row
-        if framed[row]:
-            continue
-        around = surroundings[candidate.parent] if candidate.parent >= 0 else -1
+        row, around = candidate.row, surroundings.of(candidate.parent)
         start, end = (around, ends[around]) if around >= 0 else (0, len(rows))
-        yield candidate, _Place(
-            near_marks=_near_marks(candidate, marks, parents),
+        place = _Place(
+            near_marks=_near_marks(candidate, rows),
             in_figure=bool(in_figure[row]),
             share=float((content[end] - content[start]) / max(1, text[end] - text[start])),
             before=int(text[first] - text[row]) if row < first else None,
             after=int(text[row] - text[last + 1]) if row > last else None,
-            at_home=home < row < ends[home],
+            at_home=bool(home < row < ends[home]),
             announced=bool(row > title or in_content[row]),
             to_another_page=candidate.href is not None and not looks_like_image(candidate.href),
         )
+        places.append(place)
+    return places
 
 
 def _sums(values: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
 
 
-def _element_around(first: int, last: int, parents: list[int], ends: list[int]) -> int:
+def _element_around(first: int, last: int, parents: NDArray[np.int32], ends: NDArray[np.int32]) -> int:
     """The innermost element that holds two rows, the first row of the tree if none does."""
-    element = parents[first]
+    element = int(parents[first])
     while element >= 0 and ends[element] <= last:
-        element = parents[element]
+        element = int(parents[element])
     return max(0, element)
 
 
-def _surroundings(tree: SimplifiedTree, text: NDArray[np.int64]) -> list[int]:
-    """For each row the innermost element around or at it with more text than a caption, -1 for none."""
-    ends = tree.rows[:, t.END]
-    is_wide = (text[ends] - text[:-1] > _CAPTION).tolist()
-    found: list[int] = []
-    for row, parent in enumerate(tree.rows[:, t.PARENT].tolist()):
-        found.append(row if is_wide[row] else found[parent] if parent >= 0 else -1)
-    return found
+class _Surroundings:
+    """Finds the innermost element around a picture with more text than a caption; each element is passed once."""
+
+    def __init__(self, parents: NDArray[np.int32], characters: NDArray[np.int64]) -> None:
+        self._parents, self._characters = parents, characters
+        self._known = {-1: -1}
+
+    def of(self, element: int) -> int:
+        """That element, or -1 for the whole page. `element` is the row of the one around the picture."""
+        passed = []
+        while element not in self._known and self._characters[element] <= _CAPTION:
+            passed.append(element)
+            element = int(self._parents[element])
+        found = self._known.get(element, element)
+        self._known.update(dict.fromkeys(passed, found))
+        return found
 
 
-def _near_marks(candidate: Candidate, marks: list[int], parents: list[int]) -> int:
-    near, element = marks[candidate.row], candidate.parent
+def _near_marks(candidate: Candidate, rows: NDArray[np.int32]) -> int:
+    near, element = int(rows[candidate.row, t.MARKS]), candidate.parent
     for _ in range(_NEAR - 1):
         if element < 0:
             break
-        near |= marks[element]
-        element = parents[element]
+        near |= int(rows[element, t.MARKS])
+        element = int(rows[element, t.PARENT])
     return near

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
 T = TypeVar("T")
@@ -53,3 +55,10 @@ def _text_id() -> int:
 
 TEXT = _text_id()
 COMMENT = LexborHTMLParser("<body><!--x-->").css("body")[0].first_child.tag_id  # type: ignore[union-attr]
+
+
+def flags(*names: str) -> NDArray[np.bool_]:
+    """A table by tag id, CUSTOM included: True at these tags of the standard."""
+    table = np.zeros(CUSTOM + 1, np.bool_)
+    table[[tag_id(name) for name in names]] = True
+    return table
