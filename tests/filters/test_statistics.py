@@ -147,3 +147,14 @@ def test_equal_hashes_of_different_grams_are_told_apart(monkeypatch: pytest.Monk
     expected = pure.character_repetition(text, 3)
     monkeypatch.setattr(pure, "_same_units", lambda *_: False)  # what a collision of hashes leads to
     assert pure.character_repetition(text, 3) == expected
+
+
+def test_what_falls_into_one_place_of_the_table_is_told_apart() -> None:
+    letters = "".join(map(chr, range(0x21, 0x7F)))
+    for n in range(1, 8):  # the last byte alone differs
+        text = "".join("#" * (n - 1) + letter for letter in letters)
+        frequencies = sorted(all_grams(text, n), reverse=True)
+        repeated = [f for f in frequencies if f > 1]
+        assert compiled.character_repetition(text, n) == sum(repeated[: isqrt(len(frequencies))]) / (len(text) - n + 1)
+    for letter in letters:  # the first byte is the same, the width is not
+        assert not any(compiled.word_repetition([letter, chr(ord(letter) + 256 * k)], 1) for k in range(1, 16))
