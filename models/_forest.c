@@ -8,10 +8,9 @@
 #include <stdint.h>
 
 typedef struct {
-    int32_t feature;  /* -1: a leaf, and `left` is its value */
+    int32_t feature;  /* -1: a leaf, and `child` is its value */
     float threshold;
-    int32_t left;
-    int32_t right;
+    int32_t child;  /* next where the feature is at most the threshold, else the node after it */
 } Node;
 
 static int64_t sum_of_trees(const Node *nodes, const int32_t *roots, Py_ssize_t trees, const float *row)
@@ -20,8 +19,8 @@ static int64_t sum_of_trees(const Node *nodes, const int32_t *roots, Py_ssize_t 
     for (Py_ssize_t tree = 0; tree < trees; tree++) {
         const Node *node = nodes + roots[tree];
         while (node->feature >= 0)
-            node = nodes + (row[node->feature] <= node->threshold ? node->left : node->right);
-        sum += node->left;
+            node = nodes + node->child + !(row[node->feature] <= node->threshold); /* no branch to guess wrongly */
+        sum += node->child;
     }
     return sum;
 }

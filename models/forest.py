@@ -17,16 +17,16 @@ else:
     COMPILED = True
 
 SCALE = 1 << 16  # units of a leaf's value in one unit of log odds; whole numbers add up to the same in any order
-NODE = np.dtype([("feature", "<i4"), ("threshold", "<f4"), ("left", "<i4"), ("right", "<i4")])
-_LEAF = -1  # as a feature; `left` is then the value
+NODE = np.dtype([("feature", "<i4"), ("threshold", "<f4"), ("child", "<i4")])
+_LEAF = -1  # as a feature; `child` is then the value
 
 
 @dataclass(frozen=True, slots=True)
 class Forest:
     """Trees over named features.
 
-    `nodes` holds all trees one after the other, `roots` where each begins. At a node the left child is next where the
-    feature is at most the threshold, else the right one; children follow their parents.
+    `nodes` holds all trees one after the other, `roots` where each begins. At a node, `child` is next where the feature
+    is at most the threshold, else the node after it; children follow their parents.
     """
 
     features: tuple[str, ...]
@@ -38,7 +38,7 @@ class Forest:
         """Read a forest. Raises ValueError for a file that is none, OSError if it cannot be read."""
         try:
             stored = json.loads(path.read_text("utf-8"))
-            columns = [stored["nodes"][name] for name in ("feature", "threshold", "left", "right")]
+            columns = [stored["nodes"][name] for name in NODE.names or ()]
             nodes = np.array(list(zip(*columns, strict=True)), NODE)
             forest = cls(tuple(stored["features"]), nodes, np.array(stored["roots"], np.int32))
         except (KeyError, TypeError, ValueError) as error:
@@ -53,11 +53,10 @@ class Forest:
 
     def _check(self, path: Path) -> None:
         """A file that we did not write must not make the walk leave the array or run in circles."""
-        place, inner = np.arange(len(self.nodes)), self.nodes["feature"] != _LEAF
-        for child in (self.nodes["left"], self.nodes["right"]):
-            if not np.all((child[inner] > place[inner]) & (child[inner] < len(self.nodes))):
-                raise ValueError(f"{path}: a node's child does not follow it")
-        feature = self.nodes["feature"]
+        feature, child = self.nodes["feature"], self.nodes["child"]
+        inner = np.flatnonzero(feature != _LEAF)
+        if not np.all((child[inner] > inner) & (child[inner] < len(self.nodes) - 1)):
+            raise ValueError(f"{path}: a node's child does not follow it")
         if not np.all((feature >= _LEAF) & (feature < len(self.features))):
             raise ValueError(f"{path}: a node asks for a feature that there is not")
         if not np.all((self.roots >= 0) & (self.roots < len(self.nodes))):
@@ -76,11 +75,10 @@ class Forest:
 
 def log_odds(nodes: NDArray[np.void], roots: NDArray[np.int32], values: NDArray[np.float32]) -> NDArray[np.int64]:
     """What `Forest.log_odds` says, in NumPy: all rows go down all trees at once."""
-    feature, threshold, left, right = (np.ascontiguousarray(nodes[name]) for name in NODE.names or ())
+    feature, threshold, child = (np.ascontiguousarray(nodes[name]) for name in NODE.names or ())
     rows = np.arange(len(values))[:, None]
     at = np.broadcast_to(roots.astype(np.int64), (len(values), len(roots)))
     while np.any(inner := feature[at] != _LEAF):
-        goes_left = values[rows, feature[at]] <= threshold[at]
-        at = np.where(inner, np.where(goes_left, left[at], right[at]), at)
-    sums: NDArray[np.int64] = left[at].sum(axis=1, dtype=np.int64)
+        at = np.where(inner, child[at] + ~(values[rows, feature[at]] <= threshold[at]), at)
+    sums: NDArray[np.int64] = child[at].sum(axis=1, dtype=np.int64)
     return sums

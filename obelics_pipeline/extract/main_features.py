@@ -142,10 +142,11 @@ def _page(tree: SimplifiedTree) -> _Page:
     weights = (characters + 2 * rows[:, t.WIDE]) * live
     linked = weights * rows[:, t.LINKED] // np.maximum(1, characters)
     long = live & (weights >= _LONG) & (2 * linked < weights)
-    before, before_links, before_long = _sums(weights), _sums(linked), _sums(weights * long)
-    before_count, before_images = _sums(live), _sums(tags == _IMG)
+    counted = np.zeros((5, len(rows) + 1), np.int64)
+    counted[:, 1:] = weights, linked, weights * long, live, tags == _IMG
+    before, _, before_long, *_ = sums = np.cumsum(counted, axis=1)
+    within = sums[:, ends] - sums[:, index]
     whole = (tags == _HTML) | (tags == _BODY)
-    within = before[ends] - before[index]
     texts = np.flatnonzero(live)
     words = [str(tree.values[row]) for row in texts.tolist()]
     titles = np.zeros(len(words), np.bool_)
@@ -154,7 +155,7 @@ def _page(tree: SimplifiedTree) -> _Page:
     is_late_title = np.zeros(len(rows), np.int64)
     is_late_title[texts] = titles & (before_long[texts] > 0)
     most, of = _MOST
-    marks[whole | (~is_text & (of * within >= most * before[-1]))] = 0
+    marks[whole | (~is_text & (of * within[0] >= most * before[-1]))] = 0
     return _Page(
         tags=tags,
         parents=np.where(rows[:, t.PARENT] < 0, index, rows[:, t.PARENT]),
@@ -167,11 +168,11 @@ def _page(tree: SimplifiedTree) -> _Page:
         long=long,
         before=before,
         before_long=before_long,
-        characters=within,
-        links=before_links[ends] - before_links[index],
-        long_characters=before_long[ends] - before_long[index],
-        count=before_count[ends] - before_count[index],
-        images=before_images[ends] - before_images[index],
+        characters=within[0],
+        links=within[1],
+        long_characters=within[2],
+        count=within[3],
+        images=within[4],
         n_long=int(long.sum()),
         words=words,
         titles=titles,
@@ -192,15 +193,16 @@ def _scores(page: _Page, rows: NDArray[np.int32]) -> Ints:
     weights, linked = page.weights[page.texts], page.linked[page.texts]
     worth = 100 + 100 * rows[page.texts, t.COMMAS] + np.minimum(weights, _FULL)
     worth = np.where(weights >= _SHORT, worth * (weights - linked) // np.maximum(1, weights), 0)
-    scores = np.zeros(len(page.tags), np.int64)
+    scores = np.zeros(len(page.tags))  # whole numbers below 2^53: exact
     element = page.parents[page.texts]
     element = np.where(_IS_INNER[page.tags[element]], page.parents[element], element)
     for share in _UPWARD:
-        np.add.at(scores, element, share * worth)
+        scores += np.bincount(element, share * worth, len(scores))
         above = page.parents[element]
         worth = np.where(above == element, 0, worth)
         element = above
-    discounted: Ints = scores * (page.characters - page.links) // np.maximum(1, page.characters)
+    own = (page.characters - page.links) / np.maximum(1, page.characters)
+    discounted: Ints = (scores * own).astype(np.int64)
     return discounted
 
 
@@ -266,9 +268,8 @@ def _around(page: _Page) -> Ints:
 
 def _depth(is_text: NDArray[np.bool_], ends: Ints) -> Ints:
     """How many elements are around each row."""
-    change = np.zeros(len(ends) + 1, np.int64)
+    change = -np.bincount(ends[~is_text], minlength=len(ends) + 1)
     change[1:] += ~is_text
-    np.subtract.at(change, ends[~is_text], 1)
     return np.cumsum(change[:-1], dtype=np.int64)
 
 

@@ -49,6 +49,7 @@ def is_section_title(text: str) -> bool:
     """Whether a text, if it is a heading, introduces something other than the content."""
     if len(text) > LONGEST:
         return False
-    words = text.lstrip(_BEFORE).lower()
-    beginnings = _BY_KEY.get(words[:_KEY])
-    return beginnings is not None and (words + " ").startswith(beginnings)
+    if not text[:1].isalpha():
+        text = text.lstrip(_BEFORE)
+    beginnings = _BY_KEY.get(text[:_KEY].lower())
+    return beginnings is not None and (text.lower() + " ").startswith(beginnings)

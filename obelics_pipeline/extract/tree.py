@@ -55,10 +55,9 @@ class SimplifiedTree:
 
     def inside(self, is_root: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which rows lie in the subtree of one of the roots, these included; one flag a row."""
-        change = np.zeros(len(self.rows) + 1, np.int64)
-        change[:-1] += is_root
-        np.subtract.at(change, self.rows[is_root, END], 1)
-        return np.cumsum(change[:-1]) > 0
+        ended = np.bincount(self.rows[is_root, END], minlength=len(self.rows) + 1)
+        open_roots: NDArray[np.int64] = np.cumsum(is_root - ended[:-1])
+        return open_roots > 0
 
     def to_html(self) -> str:
         """The tree as indented HTML, for people: marks as an attribute, a text a line, in whatever depth."""
