@@ -4,7 +4,7 @@
                                     [--only NAME …] [--languages CODE …] [--keep DIR]
 
 * parse: selectolax parses the page and nothing else, the floor of the speed
-* page, obelics: ours, by the options in OURS
+* main, page, obelics: ours, by the options in OURS
 * trafilatura, trafilatura-fast: with images, without comments; `fast` skips its backup extractors
 * readability: readability-lxml's summary
 * resiliparse: its main content, text only
@@ -53,7 +53,8 @@ from obelics_pipeline.tables import PUBLISHED
 
 # Options of the extract section of a config, by the name of the variant.
 OURS = {
-    "page": {"rules": "default"},
+    "main": {"rules": "default", "scope": "main"},
+    "page": {"rules": "default", "scope": "page"},
     "obelics": {"rules": "obelics"},
 }
 
