@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.document import Node
-from obelics_pipeline.extract.default_extraction import choose, nodes_of
-from obelics_pipeline.extract.head import read_head
+from obelics_pipeline.extract.default_extraction import Kept, choose, nodes_of
+from obelics_pipeline.extract.head import Head, read_head
 from obelics_pipeline.extract.obelics_listener import ObelicsListener
 from obelics_pipeline.extract.parse_cost import check_parse_cost
 from obelics_pipeline.extract.simplify import simplify
+from obelics_pipeline.extract.tags import TEXT
+from obelics_pipeline.extract.tree import TAG, SimplifiedTree
 from obelics_pipeline.extract.walk import PageRejected, walk
 
-__all__ = ["ExtractedPage", "PageRejected", "extract_page"]
+__all__ = ["ExtractedPage", "PageRejected", "SimplifiedPage", "extract_page", "simplify_page"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +36,71 @@ class ExtractedPage:
     main_content_confidence: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SimplifiedPage:
+    """A page on its way through the default rules: its simplified tree, what its head says, and what stays of it."""
+
+    tree: SimplifiedTree
+    head: Head
+    kept: Kept
+
+
 def extract_page(html: str, url: str, config: ExtractionConfig) -> ExtractedPage:
     """Extract a page by the configured rule set. `url` is the page's own URL, against which images are resolved.
 
     Any string terminates within the config's bounds. Raises `PageRejected` and nothing else.
     """
+    if config.rules == "obelics":
+        return _extract_by_reference(_source(html, config), url, config)
+    page = simplify_page(html, url, config)
+    nodes = nodes_of(page.tree, page.kept, config)
+    return ExtractedPage(nodes, page.head.title, page.head.html_lang, frozenset(page.head.robots), page.kept.confidence)
+
+
+def simplify_page(html: str, url: str, config: ExtractionConfig) -> SimplifiedPage:
+    """The simplified tree of a page by the default rules, and what stays of it. Raises `PageRejected`."""
+    source = _source(html, config)
+    tree, head = _simplify(source, config)
+    if _NOSCRIPT in source and TEXT not in tree.rows[:, TAG]:
+        # All text is for those without scripts, or in a noscript that is never closed, as scripted browsers do not see.
+        opened = source.replace(_NOSCRIPT, _ANY_BLOCK).replace(_NOSCRIPT_END, _ANY_BLOCK_END)
+        tree, head = _simplify(opened, config)
+    return SimplifiedPage(tree, head, choose(tree, url, head, config))
+
+
+_NOSCRIPT, _NOSCRIPT_END = b"<noscript", b"</noscript"
+_ANY_BLOCK, _ANY_BLOCK_END = b"<x-noscript", b"</x-noscript"
+
+
+def _source(html: str, config: ExtractionConfig) -> bytes:
+    """What the parser is given. Raises `PageRejected` for a page that would take it too long."""
     if "\0" in html:
         html = html.replace("\0", "")  # browsers ignore it in text; our rule sets may use it as a mark
     source = html.encode("utf-8", "replace")
     check_parse_cost(source, config)
+    return source
+
+
+def _parse(source: bytes) -> tuple[LexborNode, Head]:
     try:
         parser = LexborHTMLParser(source)
     except SelectolaxError:
         raise PageRejected("parser_error") from None
     root = parser.root
     if root is None:
-        return ExtractedPage([], None, None, frozenset())
-    head = read_head(parser)
-    if config.rules == "obelics":
-        listener = ObelicsListener(url)
-        walk(root, listener, config)
-        return ExtractedPage(listener.finish(), head.title, head.html_lang, frozenset(head.robots))
+        raise PageRejected("parser_error")
+    return root, read_head(parser)
+
+
+def _simplify(source: bytes, config: ExtractionConfig) -> tuple[SimplifiedTree, Head]:
+    root, head = _parse(source)
     tree = simplify(root, config)
     head.note_body(tree.declarations)
-    kept = choose(tree, url, head, config)
-    nodes = nodes_of(tree, kept, config)
-    return ExtractedPage(nodes, head.title, head.html_lang, frozenset(head.robots), kept.confidence)
+    return tree, head
+
+
+def _extract_by_reference(source: bytes, url: str, config: ExtractionConfig) -> ExtractedPage:
+    root, head = _parse(source)
+    listener = ObelicsListener(url)
+    walk(root, listener, config)
+    return ExtractedPage(listener.finish(), head.title, head.html_lang, frozenset(head.robots))
