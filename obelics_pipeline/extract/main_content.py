@@ -17,7 +17,7 @@ from obelics_pipeline.extract.tree import CHARS, SimplifiedTree
 MODEL = Path(models.__file__).parent / "main_content.json"
 
 # Chosen with domains left out on the pages that the model was fitted on (docs/extraction.md).
-_MIN_PROBABILITY = 0.55  # of a text that is kept
+MIN_PROBABILITY = 0.55  # of a text that is kept
 MIN_CONFIDENCE = 0.8  # below it the page is kept whole: what the model would drop is as likely content
 
 
@@ -38,13 +38,18 @@ def find_main_content(tree: SimplifiedTree) -> MainContent:
     kept = np.zeros(len(tree.rows), np.bool_)
     if not len(texts):
         return MainContent(kept, 0.0)
-    log_odds = _forest().log_odds(features)
-    content = log_odds > _MIN_LOG_ODDS
+    content, confidence = decide(_forest().log_odds(features), tree.rows[texts, CHARS])
     kept[texts[content]] = True
-    return MainContent(kept, _confidence(log_odds[content], tree.rows[texts[content], CHARS]))
+    return MainContent(kept, confidence)
 
 
-_MIN_LOG_ODDS = round(SCALE * float(np.log(_MIN_PROBABILITY / (1 - _MIN_PROBABILITY))))
+def decide(log_odds: NDArray[np.int64], characters: NDArray[np.int32]) -> tuple[NDArray[np.bool_], float]:
+    """Which texts of a page are kept, by their log odds in 1 / SCALE, and the confidence (see `MainContent`)."""
+    content = log_odds > _MIN_LOG_ODDS
+    return content, _confidence(log_odds[content], characters[content])
+
+
+_MIN_LOG_ODDS = round(SCALE * float(np.log(MIN_PROBABILITY / (1 - MIN_PROBABILITY))))
 
 
 def _confidence(log_odds: NDArray[np.int64], characters: NDArray[np.int32]) -> float:
