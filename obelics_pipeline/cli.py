@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -47,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_demo(commands)
     _add_validate(commands)
     _add_export(commands)
+    _add_fit(commands)
     return parser
 
 
@@ -98,6 +100,18 @@ def _add_export(commands: argparse._SubParsersAction[_Parser]) -> None:
     export.set_defaults(command=_export)
 
 
+def _add_fit(commands: argparse._SubParsersAction[_Parser]) -> None:
+    fit = commands.add_parser("fit", help="make a model anew from pages and what is known of them")
+    models = fit.add_subparsers(required=True, metavar="MODEL", parser_class=_Parser)
+    main_content = models.add_parser("main-content", help="the model that tells a page's main content from the rest")
+    main_content.add_argument("--input", nargs="+", required=True, metavar="INPUT", help="WARC files, as for run")
+    main_content.add_argument("--gold", type=Path, required=True, metavar="FILE.jsonl", help="what is known of pages")
+    main_content.add_argument("--output", type=Path, required=True, metavar="MODEL.json", help="the model")
+    main_content.add_argument("--folds", type=_positive, default=5, metavar="N", help="to measure with (default: 5)")
+    main_content.add_argument("--workers", type=_positive, metavar="N", help="processes (default: one per CPU core)")
+    main_content.set_defaults(command=_fit_main_content)
+
+
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -141,6 +155,20 @@ def _export(arguments: argparse.Namespace) -> int:
     output = arguments.output or arguments.folder / f"export-{arguments.format}"
     files = export_parquet(arguments.folder, output)
     print(f"wrote {len(files)} files to {output}")
+    return 0
+
+
+def _fit_main_content(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.main_content import fit_main_content
+
+    fit_main_content(
+        arguments.input,
+        arguments.gold,
+        arguments.output,
+        folds=arguments.folds,
+        workers=arguments.workers or os.cpu_count() or 1,
+        say=partial(print, flush=True),
+    )
     return 0
 
 

@@ -1,0 +1,1 @@
+"""Fitting: the commands that made the models which ship with the package."""
