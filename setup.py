@@ -97,6 +97,7 @@ def extensions() -> list[Extension]:
     sources = [
         "filters/_statistics.c",
         "models/_forest.c",
+        "obelics_pipeline/extract/_simplify.c",
     ]
     present = [source for source in sources if (ROOT / source).is_file()]
     return [Extension(source.removesuffix(".c").replace("/", "."), [source], optional=True) for source in present]

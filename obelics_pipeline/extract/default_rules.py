@@ -74,12 +74,16 @@ TAGS: dict[int, tuple[str, ...]] = {
 # ARIA roles that make any element boilerplate (WAI-ARIA 1.2, landmark and window roles).
 FRAME_ROLES = frozenset({"contentinfo", "complementary"})  # as footer and aside
 HEADER_ROLES = frozenset({"banner"})  # as header
+LAYOUT_ROLES = frozenset({"presentation", "none"})  # a table with one is laid out with, not told in
 DROPPED_ROLES = frozenset(
     {"navigation", "search", "menu", "menubar", "toolbar", "dialog", "alertdialog", "tooltip", "progressbar"}
 )
 
+CELL_TAGS = ("td", "th")  # an empty one keeps the columns of its table in place
+
 # Attributes that may take an element out of sight; an element without any of them is not looked at further.
 TELLING_ATTRIBUTES = frozenset({"hidden", "style", "aria-hidden", "role"})
+SHOWN_TAGS = ("html", "body", "main", "article")  # whatever they say: a script shows them once it has loaded
 DECORATIVE_TAGS = tuple("i span b em small img label".split())  # aria-hidden takes these away, not a whole block
 
 # A table with one of these or a custom element in it is laid out with, not told in: it is walked like nested blocks.

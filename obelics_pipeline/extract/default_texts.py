@@ -7,7 +7,7 @@ from obelics_pipeline.extract.default_rules import LONG_ITEMS
 
 LINE_BREAK = "\0"  # a <br> among the pieces of a paragraph; no page text holds it, for HTML has no U+0000
 SOFT_HYPHEN = "\u00ad"
-_INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
+INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 
 
 def squeeze(text: str) -> str:
@@ -15,7 +15,7 @@ def squeeze(text: str) -> str:
     if SOFT_HYPHEN in text:
         text = text.replace(SOFT_HYPHEN, "")
     text = " ".join(text.split())
-    return text if text.isascii() or text.strip(_INVISIBLE) else ""
+    return text if text.isascii() or text.strip(INVISIBLE) else ""
 
 
 def paragraphs(pieces: list[str]) -> list[str]:

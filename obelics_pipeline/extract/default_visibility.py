@@ -6,7 +6,7 @@ from obelics_pipeline.extract import default_rules as rules
 from obelics_pipeline.extract.image_source import Attributes
 from obelics_pipeline.extract.tags import by_id
 
-_PAGE = frozenset(by_id({True: ("html", "body", "main", "article")}))  # shown by a script once it has loaded
+_PAGE = frozenset(by_id({True: rules.SHOWN_TAGS}))
 _DECORATIVE = frozenset(by_id({True: rules.DECORATIVE_TAGS}))
 
 

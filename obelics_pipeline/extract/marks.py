@@ -101,26 +101,35 @@ WORDS: dict[str, str] = {
     ),
 }
 BITS = {name: 1 << number for number, name in enumerate(WORDS)}
-_VOCABULARY: dict[str, int] = {}
+VOCABULARY: dict[str, int] = {}
 for _name, _words in WORDS.items():
     for _word in _words.split():
-        _VOCABULARY[_word] = _VOCABULARY.get(_word, 0) | BITS[_name]
+        VOCABULARY[_word] = VOCABULARY.get(_word, 0) | BITS[_name]
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_SHORT = 2  # letters; a part of no more must stand alone, for made-up names, such as jJpQhK, are full of them
+_READ = 1_000  # characters of a name; more are not made by people
 _known: dict[str, int] = {}
 _CACHED = 50_000
 
 
 def marks_of(name: str) -> int:
     """The bits of a class or id attribute."""
+    name = name[:_READ]
     bits = _known.get(name)
     if bits is None:
         if len(_known) > _CACHED:
             _known.clear()
         bits = 0
-        for part in _PARTS.findall(name[:1000]):
-            bits |= _VOCABULARY.get(part.lower(), 0)
+        for part in _PARTS.finditer(name):
+            if part.end() - part.start() > _SHORT or _stands_alone(name, part.start(), part.end()):
+                bits |= VOCABULARY.get(part[0].lower(), 0)
         _known[name] = bits
     return bits
+
+
+def _stands_alone(name: str, start: int, end: int) -> bool:
+    around = name[max(0, start - 1) : start] + name[end : end + 1]
+    return not any(character.isascii() and character.isalpha() for character in around)
 
 
 def names_of(bits: int) -> list[str]:
