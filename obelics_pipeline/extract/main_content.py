@@ -43,6 +43,18 @@ def find_main_content(tree: SimplifiedTree) -> MainContent:
     return MainContent(kept, confidence)
 
 
+def probabilities(tree: SimplifiedTree) -> NDArray[np.float64]:
+    """How likely each row of a tree is main content, for people to look at: NaN at rows that nobody is asked about.
+
+    Those are the elements, the images, and the texts of the page's frame.
+    """
+    texts, features = main_features(tree)
+    found = np.full(len(tree.rows), np.nan)
+    if len(texts):
+        found[texts] = _probability(_forest().log_odds(features))
+    return found
+
+
 def decide(log_odds: NDArray[np.int64], characters: NDArray[np.int32]) -> tuple[NDArray[np.bool_], float]:
     """Which texts of a page are kept, by their log odds in 1 / SCALE, and the confidence (see `MainContent`)."""
     content = log_odds > _MIN_LOG_ODDS
@@ -56,8 +68,12 @@ def _confidence(log_odds: NDArray[np.int64], characters: NDArray[np.int32]) -> f
     """Rounded, so that no difference between two machines' exponentials is seen."""
     if not len(log_odds):
         return 0.0
-    probability = 1 / (1 + np.exp(-log_odds / SCALE))
-    return round(float((probability * characters).sum() / max(1, characters.sum())), 3)
+    return round(float((_probability(log_odds) * characters).sum() / max(1, characters.sum())), 3)
+
+
+def _probability(log_odds: NDArray[np.int64]) -> NDArray[np.float64]:
+    probability: NDArray[np.float64] = 1 / (1 + np.exp(-log_odds / SCALE))
+    return probability
 
 
 @functools.cache

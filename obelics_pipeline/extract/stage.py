@@ -164,7 +164,7 @@ def _documents(
         if name in suspects.guilty:
             outcome: list[Document] | Refused = Refused("worker_died", failed=True)
         else:
-            outcome = _page_documents(item, config)
+            outcome = page_documents(item, config)
         if isinstance(outcome, Refused):
             _count(ledger, outcome.reason, outcome.failed)
             rows.append(_record_row(item, task.name, outcome.reason, "failed" if outcome.failed else "dropped", 0))
@@ -201,7 +201,7 @@ class Refused:
     failed: bool = False
 
 
-def _page_documents(page: Page, config: RunConfig) -> list[Document] | Refused:
+def page_documents(page: Page, config: RunConfig) -> list[Document] | Refused:
     """The documents of one page, at least one, or why there is none."""
     try:
         extracted = extract_page(page.html, page.url, config.extract)

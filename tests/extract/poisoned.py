@@ -20,15 +20,15 @@ class Poisoned:
         self.folder, self.config, self.url = folder, config, url
 
     def __call__(self, unit: Unit) -> Manifest:
-        real: Callable[..., Any] = stage._page_documents
+        real: Callable[..., Any] = stage.page_documents
 
         def deadly(page: Any, config: RunConfig) -> Any:
             if page.url == self.url:
                 os.kill(os.getpid(), signal.SIGKILL)
             return real(page, config)
 
-        stage._page_documents = deadly
+        stage.page_documents = deadly
         try:
             return extract_unit(unit, folder=self.folder, config=self.config)
         finally:
-            stage._page_documents = real
+            stage.page_documents = real
