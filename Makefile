@@ -49,11 +49,12 @@ bench: $(VENV)/.installed-dev $(VENV)/.installed-bench
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file $(BENCH_FILES) || exit 1; done
 
 # An extra of setup.py (demo, dev, bench), installed with the versions of constraints.txt.
-$(VENV)/.installed-%: setup.py constraints.txt $(wildcard filters/*.c)
+$(VENV)/.installed-%: setup.py constraints.txt $(wildcard filters/*.c models/*.c obelics_pipeline/*/*.c)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo 'Python 3.11 or later is needed; $(PYTHON) is' \
 	           "$$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=24'  # older ones fail on an extra that two packages spell differently
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[$*]'
 	@touch $@
 
@@ -70,4 +71,4 @@ constraints:
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
-	rm -f filters/*.so
+	rm -f filters/*.so models/*.so obelics_pipeline/*/*.so

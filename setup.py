@@ -40,7 +40,7 @@ EXTRAS = {
     "models": ["kenlm>=0.2", "sentencepiece>=0.2"],
     "s3": ["s3fs>=2024.2"],
     "gs": ["gcsfs>=2024.2"],
-    "fit": ["lightgbm>=4.3", "readability-lxml>=0.9", "trafilatura>=2.0"],
+    "fit": ["lightgbm>=4.3"],
 }
 EXTRAS["all"] = [requirement for extra in EXTRAS.values() for requirement in extra]
 EXTRAS["demo"] = EXTRAS["images"] + EXTRAS["datasets"]  # what `make demo` installs

@@ -1,4 +1,4 @@
-"""A page to learn from: the features of its texts, and what is known, or guessed, of each."""
+"""A page to learn from: the features of its texts, and what is known of each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from obelics_pipeline.fit.alignment import shares_in
 from obelics_pipeline.fit.folds import domain_of
 from obelics_pipeline.fit.gold import Truth
 from obelics_pipeline.fit.snippets import SearchedText
-from obelics_pipeline.fit.weak import weak_shares
 from obelics_pipeline.read.page import Page
 
 UNKNOWN = -1  # as a label
@@ -30,8 +29,6 @@ _ARTICLE_LINE = 50  # characters that every article has on top of its own
 _ARTICLE_MOST = 15.0
 _ARTICLE_LEAST = 0.1
 _SNIPPET = 2.0  # of a text in which a snippet is
-_WEAK, _WEAK_LEAST = 2.0, 0.02  # of a text as long as the page, and of any
-_WEAK_DOUBT = 0.2  # a text of which the extractors keep a share between this and 1 less this has no label
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +50,8 @@ class Example:
     whole: str
 
 
-def make_example(page: Page, truth: Truth | None, weak: bool) -> Example | None:
-    """A page as it is learnt from; `weak` says whether to label by other extractors what is not known of it.
-
-    None for a page that extraction refuses.
-    """
+def make_example(page: Page, truth: Truth | None) -> Example | None:
+    """A page as it is learnt from, None for one that extraction refuses."""
     try:
         simplified = simplify_page(page.html, page.url, ExtractionConfig(scope="page"))
     except PageRejected:
@@ -71,11 +65,8 @@ def make_example(page: Page, truth: Truth | None, weak: bool) -> Example | None:
         truth = _on_the_page(truth, page.html)
     if truth is not None and truth.article is not None:
         _label_by_article(truth.article, list(values), list(values.values()), rows, labels, weights)
-    else:
-        if truth is not None:
-            _label_by_snippets(truth, texts, labels, weights)
-        if weak:
-            _label_by_others(page, texts, labels, weights)
+    elif truth is not None:
+        _label_by_snippets(truth, texts, labels, weights)
     kept = simplified.kept.rows
     return Example(
         domain=domain_of(page.url),
@@ -133,14 +124,3 @@ def _label_by_snippets(truth: Truth, texts: tuple[str, ...], labels: Labels, wei
             has = [number for number, text in enumerate(searched) if text.has(snippet)]
             if label == 0 or len(has) == 1:
                 labels[has], weights[has] = label, _SNIPPET
-
-
-def _label_by_others(page: Page, texts: tuple[str, ...], labels: Labels, weights: Weights) -> None:
-    """Texts of which nothing is known, where the extractors agree."""
-    shares = weak_shares(page.html, page.url, texts)
-    if shares is None:
-        return
-    lengths = np.array(list(map(len, texts)), np.int64)
-    agreed = (labels == UNKNOWN) & ((shares < _WEAK_DOUBT) | (shares > 1 - _WEAK_DOUBT))
-    labels[agreed] = shares[agreed] > 0.5
-    weights[agreed] = (_WEAK * (lengths + _LINE) / (lengths.sum() + 1) + _WEAK_LEAST)[agreed]

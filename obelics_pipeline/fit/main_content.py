@@ -17,7 +17,6 @@ from obelics_pipeline.fit.folds import deal
 from obelics_pipeline.fit.gold import Gold, read_gold
 from obelics_pipeline.fit.held_out import judge_held_out, table
 from obelics_pipeline.fit.training import fit, load_lightgbm
-from obelics_pipeline.fit.weak import missing_teachers
 from obelics_pipeline.read.inputs import resolve_inputs
 from obelics_pipeline.read.page import Page
 from obelics_pipeline.read.ranges import ReadTask, plan_ranges
@@ -37,10 +36,7 @@ def fit_main_content(inputs: Sequence[str], gold: Path, output: Path, folds: int
     load_lightgbm()
     if not output.parent.is_dir():
         raise UserError(f"{output}: there is no folder {output.parent}")
-    missing = missing_teachers()
-    if missing:
-        say(f"no weak labels: {' and '.join(missing)} not installed (pip install 'obelics-pipeline[fit]')")
-    examples = read_examples(inputs, read_gold(gold), weak=not missing, workers=workers)
+    examples = read_examples(inputs, read_gold(gold), workers=workers)
     if not any(example.truth for example in examples):
         raise UserError(f"{gold}: no row is of a page of the input; a row names its page by warc and offset, or by url")
     fold_of = deal((example.domain for example in examples), folds)
@@ -57,11 +53,11 @@ def fit_main_content(inputs: Sequence[str], gold: Path, output: Path, folds: int
     say(f"wrote {output}: {len(forest.roots)} trees, {len(forest.nodes)} nodes, {len(forest.features)} features")
 
 
-def read_examples(inputs: Sequence[str], gold: Gold, weak: bool, workers: int) -> list[Example]:
+def read_examples(inputs: Sequence[str], gold: Gold, workers: int) -> list[Example]:
     """The pages of WARC files, in their order. Raises UserError where they cannot be read."""
     config = ReadingConfig(unit_bytes=_READ_BYTES)
     tasks = plan_ranges(resolve_inputs(inputs, config), config)
-    work = partial(_examples_of, config=config, gold=gold, weak=weak)
+    work = partial(_examples_of, config=config, gold=gold)
     with tempfile.TemporaryDirectory() as folder, LocalEngine(workers, Path(folder), _READ_SECONDS) as engine:
         try:
             return [example for found in engine.map(work, tasks) for example in found]
@@ -69,9 +65,9 @@ def read_examples(inputs: Sequence[str], gold: Gold, weak: bool, workers: int) -
             raise UserError(f"the input cannot be read: {error}") from None
 
 
-def _examples_of(task: ReadTask, config: ReadingConfig, gold: Gold, weak: bool) -> list[Example]:
+def _examples_of(task: ReadTask, config: ReadingConfig, gold: Gold) -> list[Example]:
     pages = (item for item in read_task(task, config) if isinstance(item, Page))
-    made = (make_example(page, gold.find(page), weak) for page in pages)
+    made = (make_example(page, gold.find(page)) for page in pages)
     return [example for example in made if example is not None]
 
 

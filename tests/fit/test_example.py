@@ -1,8 +1,6 @@
 import numpy as np
-import pytest
 
 from obelics_pipeline.extract.main_features import NAMES
-from obelics_pipeline.fit import example as room
 from obelics_pipeline.fit.example import UNKNOWN, Example, make_example
 from obelics_pipeline.fit.gold import Truth
 from tests.fit.site import html, links, page, paragraphs, url
@@ -10,15 +8,15 @@ from tests.fit.site import html, links, page, paragraphs, url
 FRAMED = "<body><header>Top</header><p>One two three.<p>Four five.<ul><li>Menu</ul><aside>Advertisement</aside>"
 
 
-def made(truth: Truth | None, body: str = FRAMED, weak: bool = False) -> Example:
-    found = make_example(page(body), truth, weak)
+def made(truth: Truth | None, body: str = FRAMED) -> Example:
+    found = make_example(page(body), truth)
     assert found is not None
     return found
 
 
 def test_texts_of_the_article_are_content_and_the_others_are_not() -> None:
     truth = Truth("\n".join(paragraphs(0)))
-    found = make_example(page(html(0), url(0)), truth, weak=False)
+    found = make_example(page(html(0), url(0)), truth)
     assert found is not None
     assert found.domain == "site0.example"
     assert [text for text, label in zip(found.texts, found.labels, strict=True) if label == 1] == paragraphs(0)
@@ -39,7 +37,7 @@ def test_the_whole_page_is_what_extraction_keeps_of_it() -> None:
 
 
 def test_what_is_mostly_of_the_article_is_content() -> None:
-    assert made(Truth("One two and then. Five."), weak=False).labels.tolist() == [0, 1, 0, 0]
+    assert made(Truth("One two and then. Five.")).labels.tolist() == [0, 1, 0, 0]
 
 
 def test_long_texts_weigh_more_but_not_without_bound() -> None:
@@ -60,25 +58,10 @@ def test_a_snippet_that_the_page_does_not_have_is_forgotten() -> None:
     assert truth == Truth(None, ("Apples",), ("Buy pears",))
 
 
-def test_others_label_what_they_agree_on_and_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "weak_shares", lambda *_: np.array([0.9, 0.0, 0.5, 0.1]))
-    assert made(None, weak=True).labels.tolist() == [1, 0, UNKNOWN, 0]
-    known = made(Truth(None, ("One two",), ()), weak=True)
-    assert known.labels.tolist() == [1, 1, UNKNOWN, 0], "a snippet knows better"
-    assert known.weights[1] > known.weights[0] > 0
-    assert made(Truth("Menu"), weak=True).labels.tolist() == [0, 0, 0, 1], "an article leaves nothing to guess"
-    assert made(None, weak=False).labels.tolist() == [UNKNOWN] * 4
-
-
-def test_a_page_that_others_find_nothing_in_has_no_weak_labels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "weak_shares", lambda *_: None)
-    assert made(None, weak=True).labels.tolist() == [UNKNOWN] * 4
-
-
 def test_a_page_without_texts_is_an_example_of_nothing() -> None:
     found = made(Truth("One two"), "<body><footer>Imprint</footer>")
     assert (len(found.labels), found.features.shape, found.whole) == (0, (0, len(NAMES)), "")
 
 
 def test_a_page_that_extraction_refuses_is_none() -> None:
-    assert make_example(page("<div>" * 6000 + "text"), None, weak=False) is None
+    assert make_example(page("<div>" * 6000 + "text"), None) is None

@@ -16,7 +16,7 @@ from tests.fit.site import COUNT, html, page, paragraphs, url
 
 def examples() -> list[Example]:
     truths = (Truth("\n".join(paragraphs(number)), (), ()) for number in range(COUNT))
-    made = (make_example(page(html(n), url(n)), truth, weak=False) for n, truth in enumerate(truths))
+    made = (make_example(page(html(n), url(n)), truth) for n, truth in enumerate(truths))
     return [example for example in made if example is not None]
 
 
@@ -41,7 +41,7 @@ def test_no_page_is_judged_by_a_model_that_saw_its_domain(monkeypatch: pytest.Mo
 def test_pages_of_which_nothing_is_known_are_learnt_from_but_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     leaf = Forest(NAMES, np.array([(-1, 0, SCALE)], NODE), np.array([0], np.int32))
     monkeypatch.setattr(held_out, "fit", lambda pages: leaf)
-    unknown = make_example(page(html(0), "http://other.example/"), None, weak=False)
+    unknown = make_example(page(html(0), "http://other.example/"), None)
     assert unknown is not None
     judged = list(
         judge_held_out([*examples(), unknown], {**deal((e.domain for e in examples()), 2), "other.example": 0})

@@ -9,7 +9,6 @@ from models.forest import Forest
 from obelics_pipeline.cli import main
 from obelics_pipeline.extract.main_content import decide
 from obelics_pipeline.extract.main_features import NAMES
-from obelics_pipeline.fit import main_content as command
 from obelics_pipeline.fit.example import make_example
 from obelics_pipeline.fit.gold import Truth
 from tests.fit.site import gold_rows, html, page, paragraphs, url, write_gold, write_warc
@@ -35,12 +34,6 @@ def refused(capsys: pytest.CaptureFixture[str], code: int) -> str:
     return lines[0]
 
 
-@pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the other extractors, which take seconds to load."""
-    monkeypatch.setattr(command, "missing_teachers", lambda: ["trafilatura"])
-
-
 def test_the_same_input_gives_the_same_file(warc: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gold = write_gold(tmp_path, gold_rows(warc))
     said = []
@@ -53,48 +46,39 @@ def test_the_same_input_gives_the_same_file(warc: Path, tmp_path: Path, capsys: 
 
 
 def test_the_model_finds_the_article_of_a_page_it_has_not_seen(
-    warc: Path, tmp_path: Path, alone: None, capsys: pytest.CaptureFixture[str]
+    warc: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "model.json"
     assert fit(warc, write_gold(tmp_path, gold_rows(warc)), output, "--folds", "3", "--workers", "1") == 0
     said = capsys.readouterr().out
-    assert "no weak labels: trafilatura not installed" in said
     (figures,) = [line.split()[-6:] for line in said.splitlines() if line.startswith("probability")]
     assert [float(figure) for figure in figures] == [100] * 6
     forest = Forest.load(output)
     assert forest.features == NAMES
-    example = make_example(page(html(77), url(77)), Truth("x"), weak=False)
+    example = make_example(page(html(77), url(77)), Truth("x"))
     assert example is not None
     kept, confidence = decide(forest.log_odds(example.features), example.characters)
     assert [example.texts[number] for number in np.flatnonzero(kept).tolist()] == paragraphs(77)
     assert confidence > 0.8
 
 
-def test_rows_of_other_pages_are_refused(
-    warc: Path, tmp_path: Path, alone: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_of_other_pages_are_refused(warc: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gold = write_gold(tmp_path, [{"url": "http://other.example/", "article_text": "A"}])
     assert "no row is of a page of the input" in refused(capsys, fit(warc, gold, tmp_path / "m.json", "--workers", "1"))
 
 
-def test_two_rows_of_a_page_are_refused(
-    warc: Path, tmp_path: Path, alone: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_rows_of_a_page_are_refused(warc: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gold = write_gold(tmp_path, [{"url": url(0), "article_text": "A"}] * 2)
     assert "lines 1 and 2" in refused(capsys, fit(warc, gold, tmp_path / "m.json", "--workers", "1"))
 
 
-def test_more_folds_than_domains_are_refused(
-    warc: Path, tmp_path: Path, alone: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_more_folds_than_domains_are_refused(warc: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gold = write_gold(tmp_path, gold_rows(warc))
     said = refused(capsys, fit(warc, gold, tmp_path / "m.json", "--folds", "7", "--workers", "1"))
     assert said == "obelics: --folds 7: pages of 6 domains make 2 to 6 folds"
 
 
-def test_labels_that_are_all_alike_are_refused(
-    warc: Path, tmp_path: Path, alone: None, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_labels_that_are_all_alike_are_refused(warc: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gold = write_gold(tmp_path, [{"url": url(0), "must_contain": [paragraphs(0)[0]]}])
     said = refused(capsys, fit(warc, gold, tmp_path / "m.json", "--folds", "2", "--workers", "1"))
     assert "too little is known of these pages" in said
@@ -109,7 +93,7 @@ def test_labels_that_are_all_alike_are_refused(
     ],
 )
 def test_what_is_not_there_is_said_in_a_line(
-    warc: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: dict[str, Any], message: str, alone: None
+    warc: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: dict[str, Any], message: str
 ) -> None:
     given = {"warc": warc, "gold": write_gold(tmp_path, gold_rows(warc)), "output": tmp_path / "m.json"}
     given |= {name: tmp_path / path for name, path in arguments.items()}
