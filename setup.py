@@ -126,6 +126,7 @@ setup(
     package_data={
         "": ["py.typed"],
         "obelics_pipeline.demo": ["site/**"],
+        "obelics_pipeline.explain": ["page.*"],
         "filters": ["words/**"],
         "models": ["*.json"],
     },

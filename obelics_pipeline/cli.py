@@ -48,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_demo(commands)
     _add_validate(commands)
     _add_export(commands)
+    _add_explain(commands)
     _add_fit(commands)
     return parser
 
@@ -98,6 +99,22 @@ def _add_export(commands: argparse._SubParsersAction[_Parser]) -> None:
     export.add_argument("--format", choices=("parquet",), required=True, help="parquet: the published OBELICS columns")
     export.add_argument("--output", type=Path, metavar="DIR", help="default: DIR/export-FORMAT")
     export.set_defaults(command=_export)
+
+
+def _add_explain(commands: argparse._SubParsersAction[_Parser]) -> None:
+    explain = commands.add_parser(
+        "explain", help="one record, from its bytes to what was kept of it and why; --html shows it in a browser"
+    )
+    explain.add_argument("place", metavar="DIR|FILE", help="folder of a run; or a WARC file, or an HTML file")
+    explain.add_argument(
+        "which", nargs="?", metavar="DOC|URL", help="document id or URL; of a WARC file, its URL or offset; of an HTML "
+        "file, its address",
+    )  # fmt: skip
+    explain.add_argument("--html", type=Path, metavar="FILE", help="raw, simplified and final side by side")
+    explain.add_argument("--input", nargs="+", default=[], metavar="INPUT", help="where the run's WARC files are now")
+    explain.add_argument("--config", metavar="CONFIG", help="default: the run's own; for a FILE, default")
+    explain.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of it")
+    explain.set_defaults(command=_explain)
 
 
 def _add_fit(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -155,6 +172,19 @@ def _export(arguments: argparse.Namespace) -> int:
     output = arguments.output or arguments.folder / f"export-{arguments.format}"
     files = export_parquet(arguments.folder, output)
     print(f"wrote {len(files)} files to {output}")
+    return 0
+
+
+def _explain(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.explain.command import explain, write_html
+    from obelics_pipeline.explain.lines import lines_of
+
+    account = explain(arguments.place, arguments.which, arguments.config, arguments.set, arguments.input)
+    for line in lines_of(account):
+        print(line)
+    if arguments.html is not None:
+        write_html(account, arguments.html)
+        print(f"wrote {arguments.html}")
     return 0
 
 

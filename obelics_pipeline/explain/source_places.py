@@ -1,4 +1,4 @@
-"""Where in a page's source the texts and images of its tree stand: found by their words, for the parser does not say."""
+"""Where in a page's source its texts and images stand: found by their words, for the parser does not say."""
 
 from __future__ import annotations
 

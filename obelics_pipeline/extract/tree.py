@@ -66,7 +66,7 @@ class SimplifiedTree:
         table = self.rows.tolist()
         for number, row in enumerate(table):
             while closing and closing[-1][0] <= number:
-                lines.append(_indent(len(closing) - 1) + f"</{_name(table[closing.pop()[1]][TAG])}>")
+                lines.append(_indent(len(closing) - 1) + f"</{tag_name(table[closing.pop()[1]][TAG])}>")
             value = self.values[number]
             if isinstance(value, str):
                 lines.append(_indent(len(closing)) + html.escape(value, quote=False).replace("\n", "&#10;"))
@@ -75,7 +75,7 @@ class SimplifiedTree:
             if value is None:
                 closing.append((row[END], number))
         while closing:
-            lines.append(_indent(len(closing) - 1) + f"</{_name(table[closing.pop()[1]][TAG])}>")
+            lines.append(_indent(len(closing) - 1) + f"</{tag_name(table[closing.pop()[1]][TAG])}>")
         return "\n".join(lines)
 
 
@@ -86,8 +86,9 @@ def _indent(depth: int) -> str:
 def _start_tag(row: Sequence[int], attributes: Attributes | None) -> str:
     shown = {"marks": " ".join(names_of(row[MARKS]))} if row[MARKS] else {}
     shown |= {name: value or "" for name, value in (attributes or {}).items()}
-    return f"<{_name(row[TAG])}" + "".join(f' {k}="{html.escape(v)}"' for k, v in shown.items()) + ">"
+    return f"<{tag_name(row[TAG])}" + "".join(f' {k}="{html.escape(v)}"' for k, v in shown.items()) + ">"
 
 
-def _name(tag: int) -> str:
+def tag_name(tag: int) -> str:
+    """What the tag of an element or an image is called."""
     return _NAMES.get(tag, "custom")

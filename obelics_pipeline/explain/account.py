@@ -1,0 +1,103 @@
+"""All that can be told of one page: its simplified tree, its documents with every score, and what a run made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obelics_pipeline.config import RunConfig
+from obelics_pipeline.document import Document, Node
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.explain.in_run import Fate, InRun
+from obelics_pipeline.explain.node_rows import node_rows
+from obelics_pipeline.extract.main_content import probabilities
+from obelics_pipeline.extract.measure import Measurer
+from obelics_pipeline.extract.page import PageRejected, SimplifiedPage, simplify_page
+from obelics_pipeline.extract.stage import MEASURING_ERROR, Refused, page_documents
+from obelics_pipeline.read.page import Page, Skipped
+
+
+@dataclass(frozen=True)
+class Account:
+    """What extraction makes of a record today, by a config.
+
+    `reason` says why there are no documents, None where there are; `documents` carry every score, also those after
+    the first drop. `simplified` is None for a record that is no page, or too costly, and by the reference's rules,
+    which make no tree. `probability` has one value a row of its tree (see `probabilities`), None where nobody asked.
+    `rows` are those of each node, over all documents. `in_run` and `fates` are what a run's folder says.
+    """
+
+    path: str
+    record: Page | Skipped
+    config: RunConfig
+    reason: str | None
+    documents: Sequence[Document] = ()
+    simplified: SimplifiedPage | None = None
+    probability: NDArray[np.float64] | None = None
+    rows: Sequence[Sequence[int]] = ()
+    notices: Sequence[str] = ()
+    in_run: InRun | None = None
+    fates: Mapping[str, Fate] = field(default_factory=dict)
+
+    def nodes_of(self, document: Document) -> Sequence[Node]:
+        """The nodes of a document: as the run ended with them, where these are the same ones, else as they are now."""
+        fate = self.fates.get(document.doc_id)
+        if fate is None or fate.assembled is None or len(fate.assembled.nodes) != len(document.nodes):
+            return document.nodes
+        return fate.assembled.nodes
+
+    def nodes(self) -> list[tuple[Node, Sequence[int]]]:
+        """Every node of the documents, in order, with its rows of the tree."""
+        nodes = [node for document in self.documents for node in self.nodes_of(document)]
+        return list(zip(nodes, self.rows or [()] * len(nodes), strict=True))
+
+
+def account_of(path: str, record: Page | Skipped, config: RunConfig) -> Account:
+    """Extract and measure a record anew. `path` says where it is. Raises UserError for what the config misses."""
+    measurer = Measurer(config.filters, config.language)
+    if isinstance(record, Skipped):
+        return Account(path, record, config, record.reason)
+    simplified = _simplified(record, config)
+    outcome = page_documents(record, config)
+    probability = None
+    if simplified is not None and config.extract.scope == "main":
+        probability = probabilities(simplified.tree)
+    if isinstance(outcome, Refused):
+        return Account(path, record, config, outcome.reason, simplified=simplified, probability=probability)
+    for document in outcome:
+        _measure(measurer, document)
+    return Account(
+        path,
+        record,
+        config,
+        None,
+        outcome,
+        simplified,
+        probability,
+        node_rows(simplified, config.extract) if simplified is not None else (),
+        measurer.notices(),
+    )
+
+
+def _simplified(page: Page, config: RunConfig) -> SimplifiedPage | None:
+    if config.extract.rules != "default":
+        return None
+    try:
+        return simplify_page(page.html, page.url, config.extract)
+    except PageRejected:
+        return None
+    except Exception:  # page_documents gives it as the reason
+        return None
+
+
+def _measure(measurer: Measurer, document: Document) -> None:
+    """Measure as the extract stage does, but beyond the first drop."""
+    try:
+        measurer.measure(document, everything=True)
+    except UserError:
+        raise
+    except Exception as error:  # a filter of somebody else's
+        document.reason = f"{MEASURING_ERROR}_{type(error).__name__}"

@@ -1,0 +1,59 @@
+"""`obelics explain`: finds a record, tells its life, and writes the page that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from obelics_pipeline.commit import write_file
+from obelics_pipeline.config import RunConfig, load_config
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.explain.account import Account, account_of
+from obelics_pipeline.explain.in_run import fates_of, find_in_run, noted_inputs
+from obelics_pipeline.explain.record import find_warc, is_warc, page_in_file, record_at, record_of
+from obelics_pipeline.explain.side_by_side import side_by_side
+from obelics_pipeline.folder import RunFolder
+
+DEFAULT_CONFIG = "default"  # of a file that is no run's
+
+
+def explain(
+    place: str, which: str | None, config: str | None = None, overrides: Sequence[str] = (), inputs: Sequence[str] = ()
+) -> Account:
+    """The account of one record.
+
+    `place` is a run's folder and `which` a document id or a URL; or a WARC file and a URL or an offset, None for its
+    only page; or a file with a page and its address. `config` is the run's own, or default, unless it is named;
+    `inputs` say where a run's WARC files are now. Raises UserError.
+    """
+    if Path(place).is_dir():
+        if which is None:
+            raise UserError(f"{place}: say which record: obelics explain {place} DOC, or a URL")
+        return _of_run(RunFolder(Path(place)), which, config, overrides, inputs)
+    checked = load_config(config or DEFAULT_CONFIG, overrides)
+    if is_warc(place):
+        return account_of(place, record_of(place, which, checked.reading), checked)
+    if not Path(place).is_file():
+        raise UserError(f"{place}: no such folder or file; give the folder of a run, a WARC file or an HTML file")
+    return account_of(place, page_in_file(Path(place), which, checked.reading), checked)
+
+
+def write_html(account: Account, path: Path) -> None:
+    """Write the page that shows raw, simplified and final side by side. Raises UserError where it cannot be written."""
+    try:
+        write_file(path, side_by_side(account).encode())
+    except OSError as error:
+        raise UserError(f"--html {path}: cannot be written: {error.strerror}") from None
+
+
+def _of_run(
+    folder: RunFolder, which: str, config: str | None, overrides: Sequence[str], inputs: Sequence[str]
+) -> Account:
+    found = find_in_run(folder, which)
+    checked: RunConfig = load_config(config or str(folder.config), overrides)
+    path = find_warc(found.warc_filename, [*inputs, *noted_inputs(folder)], checked.reading)
+    record = record_at(path, found.warc_filename, found.offset, found.url, checked.reading)
+    account = account_of(path, record, checked)
+    fates = fates_of(folder, found.unit, [document.doc_id for document in account.documents])
+    return replace(account, in_run=found, fates=fates)

@@ -1,0 +1,153 @@
+"""What a run's folder knows of a record and of the documents made from it. Only what manifests name is believed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from obelics_pipeline.commit import Manifest, read_manifest
+from obelics_pipeline.document import Document
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.tables import read_documents
+
+_DOC_ID = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True)
+class InRun:
+    """A record as a run met it: read by `unit` of the extract stage, and `outcome` is kept, dropped or failed.
+
+    `others` are the further records with this URL: the WARC file and the offset of each.
+    """
+
+    unit: str
+    url: str | None
+    warc_filename: str
+    offset: int
+    length: int
+    outcome: str
+    reason: str | None
+    doc_id: str | None = None  # the one that was asked for, if one was
+    others: Sequence[tuple[str, int]] = ()
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of a document in the run: as extract left it, as it met its images, and where it stands in a tar."""
+
+    extracted: Document | None = None
+    assembled: Document | None = None
+    shard: str | None = None
+    offset: int | None = None  # bytes
+    length: int | None = None  # bytes
+
+
+def find_in_run(folder: RunFolder, which: str) -> InRun:
+    """The record of a document id or of a URL; of several records with one URL the first that was kept, else the first.
+
+    Raises UserError for a folder without extracted documents, and for what the run never saw.
+    """
+    manifests = list(_manifests(folder.extract))
+    if not manifests:
+        raise UserError(f"{folder.path}: not the folder of a run, or nothing is extracted there yet; see: obelics run")
+    found = _of_document(folder, manifests, which) if _DOC_ID.fullmatch(which) else _of_url(folder, manifests, which)
+    if found is None:
+        records = sum(m.ledgers["records"].entered for m in manifests)
+        kind = "no document has this id" if _DOC_ID.fullmatch(which) else "this URL was never seen"
+        raise UserError(f"{which}: {kind} among the {records:,} records of {folder.path}; URLs count letter by letter")
+    return found
+
+
+def fates_of(folder: RunFolder, unit: str, doc_ids: Sequence[str]) -> dict[str, Fate]:
+    """What became of the documents of a unit, by id; documents that the run does not have are left out."""
+    extracted = _documents(folder.extract, [unit], doc_ids)
+    label = unit.rpartition("-")[0]
+    units = [m.unit for m in _manifests(folder.assembled) if m.unit.rpartition("-")[0] == label]
+    assembled = _documents(folder.assembled, units, doc_ids)
+    placed = _index_rows(folder, doc_ids)
+    return {
+        doc_id: Fate(document, assembled.get(doc_id), *placed.get(doc_id, (None, None, None)))
+        for doc_id, document in extracted.items()
+    }
+
+
+def noted_inputs(folder: RunFolder) -> list[str]:
+    """What the runs in a folder were given as input, the last run's first, as it was written on the command line."""
+    try:
+        lines = folder.events.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    events = [json.loads(line) for line in lines if '"run_started"' in line and line.endswith("}")]
+    return list(dict.fromkeys(pattern for event in reversed(events) for pattern in event.get("inputs", ())))
+
+
+def _manifests(folder: Path) -> Iterator[Manifest]:
+    for path in sorted((folder / "manifests").glob("*.json")):
+        manifest = read_manifest(folder, path.stem)
+        if manifest is not None:
+            yield manifest
+
+
+def _of_document(folder: RunFolder, manifests: Sequence[Manifest], doc_id: str) -> InRun | None:
+    for manifest in manifests:
+        for document in _documents(folder.extract, [manifest.unit], [doc_id]).values():
+            return InRun(
+                manifest.unit,
+                document.url,
+                document.warc_filename,
+                document.warc_record_offset,
+                document.warc_record_length,
+                "kept",
+                None,
+                doc_id,
+            )
+    return None
+
+
+def _of_url(folder: RunFolder, manifests: Sequence[Manifest], url: str) -> InRun | None:
+    found: list[tuple[str, dict[str, Any]]] = []
+    for manifest in manifests:
+        table = pq.read_table(manifest.path(folder.extract, "records"), filters=[("url", "==", url)])
+        found += [(manifest.unit, row) for row in table.to_pylist()]
+    if not found:
+        return None
+    unit, row = next((item for item in found if item[1]["outcome"] == "kept"), found[0])
+    others = [(r["warc_filename"], r["warc_record_offset"]) for _, r in found if r is not row]
+    return InRun(
+        unit,
+        url,
+        row["warc_filename"],
+        row["warc_record_offset"],
+        row["warc_record_length"],
+        row["outcome"],
+        row["reason"],
+        others=others,
+    )
+
+
+def _documents(folder: Path, units: Sequence[str], doc_ids: Sequence[str]) -> dict[str, Document]:
+    found: dict[str, Document] = {}
+    for unit in units:
+        manifest = read_manifest(folder, unit)
+        if manifest is None:
+            continue
+        path = manifest.path(folder, "data")
+        for row, doc_id in enumerate(pq.read_table(path, columns=["doc_id"])["doc_id"].to_pylist()):
+            if doc_id in doc_ids:
+                found[doc_id] = next(read_documents(path, row, row + 1))
+    return found
+
+
+def _index_rows(folder: RunFolder, doc_ids: Sequence[str]) -> dict[str, tuple[str, int, int]]:
+    if not folder.index.exists():
+        return {}
+    columns = ["doc_id", "shard", "offset", "length"]
+    table = pq.read_table(folder.index, columns=columns, filters=[("doc_id", "in", list(doc_ids))])
+    return {row["doc_id"]: (row["shard"], row["offset"], row["length"]) for row in table.to_pylist()}

@@ -1,0 +1,43 @@
+"""An account as plain, aligned lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from obelics_pipeline.document import Document, ImageNode, Node
+from obelics_pipeline.explain.account import Account
+from obelics_pipeline.explain.facts import Facts, facts_of, facts_of_document, verdict_on
+from obelics_pipeline.explain.visible import on_a_line
+
+_WIDTH = 100  # characters shown of a text or a value
+
+
+def lines_of(account: Account) -> Iterator[str]:
+    """The tables of `facts_of`, then each document with its scores and its nodes, one a line."""
+    for facts in facts_of(account):
+        yield from _table(facts)
+    for document in account.documents:
+        for facts in facts_of_document(account, document):
+            yield from _table(facts)
+        yield from _table(Facts("nodes", [_node(node, document, account) for node in account.nodes_of(document)]))
+    for notice in account.notices:
+        yield f"note: {notice}"
+
+
+def _node(node: Node, document: Document, account: Account) -> tuple[str, ...]:
+    verdict = node.reason or "kept"
+    if isinstance(node, ImageNode):
+        return verdict, f"image {node.role or ''}".strip(), f"{node.src} {node.alt_text or ''}".strip()
+    why = verdict_on(node, document, account.config.filters)
+    return verdict, node.role, (f"({why}) " if why else "") + node.text
+
+
+def _table(facts: Facts) -> Iterator[str]:
+    """A title, then the rows, indented, columns aligned; the last column is cut, what is from the web made safe."""
+    yield facts.title
+    rows = [[on_a_line(cell) for cell in row] for row in facts.rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        yield ("  " + "  ".join([*cells, on_a_line(row[-1], _WIDTH)])).rstrip()
+    yield ""

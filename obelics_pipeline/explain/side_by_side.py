@@ -1,0 +1,69 @@
+"""One HTML file that shows a page raw, simplified and final, side by side. It loads nothing and holds no link."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+from string import Template
+
+from obelics_pipeline.document import ImageNode
+from obelics_pipeline.explain.account import Account
+from obelics_pipeline.explain.facts import facts_of
+from obelics_pipeline.explain.final_view import final_view, table
+from obelics_pipeline.explain.markup import text
+from obelics_pipeline.explain.raw_view import raw_view
+from obelics_pipeline.explain.source_places import image_place, text_places
+from obelics_pipeline.explain.tree_view import DEEPEST, tree_view
+from obelics_pipeline.read.page import Page
+
+_INDENT = 0.55  # em a level
+
+
+def side_by_side(account: Account) -> str:
+    """The file. Its policy lets a browser run and style by what is ours only, known by hash, and load nothing."""
+    style, script = _packaged("page.css") + _indents(), _packaged("page.js")
+    record = account.record
+    return Template(_packaged("page.html")).substitute(
+        style=style,
+        script=script,
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        url=text(record.url or account.path),
+        facts="".join(table(facts) for facts in facts_of(account)),
+        raw=raw_view(record.html, _rows_at(record.html, account)) if isinstance(record, Page) else "<p>No page.</p>",
+        tree=tree_view(account),
+        final=final_view(account),
+    )
+
+
+def _rows_at(source: str, account: Account) -> dict[int, list[int]]:
+    """The rows of the tree by the position in the source where their text, or their picture's address, begins."""
+    if account.simplified is None:
+        return {}
+    values = account.simplified.tree.values
+    rows = [row for row, value in enumerate(values) if isinstance(value, str)]
+    places = dict(zip(rows, text_places(source, [str(values[row]) for row in rows]), strict=True))
+    found: dict[int, list[int]] = {}
+    for row, place in places.items():
+        if place is not None:
+            found.setdefault(place, []).append(row)
+    before = 0
+    for node, (row, *_) in ((node, rows) for node, rows in account.nodes() if rows):
+        if not isinstance(node, ImageNode):
+            before = places.get(row) or before
+        elif (place := image_place(source, node.unformatted_src, before)) is not None:
+            found.setdefault(place, []).append(row)
+    return found
+
+
+def _packaged(name: str) -> str:
+    return files("obelics_pipeline.explain").joinpath(name).read_text(encoding="utf-8")
+
+
+def _indents() -> str:
+    return "".join(f".d{level}{{padding-left:{_INDENT * level + 1.2:.2f}em}}\n" for level in range(DEEPEST + 1))
+
+
+def _hash(content: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
