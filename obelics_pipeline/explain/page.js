@@ -36,3 +36,6 @@ document.addEventListener("click", ({ target }) => {
 document.addEventListener("keydown", ({ key, target }) => {
   if (key === "Enter" && target.matches(".final [data-r]")) light(target);
 });
+
+const beginning = document.querySelector(".final [data-r]");
+if (beginning) light(beginning);

@@ -34,7 +34,7 @@ def raw_view(source: str, rows_at: Mapping[int, Sequence[int]]) -> str:
 
 
 def _line(content: str, rows: Sequence[int]) -> str:
-    return f'<p data-r="{" ".join(map(str, rows))}">{content}</p>' if rows else f"<p>{content}</p>"
+    return f'<div data-r="{" ".join(map(str, rows))}">{content}</div>' if rows else f"<div>{content}</div>"
 
 
 class _Lines:
@@ -51,7 +51,7 @@ class _Lines:
             if number:
                 self.end()
             if line.strip():
-                self._add(text(line), start)
+                self._add(text(line if self._line else line.lstrip()), start)
             start += len(line) + 1
 
     def markup(self, value: str, start: int) -> None:

@@ -42,18 +42,16 @@ def _rows_at(source: str, account: Account) -> dict[int, list[int]]:
     if account.simplified is None:
         return {}
     values = account.simplified.tree.values
-    rows = [row for row, value in enumerate(values) if isinstance(value, str)]
-    places = dict(zip(rows, text_places(source, [str(values[row]) for row in rows]), strict=True))
+    texts = [row for row, value in enumerate(values) if isinstance(value, str)]
+    places = dict(zip(texts, text_places(source, [str(values[row]) for row in texts]), strict=True))
+    images = {rows[0]: node for node, rows in account.nodes() if isinstance(node, ImageNode) and rows}
     found: dict[int, list[int]] = {}
-    for row, place in places.items():
+    before = 0  # where the last text or image that was found begins: an address may stand in the head as well
+    for row in sorted([*texts, *images]):
+        place = image_place(source, images[row].unformatted_src, before) if row in images else places[row]
         if place is not None:
             found.setdefault(place, []).append(row)
-    before = 0
-    for node, (row, *_) in ((node, rows) for node, rows in account.nodes() if rows):
-        if not isinstance(node, ImageNode):
-            before = places.get(row) or before
-        elif (place := image_place(source, node.unformatted_src, before)) is not None:
-            found.setdefault(place, []).append(row)
+            before = max(before, place)
     return found
 
 
