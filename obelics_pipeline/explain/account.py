@@ -42,16 +42,16 @@ class Account:
     in_run: InRun | None = None
     fates: Mapping[str, Fate] = field(default_factory=dict)
 
-    def nodes_of(self, document: Document) -> Sequence[Node]:
-        """The nodes of a document: as the run ended with them, where these are the same ones, else as they are now."""
+    def ended(self, document: Document) -> Document:
+        """A document as the run ended with it, images and all, where that has the same nodes; else as it is now."""
         fate = self.fates.get(document.doc_id)
         if fate is None or fate.assembled is None or len(fate.assembled.nodes) != len(document.nodes):
-            return document.nodes
-        return fate.assembled.nodes
+            return document
+        return fate.assembled
 
     def nodes(self) -> list[tuple[Node, Sequence[int]]]:
         """Every node of the documents, in order, with its rows of the tree."""
-        nodes = [node for document in self.documents for node in self.nodes_of(document)]
+        nodes = [node for document in self.documents for node in self.ended(document).nodes]
         return list(zip(nodes, self.rows or [()] * len(nodes), strict=True))
 
 

@@ -40,7 +40,8 @@ def facts_of(account: Account) -> Iterator[Facts]:
 
 def facts_of_document(account: Account, document: Document) -> Iterator[Facts]:
     """What became of a document, and its scores."""
-    rows: list[Row] = [("outcome", outcome_of(document.reason)), *_contents(document)]
+    ended = account.ended(document)
+    rows: list[Row] = [("outcome", outcome_of(ended.reason)), *_contents(ended)]
     fate = account.fates.get(document.doc_id)
     if account.in_run is not None:
         rows += _fate(document, fate)
@@ -149,14 +150,18 @@ def _contents(document: Document) -> Iterator[Row]:
 
 def _fate(document: Document, fate: Fate | None) -> Iterator[Row]:
     if fate is None or fate.extracted is None:
-        yield "in the run", "no such document: config or version differ, or the record gave others then"
+        yield "extracted", "no such document: config or version differ, or the record gave others then"
         return
-    same = fate.extracted.reason == document.reason and fate.extracted.text() == document.text()
-    yield "in the run", outcome_of(fate.extracted.reason) + ("" if same else "; DIFFERS from what is shown here")
+    same = fate.extracted.reason == document.reason and _written(fate.extracted) == _written(document)
+    yield "extracted", outcome_of(fate.extracted.reason) + ("" if same else "; DIFFERS from what is shown here")
     if fate.assembled is not None:
         yield "with images", outcome_of(fate.assembled.reason)
     if fate.shard is not None:
         yield "stands in", f"{fate.shard} at byte {fate.offset:,}, {fate.length:,} bytes"
+
+
+def _written(document: Document) -> list[str]:
+    return [node.text if isinstance(node, TextNode) else node.src for node in document.nodes]
 
 
 def _scores(account: Account, document: Document) -> Iterator[Row]:

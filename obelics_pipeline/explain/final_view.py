@@ -31,12 +31,10 @@ def _cell(cell: str) -> str:
 def _parts(account: Account) -> Iterator[str]:
     rows = iter(account.nodes())
     for document in account.documents:
-        bad = "" if document.reason is None else " bad"
+        reason = account.ended(document).reason
+        bad = "" if reason is None else " bad"
         facts = "".join(table(facts) for facts in facts_of_document(account, document))
-        yield (
-            f'<details class="verdict{bad}"><summary>{text(outcome_of(document.reason))}</summary>{facts}</details>'
-            "<article>"
-        )
+        yield (f'<details class="verdict{bad}"><summary>{text(outcome_of(reason))}</summary>{facts}</details><article>')
         for _ in document.nodes:
             yield _node(*next(rows), document, account)
         yield "</article>"

@@ -60,8 +60,10 @@ def find_in_run(folder: RunFolder, which: str) -> InRun:
     found = _of_document(folder, manifests, which) if _DOC_ID.fullmatch(which) else _of_url(folder, manifests, which)
     if found is None:
         records = sum(m.ledgers["records"].entered for m in manifests)
-        kind = "no document has this id" if _DOC_ID.fullmatch(which) else "this URL was never seen"
-        raise UserError(f"{which}: {kind} among the {records:,} records of {folder.path}; URLs count letter by letter")
+        among = f"among the {records:,} records of {folder.path}"
+        if _DOC_ID.fullmatch(which):
+            raise UserError(f"{which}: no document has this id {among}")
+        raise UserError(f"{which}: this URL was never seen {among}; it must be the same letter by letter")
     return found
 
 
@@ -146,7 +148,7 @@ def _documents(folder: Path, units: Sequence[str], doc_ids: Sequence[str]) -> di
 
 
 def _index_rows(folder: RunFolder, doc_ids: Sequence[str]) -> dict[str, tuple[str, int, int]]:
-    if not folder.index.exists():
+    if not doc_ids or not folder.index.exists():
         return {}
     columns = ["doc_id", "shard", "offset", "length"]
     table = pq.read_table(folder.index, columns=columns, filters=[("doc_id", "in", list(doc_ids))])

@@ -19,7 +19,7 @@ def lines_of(account: Account) -> Iterator[str]:
     for document in account.documents:
         for facts in facts_of_document(account, document):
             yield from _table(facts)
-        yield from _table(Facts("nodes", [_node(node, document, account) for node in account.nodes_of(document)]))
+        yield from _table(Facts("nodes", [_node(node, document, account) for node in account.ended(document).nodes]))
     for notice in account.notices:
         yield f"note: {notice}"
 
