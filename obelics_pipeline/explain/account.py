@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obelics_pipeline.config import RunConfig
-from obelics_pipeline.document import Document, Node
+from obelics_pipeline.document import Document, Node, TextNode
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.explain.in_run import Fate, InRun
 from obelics_pipeline.explain.node_rows import node_rows
@@ -42,17 +42,26 @@ class Account:
     in_run: InRun | None = None
     fates: Mapping[str, Fate] = field(default_factory=dict)
 
+    def as_in_run(self, document: Document) -> bool:
+        """Whether the run extracted the same document, and kept it or dropped it for the same reason."""
+        extracted = self.fates.get(document.doc_id, Fate()).extracted
+        if extracted is None or extracted.reason != document.reason:
+            return False
+        return _written(extracted) == _written(document)
+
     def ended(self, document: Document) -> Document:
-        """A document as the run ended with it, images and all, where that has the same nodes; else as it is now."""
-        fate = self.fates.get(document.doc_id)
-        if fate is None or fate.assembled is None or len(fate.assembled.nodes) != len(document.nodes):
-            return document
-        return fate.assembled
+        """A document as the run ended with it, images and all, if it is the same one; else as it is now."""
+        assembled = self.fates.get(document.doc_id, Fate()).assembled
+        return assembled if assembled is not None and self.as_in_run(document) else document
 
     def nodes(self) -> list[tuple[Node, Sequence[int]]]:
         """Every node of the documents, in order, with its rows of the tree."""
         nodes = [node for document in self.documents for node in self.ended(document).nodes]
         return list(zip(nodes, self.rows or [()] * len(nodes), strict=True))
+
+
+def _written(document: Document) -> list[str]:
+    return [node.text if isinstance(node, TextNode) else node.src for node in document.nodes]
 
 
 def account_of(path: str, record: Page | Skipped, config: RunConfig) -> Account:

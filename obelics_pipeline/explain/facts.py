@@ -9,7 +9,7 @@ from obelics_pipeline.config import FiltersConfig
 from obelics_pipeline.config.filtering import Bounds
 from obelics_pipeline.document import Document, ImageNode, TextNode
 from obelics_pipeline.explain.account import Account
-from obelics_pipeline.explain.in_run import Fate, InRun
+from obelics_pipeline.explain.in_run import InRun
 from obelics_pipeline.extract.main_content import MIN_CONFIDENCE, MIN_PROBABILITY
 from obelics_pipeline.extract.measure import LANGUAGE_SCORE
 from obelics_pipeline.extract.tree import CHARS
@@ -42,9 +42,8 @@ def facts_of_document(account: Account, document: Document) -> Iterator[Facts]:
     """What became of a document, and its scores."""
     ended = account.ended(document)
     rows: list[Row] = [("outcome", outcome_of(ended.reason)), *_contents(ended)]
-    fate = account.fates.get(document.doc_id)
     if account.in_run is not None:
-        rows += _fate(document, fate)
+        rows += _fate(account, document)
     yield Facts(f"document {document.doc_id}", rows)
     yield Facts("scores", list(_scores(account, document)))
 
@@ -148,20 +147,20 @@ def _contents(document: Document) -> Iterator[Row]:
     yield "images", f"{len(document.images())} of {len(images)} kept"
 
 
-def _fate(document: Document, fate: Fate | None) -> Iterator[Row]:
+def _fate(account: Account, document: Document) -> Iterator[Row]:
+    fate = account.fates.get(document.doc_id)
     if fate is None or fate.extracted is None:
         yield "extracted", "no such document: config or version differ, or the record gave others then"
         return
-    same = fate.extracted.reason == document.reason and _written(fate.extracted) == _written(document)
-    yield "extracted", outcome_of(fate.extracted.reason) + ("" if same else "; DIFFERS from what is shown here")
+    yield (
+        "extracted",
+        outcome_of(fate.extracted.reason)
+        + ("" if account.as_in_run(document) else "; DIFFERS from what is shown here"),
+    )
     if fate.assembled is not None:
         yield "with images", outcome_of(fate.assembled.reason)
     if fate.shard is not None:
         yield "stands in", f"{fate.shard} at byte {fate.offset:,}, {fate.length:,} bytes"
-
-
-def _written(document: Document) -> list[str]:
-    return [node.text if isinstance(node, TextNode) else node.src for node in document.nodes]
 
 
 def _scores(account: Account, document: Document) -> Iterator[Row]:

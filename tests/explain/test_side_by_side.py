@@ -1,0 +1,129 @@
+"""The HTML file is one file: it loads nothing, runs nothing but our own, and shows what is hostile as text."""
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+
+from obelics_pipeline.config import load_config
+from obelics_pipeline.explain.account import Account, account_of
+from obelics_pipeline.explain.record import page_in_file
+from obelics_pipeline.explain.side_by_side import side_by_side
+from tests.explain.hostile import PAGE, URL, Elements
+
+OURS = {
+    *(
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "script",
+        "body",
+        "header",
+        "main",
+        "details",
+        "summary",
+        "div",
+        "label",
+    ),
+    *("input", "h2", "section", "p", "i", "b", "em", "small", "code", "span", "button", "table", "caption", "tr", "td"),
+    *("article", "figure", "pre"),
+}
+ATTRIBUTES = {
+    *(
+        "lang",
+        "charset",
+        "http-equiv",
+        "content",
+        "name",
+        "type",
+        "id",
+        "class",
+        "data-r",
+        "data-end",
+        "tabindex",
+        "dir",
+    ),
+}
+
+
+def account(folder: Path, html: str = PAGE, url: str = URL, *overrides: str) -> Account:
+    path = folder / "page.html"
+    path.write_text(html, encoding="utf-8")
+    config = load_config("default", overrides)
+    return account_of(str(path), page_in_file(path, url, config.reading), config)
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Elements:
+    return Elements(side_by_side(account(tmp_path_factory.mktemp("hostile"))))
+
+
+def test_nothing_of_the_page_is_markup(shown: Elements) -> None:
+    assert {tag for tag, _ in shown.found} <= OURS
+    assert {name for _, attributes in shown.found for name in attributes} <= ATTRIBUTES
+    assert "How <script>x()</script> </style> and \"quotes\" 'were' found" in shown.text
+    assert "${style} $script and {{ 7 * 7 }} are what they are" in shown.text
+
+
+def test_nothing_is_loaded_or_linked(shown: Elements) -> None:
+    for _, attributes in shown.found:
+        assert not {"src", "href", "srcset", "action", "data", "poster", "background", "style"} & set(attributes)
+    (style,) = shown.inside["style"]
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_the_policy_allows_our_script_and_style_alone(shown: Elements) -> None:
+    policy = next(a["content"] for _, a in shown.found if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert "default-src 'none'" in policy
+    for kind in ("script", "style"):
+        (ours,) = shown.inside[kind]
+        hashed = base64.b64encode(hashlib.sha256(ours.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{hashed}'" in policy
+
+
+def test_an_override_of_the_direction_is_shown_by_its_number(shown: Elements) -> None:
+    assert "\u202e" not in shown.text
+    assert "⟨U+202E⟩gpj.exe" in shown.text
+
+
+def test_a_final_text_is_lit_with_its_row_and_its_place_in_the_source(shown: Elements) -> None:
+    places = [attributes["data-r"] or "" for _, attributes in shown.found if "data-r" in attributes]
+    titles = [place for place in places if places.count(place) == 3]
+    assert titles, places
+
+
+def test_the_probability_stands_beside_a_text_and_frames_are_named(tmp_path: Path) -> None:
+    html = side_by_side(account(tmp_path, PAGE.replace("</body>", "<footer>All rights are ours</footer></body>")))
+    assert "<b>frame</b><span>All rights are ours</span>" in html
+    assert '<p class="t d' in html
+    assert "<b>0." in html
+
+
+def test_dropped_texts_are_there_with_their_reason(tmp_path: Path) -> None:
+    html = side_by_side(account(tmp_path, PAGE, URL, "filters.paragraph.word_count={min: 20}"))
+    assert re.search(r'class="caption no"[^>]*><small>caption, word_count 1\d, must be &gt;= 20</small>', html)
+
+
+def test_the_rules_of_the_reference_have_no_tree(tmp_path: Path) -> None:
+    html = side_by_side(account(tmp_path, PAGE, URL, "extract.rules=obelics"))
+    assert "rules make no tree" in html
+    assert "nobody in the village had expected" in html
+
+
+def test_a_page_without_a_document_is_shown_with_its_reason(tmp_path: Path) -> None:
+    page = '<meta name="robots" content="noai"><p>Nobody may train on these words.</p>'
+    elements = Elements(side_by_side(account(tmp_path, page)))
+    assert "dropped: noai_meta" in elements.text
+    assert "Nobody may train on these words." in elements.text
+
+
+def test_deep_and_large_pages_are_shown(tmp_path: Path) -> None:
+    deep = "<div>" * 3_000 + "<p>" + "word " * 200 + "</div>" * 3_000 + "<p>end of it" * 5_000
+    html = side_by_side(account(tmp_path, deep, URL, "extract.scope=page"))
+    assert html.count('class="t d') == 5_001
