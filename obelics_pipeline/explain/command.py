@@ -11,7 +11,7 @@ from obelics_pipeline.config import RunConfig, load_config
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.explain.account import Account, account_of
 from obelics_pipeline.explain.in_run import fates_of, find_in_run, noted_inputs
-from obelics_pipeline.explain.record import find_warc, is_warc, page_in_file, record_at, record_of
+from obelics_pipeline.explain.record import find_warc, is_warc, page_in_file, pointed_at, record_at, record_of
 from obelics_pipeline.explain.side_by_side import side_by_side
 from obelics_pipeline.folder import RunFolder
 
@@ -52,8 +52,12 @@ def _of_run(
 ) -> Account:
     found = find_in_run(folder, which)
     checked: RunConfig = load_config(config or str(folder.config), overrides)
-    path = find_warc(found.warc_filename, [*inputs, *noted_inputs(folder)], checked.reading)
-    record = record_at(path, found.warc_filename, found.offset, found.url, checked.reading)
+    name, patterns = found.warc_filename, [*inputs, *noted_inputs(folder)]
+    path = find_warc(name, patterns, checked.reading)
+    if name.endswith(".parquet"):
+        name = pointed_at(path, found.url, found.offset, checked.reading)
+        path = find_warc(name, patterns, checked.reading)
+    record = record_at(path, name, found.offset, found.url, checked.reading)
     account = account_of(path, record, checked)
     fates = fates_of(folder, found.unit, [document.doc_id for document in account.documents])
     return replace(account, in_run=found, fates=fates)

@@ -13,6 +13,7 @@ from obelics_pipeline.read.inputs import WARC_SUFFIXES
 from obelics_pipeline.read.listing import expand, resolve_key
 from obelics_pipeline.read.opening import file_facts, open_source
 from obelics_pipeline.read.page import Page, Skipped
+from obelics_pipeline.read.pointer_table import count_rows, read_rows
 from obelics_pipeline.read.raw_record import Gap, RawRecord
 from obelics_pipeline.read.records import raw_records
 from obelics_pipeline.read.response import block_cap, judge, target_uri
@@ -48,6 +49,17 @@ def find_warc(name: str, patterns: Sequence[str], config: ReadingConfig) -> str:
         where = ", ".join(patterns[:3]) or "nothing"
         raise UserError(f"{name}: this WARC file is gone: not in {where}; say where it is now: --input FILE")
     return moved
+
+
+def pointed_at(table: str, url: str | None, offset: int, config: ReadingConfig) -> str:
+    """The WARC file that a pointer table names for a URL and an offset. Raises UserError where it names none.
+
+    Of a record that gave no page a run notes the table that it was read by.
+    """
+    for pointer in read_rows(table, 0, count_rows(table, config), config):
+        if (pointer.url, pointer.offset) == (url, offset) and pointer.warc_filename:
+            return pointer.warc_filename
+    raise UserError(f"{table}: no row with byte {offset} and {url}; the table is not the one that was read")
 
 
 def record_at(path: str, name: str, offset: int, url: str | None, config: ReadingConfig) -> Page | Skipped:

@@ -4,6 +4,8 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from obelics_pipeline.cli import main
@@ -21,7 +23,7 @@ LOST_IMAGE = "http://brokenframe.example/three-of-four.html"
 @pytest.fixture(scope="module")
 def run(warcs: list[Path], proxy: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("run") / "out"
-    code, printed = finish(command(warcs, output), proxy)
+    code, printed = finish(command(warcs, output, sets=["fetch.timeout_seconds=1"]), proxy)
     assert code == 0, printed
     return output
 
@@ -57,8 +59,6 @@ def test_a_document_of_a_run_is_told_from_its_bytes_to_its_shard(capsys: pytest.
 
 def test_every_record_with_a_url_is_told_as_the_run_decided_it(run: Path) -> None:
     """Kept or dropped, and why: what is found anew is what the run found."""
-    import pyarrow.parquet as pq
-
     rows = [row for path in sorted((run / "extract/records").iterdir()) for row in pq.read_table(path).to_pylist()]
     one_of_each = {row["reason"]: row for row in rows if row["url"] and row["url"].count("fieldwiki") == 0}
     assert len(one_of_each) > 6
@@ -112,6 +112,25 @@ def test_another_file_in_its_place_is_not_taken_for_it(
         (tmp_path / path.name).write_bytes(record(b"<p>other", "http://other.example/", compressed=True))
     line = refused(capsys, str(run), KEPT, "--input", *(str(tmp_path / path.name) for path in warcs))
     assert "not the one that was read" in line
+
+
+def test_records_that_a_pointer_table_names_are_found_in_their_files(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    first = record(PAGE.encode(), "http://site.example/1", compressed=True)
+    second = record(b"gone", "http://site.example/2", status="404 Not Found", compressed=True)
+    (tmp_path / "crawl").mkdir()
+    (tmp_path / "crawl" / "a.warc.gz").write_bytes(first + second)
+    places = [("http://site.example/1", 0, len(first)), ("http://site.example/2", len(first), len(second))]
+    names = ("url", "warc_record_offset", "warc_record_length")
+    rows = [dict(zip(names, place, strict=True), warc_filename="crawl/a.warc.gz") for place in places]
+    table, output = tmp_path / "pointers.parquet", tmp_path / "out"
+    pq.write_table(pa.Table.from_pylist(rows), table)
+    sets = ["--set", f"reading.pointer_root={tmp_path}", "--set", "fetch.enabled=false", "--workers", "1"]
+    assert main(["run", "default", "--input", str(table), "--output", str(output), *sets]) == 0
+    capsys.readouterr()
+    assert str(tmp_path / "crawl" / "a.warc.gz") in said(capsys, str(output), "http://site.example/1")
+    assert "dropped: http_404" in said(capsys, str(output), "http://site.example/2")
 
 
 def test_a_page_of_a_warc_file_by_url_by_offset_and_when_it_is_alone(

@@ -127,3 +127,11 @@ def test_deep_and_large_pages_are_shown(tmp_path: Path) -> None:
     deep = "<div>" * 3_000 + "<p>" + "word " * 200 + "</div>" * 3_000 + "<p>end of it" * 5_000
     html = side_by_side(account(tmp_path, deep, URL, "extract.scope=page"))
     assert html.count('class="t d') == 5_001
+
+
+def test_every_level_of_the_tree_has_its_indentation(tmp_path: Path) -> None:
+    elements = Elements(side_by_side(account(tmp_path)))
+    (style,) = elements.inside["style"]
+    levels = {name for _, a in elements.found for name in (a.get("class") or "").split() if re.fullmatch(r"d\d+", name)}
+    assert len(levels) > 2
+    assert all(f".{level}{{padding-left:" in style for level in levels)

@@ -7,7 +7,8 @@ from obelics_pipeline.explain.source_places import image_place, text_places
 
 SOURCE = """<html><head><title>The ferry returns to the harbour</title>
 <script>var text = "The ferry returns to the harbour";</script></head><body>
-<nav>Home</nav><!-- Ten people waited on the quay -->
+<nav>Home</nav><!-- <p>Ten people waited on the café's quay</p> -->
+
 <p>The ferry <b>returns to</b> the harbour</p><p>Ten people waited&nbsp;on the caf&eacute;'s quay</p><p>Home</p>
 <p>The ferry returns to the harbour</p>"""
 
@@ -32,6 +33,7 @@ def test_an_address_is_found_as_it_was_written() -> None:
     source = '<link href="/a.png"><img src="/b?x=1&amp;y=2"><img src="/a.png">'
     assert image_place(source, "/a.png", 20) == source.rindex("/a.png")
     assert image_place(source, "/b?x=1&y=2", 0) == source.index("/b?")
+    assert image_place(source, "/b?x=1&y=2", len(source)) == source.index("/b?")
     assert image_place(source, "/c.png", 0) is None
 
 
