@@ -18,12 +18,13 @@ from tests.read.warcs import record
 
 KEPT = "http://longwayround.example/journeys/slow-train/"
 LOST_IMAGE = "http://brokenframe.example/three-of-four.html"
+HASTE = ["fetch.timeout_seconds=1", "fetch.robots_txt=false"]  # one server never answers, one asks for patience
 
 
 @pytest.fixture(scope="module")
 def run(warcs: list[Path], proxy: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("run") / "out"
-    code, printed = finish(command(warcs, output, sets=["fetch.timeout_seconds=1"]), proxy)
+    code, printed = finish(command(warcs, output, sets=HASTE), proxy)
     assert code == 0, printed
     return output
 
@@ -74,6 +75,8 @@ def test_another_config_shows_what_would_change(capsys: pytest.CaptureFixture[st
     assert "dropped: word_count" in words
     assert ">= 100000 DROPS" in words
     assert "extracted kept; DIFFERS" in words
+    assert "punctuation_ratio" in words
+    assert "punctuation_ratio not measured" not in words
 
 
 def test_several_records_of_one_url_are_named(run: Path) -> None:
@@ -117,11 +120,15 @@ def test_another_file_in_its_place_is_not_taken_for_it(
 def test_records_that_a_pointer_table_names_are_found_in_their_files(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    first = record(PAGE.encode(), "http://site.example/1", compressed=True)
-    second = record(b"gone", "http://site.example/2", status="404 Not Found", compressed=True)
+    missing = {n: record(b"gone", f"http://site.example/{n}", status="404 Not Found", compressed=True) for n in (1, 2)}
+    page = record(PAGE.encode(), "http://site.example/1", compressed=True)
     (tmp_path / "crawl").mkdir()
-    (tmp_path / "crawl" / "a.warc.gz").write_bytes(first + second)
-    places = [("http://site.example/1", 0, len(first)), ("http://site.example/2", len(first), len(second))]
+    (tmp_path / "crawl" / "a.warc.gz").write_bytes(missing[1] + page + missing[2])
+    places = [
+        ("http://site.example/1", 0, len(missing[1])),
+        ("http://site.example/1", len(missing[1]), len(page)),
+        ("http://site.example/2", len(missing[1]) + len(page), len(missing[2])),
+    ]
     names = ("url", "warc_record_offset", "warc_record_length")
     rows = [dict(zip(names, place, strict=True), warc_filename="crawl/a.warc.gz") for place in places]
     table, output = tmp_path / "pointers.parquet", tmp_path / "out"
@@ -129,7 +136,10 @@ def test_records_that_a_pointer_table_names_are_found_in_their_files(
     sets = ["--set", f"reading.pointer_root={tmp_path}", "--set", "fetch.enabled=false", "--workers", "1"]
     assert main(["run", "default", "--input", str(table), "--output", str(output), *sets]) == 0
     capsys.readouterr()
-    assert str(tmp_path / "crawl" / "a.warc.gz") in said(capsys, str(output), "http://site.example/1")
+    out = said(capsys, str(output), "http://site.example/1")
+    assert str(tmp_path / "crawl" / "a.warc.gz") in out
+    assert "nobody in the village" in out  # the one that was kept
+    assert "at byte 0" in out  # the other one
     assert "dropped: http_404" in said(capsys, str(output), "http://site.example/2")
 
 
