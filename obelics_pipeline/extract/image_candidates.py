@@ -19,6 +19,7 @@ _PICTURE, _SOURCE, _NOSCRIPT = tag_id("picture"), tag_id("source"), tag_id("nosc
 _MAY_BE_IMAGE = flags("picture", "img")
 _MAY_BE_IMAGE[CUSTOM] = True
 _SPACER_SIDE = 2  # pixels; an image declared no larger is a tracker or a spacer
+_FILE_PARTS = 4  # of an address: name and folders of the original; what stands before is often the server's
 _SIZE_SUFFIX = re.compile(r"[-_@]?\d{1,4}[xX]\d{0,4}$|[-_](?:scaled|\d{2,4}w?)$")
 
 Tags = NDArray[np.int32]
@@ -43,7 +44,7 @@ def image_candidates(
 
     `url` is the page's own, `base_href` what its base element says; `wanted` has one flag a row, and pictures of other
     rows are not looked at. A picture that stands in a noscript element and again, for a script to load, right beside
-    it is one candidate.
+    it is one candidate, and so is one that stands twice in a row, for wide screens and for narrow ones.
     """
     base = (join_url(url, base_href) if base_href else None) or url
     found: list[Candidate] = []
@@ -63,9 +64,10 @@ def image_candidates(
         candidate = _candidate(tree, tags, parents, row, value, sources, base)
         if candidate is None:
             continue
-        if found and texts[found[-1].row] == texts[row] and _are_twins(found[-1], candidate):
-            found[-1] = _shown(found[-1], candidate)
-        else:
+        last = found[-1] if found and texts[found[-1].row] == texts[row] else None
+        if last is not None and _are_twins(last, candidate):
+            found[-1] = _shown(last, candidate)
+        elif last is None or file_of(last) != file_of(candidate):
             found.append(candidate)
     return found
 
@@ -96,7 +98,7 @@ def _candidate(
 ) -> Candidate | None:
     """The picture of an img element; None for a tracker, a placeholder or a bad address."""
     width, height = rendered_size(image.get("width")), rendered_size(image.get("height"))
-    if _is_spacer(width) or _is_spacer(height):
+    if _is_spacer(width, height):
         return None
     source = choose_source(image, sources)
     address = join_url(base, source.url) if source else None
@@ -143,11 +145,20 @@ def _shown(last: Candidate, this: Candidate) -> Candidate:
     return replace(chosen, image=replace(chosen.image, alt_text=alt), href=chosen.href or other.href)
 
 
-def _is_spacer(side: int | str | None) -> bool:
-    return isinstance(side, int) and 0 <= side <= _SPACER_SIDE
+def _is_spacer(width: int | str | None, height: int | str | None) -> bool:
+    """Whether a side is declared as a dot's. One of 0 beside a real one says nothing: it is there for any picture."""
+    sides = [side for side in (width, height) if isinstance(side, int) and side >= 0]
+    if max(sides, default=0) > _SPACER_SIDE:
+        return any(0 < side <= _SPACER_SIDE for side in sides)
+    return bool(sides)
 
 
 def picture_name(url: str) -> str:
     """The file name of an image's URL without ending and size, the same for a picture's variants."""
     name = url.partition("?")[0].rpartition("/")[2].partition(".")[0]
     return _SIZE_SUFFIX.sub("", name) or url
+
+
+def file_of(candidate: Candidate) -> str:
+    """The end of a picture's address, the same for the forms that an image server makes of it."""
+    return "/".join(candidate.image.src.partition("?")[0].rsplit("/", _FILE_PARTS)[1:])

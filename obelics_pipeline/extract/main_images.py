@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obelics_pipeline.extract import tree as t
-from obelics_pipeline.extract.image_candidates import Candidate, picture_name
+from obelics_pipeline.extract.image_candidates import Candidate, file_of, picture_name
 from obelics_pipeline.extract.image_source import looks_like_image
 from obelics_pipeline.extract.marks import BITS, marks_of
 from obelics_pipeline.extract.tags import flags, tag_id
@@ -26,6 +26,7 @@ _MOST_SHARE = 0.8  # and for one at its ends that is a link to another page
 _NEAR = 3  # an image and elements around it whose names are those of the image
 
 _PERSONAL = BITS["avatar"]
+_RELATED = BITS["related"]
 _ELSEWHERE = sum(BITS[name] for name in ("avatar", "related", "nav", "byline", "comment", "advert"))
 _NAME = 80  # characters at the end of an address that tell what a picture shows
 _FRAME, _FIGURE, _CONTENT = flags("aside", "footer"), flags("figure"), flags("article", "main")
@@ -64,7 +65,11 @@ def main_images(
     """
     shown = [candidate for candidate in candidates if not is_icon(candidate)]
     places = _places(tree, kept, shown) if shown else []
-    return [c for c, place in zip(shown, places, strict=True) if _belongs(c, place, picture_name(c.image.src) in lead)]
+    found: dict[str, Candidate] = {}  # the first of each file: again it is there for other screens
+    for candidate, place in zip(shown, places, strict=True):
+        if _belongs(candidate, place, picture_name(candidate.image.src) in lead):
+            found.setdefault(file_of(candidate), candidate)
+    return list(found.values())
 
 
 def is_icon(candidate: Candidate) -> bool:
@@ -87,7 +92,7 @@ def _belongs(candidate: Candidate, place: _Place, is_lead: bool) -> bool:
     if shows_sign and place.to_another_page and side is not None and side < _PORTRAIT_SIDE:
         return False
     if place.before is None and place.after is None:
-        return place.share >= _MIN_SHARE
+        return place.share >= _MIN_SHARE and not (place.near_marks & _RELATED and place.to_another_page)
     if not is_lead and (place.near_marks & _ELSEWHERE or (place.to_another_page and place.share < _MOST_SHARE)):
         return False
     if place.before is not None:
