@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 # Each is linear: a piece of markup ends at the next "<" at the latest, and what never ends goes to the end of the page.
 TOKEN = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(script|style)\b[^<>]*+>.*?(?:</\1\b[^<>]*+>?|\Z)|</?[a-z!?][^<>]*+>?",
+    r"<!--.*?(?:-->|\Z)|<(?P<raw>script|style)\b[^<>]*+>.*?(?:</(?P=raw)\b[^<>]*+>?|\Z)|</?[a-z!?][^<>]*+>?",
     re.DOTALL | re.IGNORECASE,
 )
-_WORD = re.compile(r"&#?\w{1,32};?|\w")
+_UNSEEN = re.compile(r"<title\b[^<>]*+>.*?(?:</title\b|\Z)|" + TOKEN.pattern, TOKEN.flags)  # titles are in no tree
 _PIECE = re.compile(r"(?:&#?\w{1,32};?|\w)+")
 _GRAM = 3  # words that are looked for together
 _TRIES = 6  # places in a text to begin with, where its first words are not found
@@ -42,7 +42,7 @@ def image_place(source: str, address: str, start: int) -> int | None:
 
 def _words(source: str) -> tuple[list[str], list[int]]:
     """The words of the text between the markup, in lower case, and where each begins."""
-    blank = TOKEN.sub(lambda found: " " * len(found[0]), source)
+    blank = _UNSEEN.sub(lambda found: " " * len(found[0]), source)
     words: list[str] = []
     starts: list[int] = []
     for piece in _PIECE.finditer(blank):

@@ -20,6 +20,11 @@ def test_a_text_is_found_behind_the_one_before_it_and_not_in_scripts_and_comment
     assert places[1] == SOURCE.rindex("The ferry")
 
 
+def test_a_heading_is_not_taken_for_the_title_of_the_page() -> None:
+    source = "<title>Three of four</title><script>1</script><h1>Three of four</h1>"
+    assert text_places(source, ["Three of four"]) == [source.rindex("Three")]
+
+
 def test_a_short_text_is_found_between_its_neighbours() -> None:
     texts = ["Ten people waited on the café's quay", "Home", "The ferry returns to the harbour"]
     assert text_places(SOURCE, texts)[1] == SOURCE.rindex("Home")
@@ -38,7 +43,7 @@ def test_an_address_is_found_as_it_was_written() -> None:
 
 
 def test_hostile_sources_are_read_in_one_pass() -> None:
-    for piece in ("<a", "<!--", "<script>", "<script", "&amp", "</script ", "&" + "x" * 40):
+    for piece in ("<a", "<!--", "<script>", "<script", "&amp", "</script ", "<title>", "&" + "x" * 40):
         text_places(piece * 100_000, ["a b c", "d"])
 
 
