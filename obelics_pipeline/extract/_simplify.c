@@ -21,7 +21,7 @@ enum { ELEMENT_NODE = 1, TEXT_NODE = 3, DOCUMENT_NODE = 9 }; /* of the DOM stand
 enum { TAG, PARENT, END, MARKS, JOIN, CHARS, LINKED, WORDS, COMMAS, STOPS, DIGITS, UPPERS, WIDE, ENDS, WIDTH }; /* tree.py */
 
 /* What is done with an element; also what is told when it ends. The rows from PICTURE on are known to those in them. */
-enum { SKIP, SOURCE, BREAK, DECLARATION, DIALOG, BUTTON, IMAGE, INLINE, LINK, ROW, PICTURE, NOSCRIPT, HEADING, CODE };
+enum { SKIP, SOURCE, BREAK, DECLARATION, DIALOG, BUTTON, IMAGE, INLINE, LINK, ROW, FIGURE, PICTURE, NOSCRIPT, HEADING, CODE };
 enum { ACTION = 15, SHOWN = 16, DECORATIVE = 32, MAY_BE_EMPTY = 64 }; /* bits of a tag's entry: its action, and flags */
 #define WITHIN(action) (1 << (action))
 
@@ -144,10 +144,10 @@ static int fill_words(Words *words, PyObject *dict)
 
 static byte tag_entries[MAX_TAGS];
 static uint16_t tabled[TABLED]; /* what the characters below TABLED are */
-static uintptr_t text_tag, comment_tag, first_unknown_tag, table_tag, block_tag;
+static uintptr_t text_tag, comment_tag, first_unknown_tag, table_tag, block_tag, image_tag;
 static unsigned long clock_every; /* nodes between two looks at the clock */
 static Py_UCS4 first_wide;
-static PyObject *wide_ranges, *rejected, *strip_name, *lower_name;
+static PyObject *wide_ranges, *rejected, *figure_source, *strip_name, *lower_name;
 
 static uint16_t classify(Py_UCS4 c)
 {
@@ -432,6 +432,7 @@ typedef struct {
     State now;
     size_t link_ended;     /* number of pieces at which a link ended, 0 for none */
     int continues, space;  /* as in simplify_pure.py */
+    int32_t last_image;    /* row of the last image, -1 for none */
     Node *document;        /* NULL if unknown */
     PyObject *hrefs, *declarations;
 } Page;
@@ -765,23 +766,44 @@ static int tag_entry(Node *node, uintptr_t tag)
     return entry < 0 ? ROW : entry;
 }
 
-/* An image, or a source of a picture. */
-static int add_leaf(Page *page, Node *node, uintptr_t tag, int32_t marks)
+/* An image, or a source of a picture. Takes the reference to its attributes. */
+static int add_leaf(Page *page, PyObject *attributes, uintptr_t tag, int32_t marks)
 {
     Row *row;
+    if (!attributes)
+        return -1;
     if (page->now.link.present) {
         PyObject *number = PyLong_FromSize_t(page->rows.length), *href = stripped(&page->now.link);
         int result = number && href ? PyDict_SetItem(page->hrefs, number, href) : -1;
         Py_XDECREF(number);
         Py_XDECREF(href);
-        if (result < 0)
+        if (result < 0) {
+            Py_DECREF(attributes);
             return -1;
+        }
     }
     row = add_row(page, tag, marks | page->now.marks);
-    if (!row)
+    if (!row) {
+        Py_DECREF(attributes);
         return -1;
-    row->value = attributes_of(node);
-    return row->value ? SKIP : -1;
+    }
+    row->value = attributes;
+    page->last_image = (int32_t)page->rows.length - 1;
+    return SKIP;
+}
+
+/* The picture that the attributes of a figure without one tell of. */
+static int add_hinted_image(Page *page, Node *node)
+{
+    PyObject *attributes = attributes_of(node), *source, *image;
+    source = attributes ? PyObject_CallOneArg(figure_source, attributes) : NULL;
+    Py_XDECREF(attributes);
+    if (!source || source == Py_None) {
+        Py_XDECREF(source);
+        return source ? 0 : -1;
+    }
+    image = Py_BuildValue("{sN}", "src", source);
+    return add_leaf(page, image, image_tag, 0) < 0 ? -1 : 0;
 }
 
 static int add_declaration(Page *page, Node *node, uintptr_t tag)
@@ -826,11 +848,13 @@ static int begin_row(Page *page, uintptr_t tag, int action, int32_t marks)
 }
 
 /* Close a row; one in which nothing is left goes. */
-static int end_row(Page *page, int action)
+static int end_row(Page *page, Node *node, int action)
 {
     Row *row;
     uintptr_t tag;
     if ((action == PICTURE || action == NOSCRIPT ? end_run(page) : end_paragraph(page)) < 0)
+        return -1;
+    if (action == FIGURE && page->last_image < page->now.row && add_hinted_image(page, node) < 0)
         return -1;
     row = (Row *)page->rows.items + page->now.row;
     row->columns[END] = (int32_t)page->rows.length;
@@ -849,7 +873,7 @@ static int enter(Page *page, Node *node, uintptr_t tag)
     if (action == SKIP)
         return SKIP;
     if (action == SOURCE)
-        return page->now.within & WITHIN(PICTURE) ? add_leaf(page, node, tag, 0) : SKIP;
+        return page->now.within & WITHIN(PICTURE) ? add_leaf(page, attributes_of(node), tag, 0) : SKIP;
     if (action == BREAK) {
         page->continues = page->continues && page->pieces.length;
         return page->pieces.length && add_character(page, 0) < 0 ? -1 : SKIP;
@@ -873,7 +897,7 @@ static int enter(Page *page, Node *node, uintptr_t tag)
     if (action == LINK)
         return begin_link(page, &values[HREF], marks);
     if (action == IMAGE)
-        return end_run(page) < 0 ? -1 : add_leaf(page, node, tag, marks);
+        return end_run(page) < 0 ? -1 : add_leaf(page, attributes_of(node), tag, marks);
     if (action == INLINE) {
         page->now.marks |= marks;
         return INLINE;
@@ -881,11 +905,11 @@ static int enter(Page *page, Node *node, uintptr_t tag)
     return begin_row(page, tag, action == DIALOG ? ROW : action, marks);
 }
 
-static int leave(Page *page, int action)
+static int leave(Page *page, Node *node, int action)
 {
     if (action == LINK)
         page->link_ended = page->pieces.length;
-    return action >= ROW ? end_row(page, action) : 0;
+    return action >= ROW ? end_row(page, node, action) : 0;
 }
 
 /* ---- the walk (walk.py) ------------------------------------------------------------------------------------------- */
@@ -945,7 +969,7 @@ static int visit(Page *page, Node *node, Bounds *bounds)
                 node = child;
                 continue;
             }
-            if (action != SKIP && leave(page, action) < 0)
+            if (action != SKIP && leave(page, node, action) < 0)
                 return -1;
             page->now = around;
         }
@@ -954,7 +978,7 @@ static int visit(Page *page, Node *node, Bounds *bounds)
             if (!page->stack.length)
                 return visited > bounds->max_nodes ? reject("too_many_nodes") : 0;
             open = (Open *)page->stack.items + --page->stack.length;
-            if (leave(page, open->action) < 0)
+            if (leave(page, open->node, open->action) < 0)
                 return -1;
             page->now = open->around;
             node = open->node;
@@ -1018,7 +1042,7 @@ static PyObject *simplify(PyObject *self, PyObject *args)
         return NULL;
     if (!rejected)
         return PyErr_Format(PyExc_RuntimeError, "set_up comes first");
-    page.now.row = -1;
+    page.now.row = page.last_image = -1;
     page.document = document_of((Node *)(uintptr_t)address);
     page.hrefs = PyDict_New();
     page.declarations = PyList_New(0);
@@ -1089,8 +1113,8 @@ static int fill_entries(PyObject *entries)
 
 PyDoc_STRVAR(set_up_doc,
              "set_up(path, *, tags, custom_tags, vocabulary, roles, commas, stops, ends, closers, soft, invisible,\n"
-             "       wide_ranges, first_wide, text_tag, comment_tag, first_unknown_tag, table_tag, block_tag, clock_every,\n"
-             "       rejected): find Lexbor in the module at `path`, and take over what the rules say.\n\n"
+             "       wide_ranges, first_wide, text_tag, comment_tag, first_unknown_tag, table_tag, block_tag, image_tag,\n"
+             "       clock_every, figure_source, rejected): find Lexbor in the module at `path`, and take over what the rules say.\n\n"
              "Raises OSError where a function of Lexbor's is missing.");
 
 static PyObject *set_up(PyObject *self, PyObject *args, PyObject *named)
@@ -1098,18 +1122,20 @@ static PyObject *set_up(PyObject *self, PyObject *args, PyObject *named)
     static char *names[] = {"path",        "tags",      "custom_tags", "vocabulary",  "roles",
                             "commas",      "stops",     "ends",        "closers",     "soft",
                             "invisible",   "wide_ranges", "first_wide", "text_tag",   "comment_tag",
-                            "first_unknown_tag", "table_tag", "block_tag", "clock_every", "rejected", NULL};
+                            "first_unknown_tag", "table_tag", "block_tag", "image_tag", "clock_every", "figure_source",
+                            "rejected", NULL};
     const char *path;
-    PyObject *tags, *custom, *words, *role, *commas, *stops, *ends, *closers, *soft, *invisible, *ranges, *exception;
-    unsigned long text, comment, unknown, table, block;
+    PyObject *tags, *custom, *words, *role, *commas, *stops, *ends, *closers, *soft, *invisible, *ranges, *source, *exception;
+    unsigned long text, comment, unknown, table, block, image;
     int wide;
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "s$SO!O!O!UUUUUUO!CkkkkkkO", names, &path, &tags, &PyDict_Type, &custom,
+    if (!PyArg_ParseTupleAndKeywords(args, named, "s$SO!O!O!UUUUUUO!CkkkkkkkOO", names, &path, &tags, &PyDict_Type, &custom,
                                      &PyDict_Type, &words, &PyDict_Type, &role, &commas, &stops, &ends, &closers, &soft,
-                                     &invisible, &PyTuple_Type, &ranges, &wide, &text, &comment, &unknown, &table, &block,
-                                     &clock_every, &exception))
+                                     &invisible, &PyTuple_Type, &ranges, &wide, &text, &comment, &unknown, &table, &block, &image,
+                                     &clock_every, &source, &exception))
         return NULL;
     text_tag = text, comment_tag = comment, first_unknown_tag = unknown, table_tag = table, block_tag = block;
+    image_tag = image;
     first_wide = (Py_UCS4)wide;
     Py_XSETREF(wide_ranges, Py_NewRef(ranges));
     if (!clock_every)
@@ -1118,6 +1144,7 @@ static PyObject *set_up(PyObject *self, PyObject *args, PyObject *named)
         fill_words(&vocabulary, words) < 0 || fill_words(&roles, role) < 0 ||
         fill_characters(commas, stops, ends, closers, soft, invisible) < 0)
         return NULL;
+    Py_XSETREF(figure_source, Py_NewRef(source));
     Py_XSETREF(rejected, Py_NewRef(exception));
     Py_RETURN_NONE;
 }

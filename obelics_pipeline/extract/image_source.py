@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from obelics_pipeline.extract.srcset import Candidate, parse_srcset
@@ -11,13 +11,17 @@ WIDEST = 2560.0  # pixels; a wider candidate is taken only where none is narrowe
 
 Attributes = dict[str, str | None]
 
-# Where lazy loaders keep the real address. A page's own data-*src attributes follow (see `_unknown_lazy`).
+# Where lazy loaders keep the real address. A page's own attributes follow (see `_unknown_lazy`).
 _LAZY_SRCSET = ("data-srcset", "data-lazy-srcset", "data-lazysrcset", "data-original-set", "lazy-srcset")
 _LAZY_SRC = (
     "data-src", "data-original", "data-lazy-src", "data-lazysrc", "data-lazy", "data-lateloadsrc", "data-img-src",
     "data-gt-lazy-src", "data-src-fg", "data-scroll-image", "data-hi-res-src", "data-full-src", "data-url",
     "data-actualsrc", "data-original-src", "data-raw-src", "lazy-src", "lazysrc", "src2",
 )  # fmt: skip
+# What names or describes an element, and may be the name of a file.
+_NO_ADDRESS = frozenset(
+    {"src", "alt", "title", "class", "id", "name", "aria-label", "style", "onclick", "onerror", "usemap"}
+)
 _LAZY = frozenset((*_LAZY_SRCSET, *_LAZY_SRC))
 _CHOICES = _LAZY | {"srcset"}
 _IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif", ".bmp", ".jfif")
@@ -52,27 +56,28 @@ def choose_source(image: Attributes, picture_sources: Sequence[Attributes] = ())
     only if there is nothing else; placeholders never. None where no address is left.
     """
     src = image.get("src")
-    if src and not picture_sources and _CHOICES.isdisjoint(image) and not any(map(_is_data_attribute, image)):
-        return None if is_placeholder(src) else Source(src, False)  # the ordinary image: nothing to choose
+    if src and not picture_sources and _CHOICES.isdisjoint(image) and not is_placeholder(src) and not _is_poor(src):
+        return Source(src, False)  # the ordinary image: nothing to choose
     lazy = is_lazy(image)
     good: list[Candidate] = []
     poor: list[Candidate] = []
     for attributes in (*picture_sources, image):
         poor_type = (attributes.get("type") or "").strip().lower() in _POOR_TYPES
         for candidate in _srcset_candidates(attributes):
-            (poor if poor_type or _path(candidate.url).endswith(_POOR_ENDINGS) else good).append(candidate)
+            (poor if poor_type or _is_poor(candidate.url) else good).append(candidate)
     if good:
         return Source(_widest(good), lazy)
     for url in _single_addresses(image):
         if not is_placeholder(url):
-            if not _path(url).endswith(_POOR_ENDINGS):
+            if not _is_poor(url):
                 return Source(url, lazy)
             poor.append(Candidate(url, 0.0))
     return Source(_widest(poor), lazy) if poor else None
 
 
-def _is_data_attribute(name: str) -> bool:
-    return name.startswith("data-")
+def figure_source(figure: Attributes) -> str | None:
+    """The address of a picture among the attributes of a figure, for one that a script puts its img into."""
+    return next(_unknown_lazy(figure), None)
 
 
 def is_lazy(image: Attributes) -> bool:
@@ -91,6 +96,10 @@ def is_placeholder(url: str) -> bool:
         return False
     names = _PLACEHOLDER_GIFS if path.endswith(".gif") else _PLACEHOLDER_NAMES
     return path.rpartition("/")[2].rpartition(".")[0] in names
+
+
+def _is_poor(url: str) -> bool:
+    return _path(url).endswith(_POOR_ENDINGS)
 
 
 def looks_like_image(url: str) -> bool:
@@ -122,11 +131,10 @@ def _single_addresses(image: Attributes) -> Iterable[str]:
     yield from _unknown_lazy(image)
 
 
-def _unknown_lazy(image: Attributes) -> Iterable[str]:
-    """Values of attributes such as data-foo-src that look like an image's address."""
-    for name, value in image.items():
-        named_so = name.startswith("data-") and "src" in name
-        if value and named_so and " " not in value.strip() and looks_like_image(value):
+def _unknown_lazy(element: Attributes) -> Iterator[str]:
+    """Values of other attributes, such as data-foo-src, that look like an image's address."""
+    for name, value in element.items():
+        if value and name not in _NO_ADDRESS and looks_like_image(value) and not any(map(str.isspace, value.strip())):
             yield value
 
 

@@ -14,6 +14,7 @@ from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.extract import default_rules as rules
 from obelics_pipeline.extract import simplify_pure, tags, text_counts
 from obelics_pipeline.extract.default_texts import INVISIBLE, SOFT_HYPHEN
+from obelics_pipeline.extract.image_source import figure_source
 from obelics_pipeline.extract.marks import VOCABULARY
 from obelics_pipeline.extract.tree import WIDTH, SimplifiedTree
 from obelics_pipeline.extract.walk import CLOCK_EVERY, PageRejected
@@ -24,7 +25,7 @@ _TESTED = ("1.0",)
 
 # What the compiled walk does with an element (_simplify.c): its actions, and the bits beside them.
 _SKIP, _SOURCE, _BREAK, _DECLARATION, _DIALOG, _BUTTON, _IMAGE, _INLINE, _LINK, _ROW = range(10)
-_PICTURE, _NOSCRIPT, _HEADING, _CODE = range(10, 14)
+_FIGURE, _PICTURE, _NOSCRIPT, _HEADING, _CODE = range(10, 15)
 _SHOWN, _DECORATIVE, _MAY_BE_EMPTY = 16, 32, 64
 _ACTIONS = {
     rules.DROP: _SKIP,
@@ -36,6 +37,7 @@ _ACTIONS = {
     rules.IMAGE: _IMAGE,
     rules.INLINE: _INLINE,
     rules.LINK: _LINK,
+    rules.FIGURE: _FIGURE,
     rules.PICTURE: _PICTURE,
     rules.NOSCRIPT: _NOSCRIPT,
     rules.HEADING: _HEADING,
@@ -70,7 +72,9 @@ def _set_up() -> Any:
             first_unknown_tag=tags.FIRST_UNKNOWN,
             table_tag=tags.tag_id("table"),
             block_tag=tags.tag_id("div"),
+            image_tag=tags.tag_id("img"),
             clock_every=CLOCK_EVERY,
+            figure_source=figure_source,
             rejected=PageRejected,
         )
     except (ImportError, OSError):

@@ -9,7 +9,7 @@ from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.extract import default_rules as rules
 from obelics_pipeline.extract.default_texts import LINE_BREAK, code, squeeze
 from obelics_pipeline.extract.default_visibility import is_hidden
-from obelics_pipeline.extract.image_source import Attributes
+from obelics_pipeline.extract.image_source import Attributes, figure_source
 from obelics_pipeline.extract.marks import marks_of
 from obelics_pipeline.extract.tags import CUSTOM, FIRST_UNKNOWN, TEXT, by_id, by_name, tag_id
 from obelics_pipeline.extract.text_counts import count_linked, count_text
@@ -18,7 +18,7 @@ from obelics_pipeline.extract.walk import INLINE, SKIP, walk
 
 _ACTIONS: dict[int, int] = by_id(rules.TAGS)
 _NAMED_ACTIONS: dict[str, int] = by_name(rules.TAGS)
-_SOURCE, _ASIDE, _HEADER, _TABLE, _DIV = map(tag_id, ("source", "aside", "header", "table", "div"))
+_SOURCE, _ASIDE, _HEADER, _TABLE, _DIV, _IMG = map(tag_id, ("source", "aside", "header", "table", "div", "img"))
 _MAY_BE_EMPTY = frozenset(map(tag_id, rules.CELL_TAGS))
 FIRST_WIDE = "\u2e80"  # from here on scripts are written without spaces
 _NAMING_ATTRIBUTES = ("class", "id", "itemprop")
@@ -31,6 +31,7 @@ _PICTURE_ROW = 5  # a row that does not end the text around it
 _NOSCRIPT_ROW = 6
 _HEADING_ROW = 7
 _CODE_ROW = 8
+_FIGURE_ROW = 9
 
 
 def simplify(root: LexborNode, config: ExtractionConfig) -> SimplifiedTree:
@@ -48,7 +49,8 @@ class _Simplifier:
         self._values: list[str | Attributes | None] = []
         self._hrefs: dict[int, str] = {}
         self._declarations: list[tuple[int, Attributes]] = []
-        self._open: list[tuple[int, int]] = []  # open rows, each with the marks of the inline elements around it
+        self._open: list[tuple[int, str | None]] = []  # open rows, and of figures the picture their attributes tell of
+        self._last_image = -1  # row of the last image
         self._inline: list[int] = [0]  # marks of the open inline elements of the row at hand, added up
         self._links: list[str] = []  # addresses of the open links
         self._depths = dict.fromkeys((_PICTURE_ROW, _NOSCRIPT_ROW, _HEADING_ROW, _CODE_ROW), 0)
@@ -94,7 +96,7 @@ class _Simplifier:
                 self._end_run()
                 self._leaf(tag, marks, attributes)
                 return SKIP
-        return self._begin_row(tag, action, marks)
+        return self._begin_row(tag, action, marks, attributes)
 
     def leave(self, code: int) -> None:
         """An element that was entered with this code ends."""
@@ -142,7 +144,7 @@ class _Simplifier:
         self._links.append((attributes.get("href") or "").strip())
         return _LINK
 
-    def _begin_row(self, tag: int, action: int, marks: int) -> int:
+    def _begin_row(self, tag: int, action: int, marks: int, attributes: Attributes) -> int:
         kind = _KINDS.get(action, _ROW)
         if kind in (_PICTURE_ROW, _NOSCRIPT_ROW):
             self._end_run()
@@ -152,7 +154,8 @@ class _Simplifier:
             self._depths[kind] += 1
         self._row(CUSTOM if tag >= FIRST_UNKNOWN else tag, marks | self._inline[-1])
         self._values.append(None)
-        self._open.append((len(self._rows) - 1, kind))
+        hint = figure_source(attributes) if kind == _FIGURE_ROW else None
+        self._open.append((len(self._rows) - 1, hint))
         self._inline.append(0)
         return kind
 
@@ -164,8 +167,11 @@ class _Simplifier:
             self._end_paragraph()
         if kind in self._depths:
             self._depths[kind] -= 1
+        number, hint = self._open[-1]
+        if hint is not None and self._last_image < number:
+            self._leaf(_IMG, 0, {"src": hint})
         self._inline.pop()
-        number, _ = self._open.pop()
+        self._open.pop()
         row = self._rows[number]
         if len(self._rows) == number + 1 and row[0] not in _MAY_BE_EMPTY:
             self._rows.pop()
@@ -179,6 +185,7 @@ class _Simplifier:
             self._hrefs[len(self._rows)] = self._links[-1]
         self._row(CUSTOM if tag >= FIRST_UNKNOWN else tag, marks | self._inline[-1])
         self._values.append(attributes)
+        self._last_image = len(self._rows) - 1
 
     def _row(self, tag: int, marks: int) -> list[int]:
         parent = self._open[-1][0] if self._open else -1
@@ -239,6 +246,7 @@ class _Simplifier:
 
 
 _KINDS = {
+    rules.FIGURE: _FIGURE_ROW,
     rules.PICTURE: _PICTURE_ROW,
     rules.NOSCRIPT: _NOSCRIPT_ROW,
     rules.HEADING: _HEADING_ROW,

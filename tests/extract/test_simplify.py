@@ -22,10 +22,12 @@ NAMES = (
 ).split()
 VALUES = (
     "", "x", "post-meta ad", "jJpQhK", "PostMeta byline", "äd ad", "a" * 50, "ad " * 400, " Banner ", "presentation",
-    "none", "navigation", "true", "until-found", "UNTIL-FOUND", "display : none", "DISPLAY:NONE", "display:nonedisplay",
+    "none", "navigation", "true", "/a/b.jpg", "c.png?d", "until-found", "UNTIL-FOUND", "display : none", "DISPLAY:NONE", "display:nonedisplay",
     " http://a.example/ ", "\xa0q\x1f", "\u2028", "\ufffd", "İNFO",
 )  # fmt: skip
-ATTRIBUTES = "class id itemprop hidden style aria-hidden role href open src alt onclick CLASS xlink:href".split()
+ATTRIBUTES = (
+    "class id itemprop itemid data-x hidden style aria-hidden role href open src alt onclick CLASS xlink:href".split()
+)
 TEXTS = (
     "word", " two words ", "\n", " ", "\xa0", "&shy;", "soft\xadhyphen", "\u200b", "\u200b \u200b",
     "a, b. C3!", "日本語。",
@@ -44,7 +46,7 @@ attribute = st.builds(
 start = st.builds(lambda name, attributes: f"<{name}{''.join(attributes)}>", tag, st.lists(attribute, max_size=3))
 token = st.one_of(
     start, start, tag.map("</{}>".format), st.sampled_from(TEXTS), st.sampled_from(TEXTS), st.text(max_size=4),
-    st.just("<!-- c -->"), st.sampled_from(["<br>", "<img src=a.jpg>", "<a href=b>", "</a>", "<p>"]),
+    st.just("<!-- c -->"), st.sampled_from(["<br>", "<img src=a.jpg>", "<a href=b>", "</a>", "<p>", "<figure itemid=a.jpg>"]),
 )  # fmt: skip
 soup = st.lists(token, max_size=40).map("".join)
 
@@ -140,3 +142,17 @@ def test_text_behind_an_image_joins_text_before_it(body: str, joins: list[int]) 
 def test_another_version_of_selectolax_is_walked_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room.selectolax, "__version__", "2.0.0")
     assert room._set_up() is None
+
+
+@pytest.mark.parametrize(
+    ("figure", "sources"),
+    [
+        ("<figure itemid=/a.jpg><figcaption>seen</figcaption></figure>", ["/a.jpg"]),
+        ("<figure itemid=/a.jpg><img src=b.jpg></figure>", ["b.jpg"]),
+        ("<img src=b.jpg><figure data-image='/a.png?w=1'></figure>", ["b.jpg", "/a.png?w=1"]),
+        ("<figure title=/a.jpg class=b.jpg><pre>code</pre></figure>", []),
+    ],
+)
+def test_a_figure_without_a_picture_may_tell_of_one(figure: str, sources: list[str]) -> None:
+    for tree in trees(figure):
+        assert [value["src"] for value in tree.values if isinstance(value, dict)] == sources
