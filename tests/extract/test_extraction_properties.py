@@ -1,0 +1,45 @@
+"""Any page is extracted or rejected, and nothing is said that it does not say, nor in another order."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from obelics_pipeline.config.extraction import ExtractionConfig
+from tests.extract.claims import CONFIGS, check
+from tests.extract.soups import soup
+
+every = pytest.mark.parametrize("config", CONFIGS, ids=[f"{c.scope}-{c.markup}" for c in CONFIGS])
+
+
+@st.composite
+def soups(draw: st.DrawFn) -> str:
+    return soup(lambda values: draw(st.sampled_from(values)), draw(st.integers(0, 40)))
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> str:
+    """A soup with a stretch of it cut out, doubled or put elsewhere."""
+    page = draw(soups())
+    start, end, at = sorted(draw(st.tuples(*[st.integers(0, len(page))] * 3)))
+    cut = page[start:end]
+    return draw(
+        st.sampled_from(
+            (page[:start] + page[end:], page[:end] + cut + page[end:], page[:at] + cut + page[at:], page[start:])
+        )
+    )
+
+
+@every
+@given(page=st.one_of(soups(), mutated()))
+@settings(max_examples=150)
+def test_what_is_said_is_said_by_the_page_in_its_order(page: str, config: ExtractionConfig) -> None:
+    check(page, config)
+
+
+@every
+@given(page=st.one_of(st.text(max_size=300), st.text("<>/='\"! -abdiptv&;#x0\n", max_size=200)))
+@settings(max_examples=150)
+@example(page="<p>a \ud800 b")
+@example(page="")
+def test_any_string_is_a_page(page: str, config: ExtractionConfig) -> None:
+    check(page, config)
