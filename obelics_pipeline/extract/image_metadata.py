@@ -23,6 +23,8 @@ def rendered_size(value: str | None) -> int | str | None:
     """A width or height attribute: pixels as int, a percentage as written, None where it says nothing usable."""
     if value is None:
         return None
+    if len(value) <= _MAX_DIGITS and value.isdecimal():
+        return int(value)  # nearly all
     size = value.translate(_IGNORED_IN_SIZE)
     if len(size) > 40:
         return None

@@ -79,7 +79,6 @@ class _Page:
     parents: Ints  # the root is its own
     ends: Ints
     marks: Ints
-    is_text: NDArray[np.bool_]
     texts: Ints  # rows of the texts outside the frame
     counts: Ints  # of these, a row for each column of the tree
     weights: Ints  # of these: characters, those of scripts without spaces counted threefold
@@ -145,7 +144,6 @@ def _page(tree: SimplifiedTree) -> _Page:
         parents=np.where(columns[t.PARENT] < 0, index, columns[t.PARENT]),
         ends=ends,
         marks=np.where(says_nothing | _IS_WHOLE[tags], 0, marks),
-        is_text=is_text,
         texts=texts,
         counts=counts,
         weights=weights,
@@ -223,12 +221,13 @@ def _of_its_names(page: _Page) -> Columns:
 
 def _around(page: _Page) -> Ints:
     """The bits of the names and of the tags of all elements around a row, its own included."""
-    bits: list[int] = (page.marks | _AROUND_BIT[page.tags]).tolist()
-    parents: list[int] = page.parents.tolist()
-    for row in np.flatnonzero(~page.is_text).tolist():
-        bits[row] |= bits[parents[row]]
-    inherited = np.array(bits, np.int64)
-    return np.where(page.is_text, inherited | inherited[page.parents], inherited)
+    bits, above = page.marks | _AROUND_BIT[page.tags], page.parents
+    while True:  # each round looks twice as far up as the one before
+        bits = bits | bits[above]
+        further = above[above]
+        if np.array_equal(further, above):
+            return bits
+        above = further
 
 
 def _levels(page: _Page) -> Ints:
