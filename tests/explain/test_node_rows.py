@@ -1,8 +1,11 @@
 """Each node is traced to the rows that it was made of, whatever was joined on the way."""
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import obelics_pipeline.demo
 from obelics_pipeline.config.extraction import ExtractionConfig
@@ -21,6 +24,14 @@ STRUCTURED = """
   line two</pre><blockquote><p>quoted</p></blockquote>
 <figure><img src="cut.png" alt="x"><figcaption>seen from above</figcaption></figure>
 """
+
+
+FRAGMENTS = (
+    *("<p>", "</p>", "<div>", "</div>", "<ul>", "<ol>", "</ul>", "<li>", "<table>", "</table>", "<tr>", "<td>", "<th>"),
+    *("<caption>", "<pre>", "</pre>", "<blockquote>", "<figure>", "</figure>", "<figcaption>", "<h2>", "</h2>", "<b>"),
+    *("<dl>", "<dt>", "<dd>", "<br>", '<img src="a.png">', '<img src="b.png">', "<a href=c>", "</a>", "<noscript>"),
+    *("one", " two words", "three\nlines\n  here ", "\U0001f600", "漢字", "|", "`", "long " * 90),
+)
 
 
 @pytest.mark.parametrize("markup", ["plain", "markdown"])
@@ -50,6 +61,18 @@ def test_lists_tables_and_texts_around_a_dropped_image_have_several_rows() -> No
     assert said["list"] == ["one", "two", "two and a half"]
     assert said["table"] == ["a", "b", "c 😀", "d"]
     assert said["quote"] == ["quoted"]
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=40), st.sampled_from(["plain", "markdown"]))
+def test_nodes_and_rows_agree_whatever_the_page(fragments: list[str], markup: Literal["plain", "markdown"]) -> None:
+    config = ExtractionConfig(scope="page", markup=markup)
+    html = "".join(fragments)
+    page = simplify_page(html, URL, config)
+    nodes, rows = extract_page(html, URL, config).nodes, node_rows(page, config)
+    for node, made_of in zip(nodes, rows, strict=True):
+        assert made_of
+        for row in made_of if isinstance(node, TextNode) else ():
+            assert str(page.tree.values[row]).split()[0] in node.text
 
 
 def test_no_row_is_in_two_nodes_and_an_image_has_its_own() -> None:

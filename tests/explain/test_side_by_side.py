@@ -6,11 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from obelics_pipeline.config import load_config
 from obelics_pipeline.explain.account import Account, account_of
 from obelics_pipeline.explain.record import page_in_file
 from obelics_pipeline.explain.side_by_side import side_by_side
+from obelics_pipeline.read.page import Page
 from tests.explain.hostile import PAGE, URL, Elements
 
 OURS = {
@@ -48,6 +51,10 @@ ATTRIBUTES = {
         "dir",
     ),
 }
+
+
+def page_of(html: str, url: str) -> Page:
+    return Page(url, "page.html", 0, len(html), 0, None, html, "utf-8", "content", None, None)
 
 
 def account(folder: Path, html: str = PAGE, url: str = URL, *overrides: str) -> Account:
@@ -135,3 +142,39 @@ def test_every_level_of_the_tree_has_its_indentation(tmp_path: Path) -> None:
     levels = {name for _, a in elements.found for name in (a.get("class") or "").split() if re.fullmatch(r"d\d+", name)}
     assert len(levels) > 2
     assert all(f".{level}{{padding-left:" in style for level in levels)
+
+
+FRAGMENTS = (
+    *(
+        "<p>",
+        "</p>",
+        "<div class=nav>",
+        "</div>",
+        "<script>",
+        "</script>",
+        "<style>",
+        "</style>",
+        "<!--",
+        "-->",
+        "<title>",
+    ),
+    *(
+        "<img src=//x.example/a.png>",
+        "<img alt='\"><script>' src=b.png>",
+        "<svg>",
+        "<template>",
+        "<pre>",
+        "<table><td>",
+    ),
+    *("&lt;script&gt;", "&quot;", "'", '"', ">", "<", "&", "$url", "${raw}", "\u202e", "\r\n", "\x1b[0m", "word " * 60),
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=40))
+def test_no_page_gets_out(fragments: list[str]) -> None:
+    page = page_of("".join(fragments), URL)
+    elements = Elements(side_by_side(account_of("page.html", page, load_config("default"))))
+    assert {tag for tag, _ in elements.found} <= OURS
+    assert {name for _, attributes in elements.found for name in attributes} <= ATTRIBUTES
+    assert len(elements.inside["script"]) == len(elements.inside["style"]) == 1
