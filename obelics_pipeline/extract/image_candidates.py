@@ -32,7 +32,7 @@ class Candidate:
     row: int
     parent: int  # row of the element around it, pictures and noscripts passed over; -1 for none
     image: ImageNode
-    href: str | None  # absolute address of the link around it
+    href: str | None  # address of the link around it, as written
     lazy: bool  # whether a script was to fill it in
     in_noscript: bool
 
@@ -115,8 +115,7 @@ def _candidate(
         rendered_width=width,
         rendered_height=height,
     )
-    href = tree.hrefs.get(row)
-    return Candidate(row, parent, node, join_url(base, href) if href else None, source.lazy, in_noscript)
+    return Candidate(row, parent, node, tree.hrefs.get(row) or None, source.lazy, in_noscript)
 
 
 def _surroundings(tags: Tags, parents: Tags, row: int) -> tuple[int, bool]:

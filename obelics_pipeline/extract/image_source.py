@@ -23,7 +23,8 @@ _NO_ADDRESS = frozenset(
     {"src", "alt", "title", "class", "id", "name", "aria-label", "style", "onclick", "onerror", "usemap"}
 )
 _LAZY = frozenset((*_LAZY_SRCSET, *_LAZY_SRC))
-_CHOICES = _LAZY | {"srcset"}
+_SRCSETS = frozenset((*_LAZY_SRCSET, "srcset"))
+_CHOICES = _LAZY | _SRCSETS
 _IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".avif", ".bmp", ".jfif")
 _POOR_ENDINGS = (".avif", ".svg", ".jxl", ".heic")  # taken only where nothing else is offered
 _POOR_TYPES = frozenset({"image/avif", "image/svg+xml", "image/jxl", "image/heic"})
@@ -42,6 +43,9 @@ _PLACEHOLDER_GIFS = _PLACEHOLDER_NAMES | frozenset(
 _PLACEHOLDER_ENDINGS = (".gif", ".png", ".svg", ".jpg", ".webp")
 
 
+_NOTHING, _POOR, _GOOD = range(3)  # what an address is good for
+
+
 class Source(NamedTuple):
     """The chosen address as written, and whether it came from a lazy attribute or stands in for a placeholder."""
 
@@ -56,7 +60,7 @@ def choose_source(image: Attributes, picture_sources: Sequence[Attributes] = ())
     only if there is nothing else; placeholders never. None where no address is left.
     """
     src = image.get("src")
-    if src and not picture_sources and _CHOICES.isdisjoint(image) and not is_placeholder(src) and not _is_poor(src):
+    if src and not picture_sources and _CHOICES.isdisjoint(image) and _worth(src) == _GOOD:
         return Source(src, False)  # the ordinary image: nothing to choose
     lazy = is_lazy(image)
     good: list[Candidate] = []
@@ -64,13 +68,16 @@ def choose_source(image: Attributes, picture_sources: Sequence[Attributes] = ())
     for attributes in (*picture_sources, image):
         poor_type = (attributes.get("type") or "").strip().lower() in _POOR_TYPES
         for candidate in _srcset_candidates(attributes):
-            (poor if poor_type or _is_poor(candidate.url) else good).append(candidate)
+            worth = _worth(candidate.url)
+            if worth != _NOTHING:
+                (poor if poor_type or worth == _POOR else good).append(candidate)
     if good:
         return Source(_widest(good), lazy)
     for url in _single_addresses(image):
-        if not is_placeholder(url):
-            if not _is_poor(url):
-                return Source(url, lazy)
+        worth = _worth(url)
+        if worth == _GOOD:
+            return Source(url, lazy)
+        if worth == _POOR:
             poor.append(Candidate(url, 0.0))
     return Source(_widest(poor), lazy) if poor else None
 
@@ -88,18 +95,24 @@ def is_lazy(image: Attributes) -> bool:
 
 def is_placeholder(url: str) -> bool:
     """Whether an address is no picture: inline data, or a blank file that stands in until the picture is loaded."""
-    url = url.strip()
-    if not url or url.lower().startswith(_NOT_AN_ADDRESS):
-        return True
+    return _worth(url) == _NOTHING
+
+
+def _worth(url: str) -> int:
+    """What an address is good for: nothing, where it is no picture; poor, where few decoders read its format."""
     path = _path(url)
-    if not path.endswith(_PLACEHOLDER_ENDINGS):
-        return False
-    names = _PLACEHOLDER_GIFS if path.endswith(".gif") else _PLACEHOLDER_NAMES
-    return path.rpartition("/")[2].rpartition(".")[0] in names
+    if not path or path.startswith(_NOT_AN_ADDRESS):
+        return _NOTHING
+    if path.endswith(_PLACEHOLDER_ENDINGS):
+        names = _PLACEHOLDER_GIFS if path.endswith(".gif") else _PLACEHOLDER_NAMES
+        if path.rpartition("/")[2].rpartition(".")[0] in names:
+            return _NOTHING
+    return _POOR if path.endswith(_POOR_ENDINGS) else _GOOD
 
 
-def _is_poor(url: str) -> bool:
-    return _path(url).endswith(_POOR_ENDINGS)
+def leads_elsewhere(href: str) -> bool:
+    """Whether a link around an image leads to another page, and not within its own, to a script, or to an image."""
+    return not href.lower().startswith(("#", "javascript:", "data:", "mailto:")) and not looks_like_image(href)
 
 
 def looks_like_image(url: str) -> bool:
@@ -109,10 +122,12 @@ def looks_like_image(url: str) -> bool:
 
 def _srcset_candidates(attributes: Attributes) -> list[Candidate]:
     found: list[Candidate] = []
+    if _SRCSETS.isdisjoint(attributes):
+        return found
     for name in (*_LAZY_SRCSET, "srcset"):
         value = attributes.get(name)
         if value:
-            found += [c for c in parse_srcset(value) if not is_placeholder(c.url)]
+            found += parse_srcset(value)
     return found
 
 
@@ -124,7 +139,7 @@ def _widest(candidates: list[Candidate]) -> str:
 
 
 def _single_addresses(image: Attributes) -> Iterable[str]:
-    for name in (*_LAZY_SRC, "src"):
+    for name in ("src",) if _LAZY.isdisjoint(image) else (*_LAZY_SRC, "src"):
         value = image.get(name)
         if value:
             yield value

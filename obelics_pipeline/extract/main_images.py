@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.extract import tree as t
 from obelics_pipeline.extract.image_candidates import Candidate, file_of, picture_name
-from obelics_pipeline.extract.image_source import looks_like_image
+from obelics_pipeline.extract.image_source import leads_elsewhere
 from obelics_pipeline.extract.marks import BITS, marks_of
 from obelics_pipeline.extract.tags import flags, tag_id
 from obelics_pipeline.extract.tree import SimplifiedTree
@@ -122,7 +122,7 @@ def _places(tree: SimplifiedTree, kept: NDArray[np.bool_], candidates: list[Cand
             after=int(text[row] - text[last + 1]) if row > last else None,
             at_home=bool(home < row < ends[home]),
             announced=bool(row > title or in_content[row]),
-            to_another_page=candidate.href is not None and not looks_like_image(candidate.href),
+            to_another_page=candidate.href is not None and leads_elsewhere(candidate.href),
         )
         places.append(place)
     return places
