@@ -8,24 +8,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obelics_pipeline.extract.image_candidates import Candidate
-from obelics_pipeline.extract.tree import CHARS, SimplifiedTree
+from obelics_pipeline.extract.tags import flags
+from obelics_pipeline.extract.tree import CHARS, TAG, SimplifiedTree
 
 _GALLERY = 3  # pictures in a row
-_CAPTION = 200  # characters that may stand between two of them
+_CAPTION = 80  # characters that may stand between two of them, those in figures not counted
+_FIGURE = flags("figure")
 _LEAD_TEXT = 300  # characters of kept text, such as a title and a summary, that may stand before the lead picture
 
 
 def set_roles(tree: SimplifiedTree, kept: NDArray[np.bool_], pictures: Sequence[Candidate]) -> None:
     """Set the role and the position of each picture. `kept` has one flag a row, as `compose` takes it."""
-    before = np.concatenate([[0], np.cumsum(np.where(kept, tree.rows[:, CHARS], 0))])
-    places = [int(before[picture.row]) for picture in pictures]
+    if not pictures:
+        return
+    characters = np.where(kept, tree.rows[:, CHARS], 0)
+    rows = [picture.row for picture in pictures]
+    places: list[int] = _before(characters)[rows].tolist()
     for picture, place in zip(pictures, places, strict=True):
         picture.image.position = place
-    for group in _groups(places):
+    outside = np.where(tree.inside(_FIGURE[tree.rows[:, TAG]]), 0, characters)
+    for group in _groups(_before(outside)[rows].tolist()):
         for number in group:
             pictures[number].image.role = "gallery" if len(group) >= _GALLERY else "inline"
-    if pictures and places[0] <= _LEAD_TEXT and pictures[0].image.role == "inline":
+    if places[0] <= _LEAD_TEXT and pictures[0].image.role == "inline":
         pictures[0].image.role = "lead"
+
+
+def _before(characters: NDArray[np.int32]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(characters, dtype=np.int64)])
 
 
 def _groups(places: Sequence[int]) -> list[list[int]]:
