@@ -96,6 +96,7 @@ def extensions() -> list[Extension]:
     """What is hot, in C. Optional: without a C compiler the same is computed in Python."""
     sources = [
         "filters/_statistics.c",
+        "obelics_pipeline/extract/_tag_scan.c",
         "models/_forest.c",
         "obelics_pipeline/extract/_simplify.c",
     ]
