@@ -14,7 +14,7 @@ from obelics_pipeline.extract.obelics_listener import ObelicsListener
 from obelics_pipeline.extract.parse_cost import check_parse_cost
 from obelics_pipeline.extract.simplify import simplify
 from obelics_pipeline.extract.tags import TEXT
-from obelics_pipeline.extract.tree import TAG, SimplifiedTree
+from obelics_pipeline.extract.tree import CHARS, TAG, SimplifiedTree
 from obelics_pipeline.extract.walk import PageRejected, walk
 
 __all__ = ["ExtractedPage", "PageRejected", "SimplifiedPage", "extract_page", "simplify_page"]
@@ -63,13 +63,19 @@ def simplify_page(html: str, url: str, config: ExtractionConfig) -> SimplifiedPa
     tree, head = _simplify(source, config)
     if _NOSCRIPT in source and TEXT not in tree.rows[:, TAG]:
         # All text is for those without scripts, or in a noscript that is never closed, as scripted browsers do not see.
-        opened = source.replace(_NOSCRIPT, _ANY_BLOCK).replace(_NOSCRIPT_END, _ANY_BLOCK_END)
-        tree, head = _simplify(opened, config)
+        opened, opened_head = _simplify(_opened(source), config)
+        if opened.rows[:, CHARS].sum() > _NOTICE:
+            tree, head = opened, opened_head
     return SimplifiedPage(tree, head, choose(tree, url, head, config))
 
 
 _NOSCRIPT, _NOSCRIPT_END = b"<noscript", b"</noscript"
-_ANY_BLOCK, _ANY_BLOCK_END = b"<x-noscript", b"</x-noscript"
+_NOTICE = 200  # characters; a page that only scripts fill says in no more that they are needed
+
+
+def _opened(source: bytes) -> bytes:
+    """The page with its noscript elements as blocks."""
+    return source.replace(_NOSCRIPT, b"<x-noscript").replace(_NOSCRIPT_END, b"</x-noscript")
 
 
 def _source(html: str, config: ExtractionConfig) -> bytes:
