@@ -107,11 +107,11 @@ def test_headers_of_articles_and_titles_of_pages_stay() -> None:
 
 
 def test_images_stand_where_they_stand() -> None:
-    assert shape("<p>Start <img src=a.jpg alt=' A  b '> end.</p>") == ["Start", "[inline a.jpg]", "end."]
-    assert shape("<figure><img src=f.jpg><figcaption>Cap</figcaption></figure>") == ["[figure f.jpg]", "Cap"]
-    assert shape("<ul><li>a<li><img src=l.jpg>b</ul>") == ["a", "[inline l.jpg]", "b"]
-    assert shape("<table><tr><td>a <img src=c.jpg></table>") == ["a", "[inline c.jpg]"]
-    assert shape("<table><tr><td>a<td>b<tr><td>c<td><amp-img src=d.jpg></table>") == ["a", "b", "c", "[inline d.jpg]"]
+    assert shape("<p>Start <img src=a.jpg alt=' A  b '> end.</p>") == ["Start", "[lead a.jpg]", "end."]
+    assert shape("<figure><img src=f.jpg><figcaption>Cap</figcaption></figure>") == ["[lead f.jpg]", "Cap"]
+    assert shape("<ul><li>a<li><img src=l.jpg>b</ul>") == ["a", "[lead l.jpg]", "b"]
+    assert shape("<table><tr><td>a <img src=c.jpg></table>") == ["a", "[lead c.jpg]"]
+    assert shape("<table><tr><td>a<td>b<tr><td>c<td><amp-img src=d.jpg></table>") == ["a", "b", "c", "[lead d.jpg]"]
     (image,) = nodes("<a href=/big><img src='/s.jpg' alt=' A  b ' width=300px height=50%></a>")
     assert isinstance(image, ImageNode)
     assert (image.alt_text, image.rendered_width, image.rendered_height) == ("A b", 300, "50%")
@@ -157,5 +157,6 @@ def test_two_pictures_are_two() -> None:
     lazy = "<img data-src=/a.jpg><img data-src=/b.jpg><noscript><img src=/b.jpg></noscript>"
     assert sources(lazy) == ["/a.jpg", "/b.jpg"]
     assert sources("<img src=/a.jpg><noscript><img src=/b.jpg></noscript>") == ["/a.jpg", "/b.jpg"]
-    assert sources("<img src=/a.jpg><img src=/a.jpg>") == ["/a.jpg", "/a.jpg"]
+    assert sources("<img src=/a.jpg>text<img src=/a.jpg>") == ["/a.jpg", "/a.jpg"]
+    assert sources("<img src=/a.jpg><img src=/a.jpg>") == ["/a.jpg"]  # for wide screens and for narrow ones
     assert sources("<picture><source srcset=/a.avif type=image/avif><img src=/a.avif></picture>") == ["/a.avif"]

@@ -5,7 +5,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from obelics_pipeline.config.extraction import ExtractionConfig
-from tests.extract.claims import CONFIGS, check
+from obelics_pipeline.document import TextNode
+from obelics_pipeline.extract.page import extract_page
+from tests.extract.claims import CONFIGS, URL, check
 from tests.extract.soups import soup
 
 every = pytest.mark.parametrize("config", CONFIGS, ids=[f"{c.scope}-{c.markup}" for c in CONFIGS])
@@ -31,15 +33,24 @@ def mutated(draw: st.DrawFn) -> str:
 
 @every
 @given(page=st.one_of(soups(), mutated()))
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_what_is_said_is_said_by_the_page_in_its_order(page: str, config: ExtractionConfig) -> None:
     check(page, config)
 
 
 @every
 @given(page=st.one_of(st.text(max_size=300), st.text("<>/='\"! -abdiptv&;#x0\n", max_size=200)))
-@settings(max_examples=150)
+@settings(max_examples=100)
 @example(page="<p>a \ud800 b")
 @example(page="")
 def test_any_string_is_a_page(page: str, config: ExtractionConfig) -> None:
     check(page, config)
+
+
+@given(page=st.one_of(soups(), mutated()))
+def test_a_page_that_says_something_is_never_emptied(page: str) -> None:
+    main, whole = (
+        any(isinstance(node, TextNode) for node in extract_page(page, URL, ExtractionConfig(scope=scope)).nodes)
+        for scope in ("main", "page")
+    )
+    assert main >= whole

@@ -114,7 +114,9 @@ def test_the_head_is_reported(config: ExtractionConfig) -> None:
 
 
 def test_an_empty_page_has_no_nodes() -> None:
-    assert extract_page("", URL, CONFIGS[0]) == ExtractedPage([], None, None, frozenset())
+    assert extract_page("", URL, CONFIGS[0]) == ExtractedPage([], None, None, frozenset(), 0.0)
+    whole = CONFIGS[0].model_copy(update={"scope": "page"})
+    assert extract_page("", URL, whole) == ExtractedPage([], None, None, frozenset(), None)
 
 
 @both
