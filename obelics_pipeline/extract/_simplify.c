@@ -17,7 +17,7 @@ typedef unsigned char byte;
 typedef struct Node Node;           /* lxb_dom_node_t, an element or the document too */
 typedef struct Attribute Attribute; /* lxb_dom_attr_t */
 
-enum { ELEMENT_NODE = 1, TEXT_NODE = 3, DOCUMENT_NODE = 9 }; /* of the DOM standard */
+enum { ELEMENT_NODE = 1, TEXT_NODE = 3 }; /* of the DOM standard */
 enum { TAG, PARENT, END, MARKS, JOIN, CHARS, LINKED, WORDS, COMMAS, STOPS, DIGITS, UPPERS, WIDE, ENDS, WIDTH }; /* tree.py */
 
 /* What is done with an element; also what is told when it ends. The rows from PICTURE on are known to those in them. */
@@ -32,6 +32,7 @@ enum { SPACE = 1, DIGIT = 2, UPPER = 4, COMMA = 8, STOP = 16, END_MARK = 32, CLO
 #define TABLED 0x10000
 #define LONGEST 40    /* bytes of a word in a table */
 #define MAX_NAMES 1000 /* characters of a class or id that are read, as in marks.py */
+#define REMEMBERED 96  /* bytes of a class or id at most whose marks are remembered */
 #define SHORT 2        /* letters of a part of a name that must stand alone, as there */
 #define DROPPED (-1)  /* a role that takes an element away; of the others, the tag that it counts as */
 #define LAYOUT (-2)   /* the role of a table that is no table */
@@ -39,7 +40,6 @@ enum { SPACE = 1, DIGIT = 2, UPPER = 4, COMMA = 8, STOP = 16, END_MARK = 32, CLO
 static struct {
     Node *(*next)(Node *);
     Node *(*first_child)(Node *);
-    Node *(*parent)(Node *);
     uintptr_t (*tag)(Node *);
     int (*type)(Node *);
     const byte *(*name)(Node *, size_t *);
@@ -48,7 +48,6 @@ static struct {
     const byte *(*attribute_name)(Attribute *, size_t *);
     const byte *(*attribute_value)(Attribute *, size_t *);
     byte *(*copy_text)(Node *, size_t *);
-    void *(*free_text)(Node *, byte *);
 } lexbor;
 
 /* ---- growing arrays ----------------------------------------------------------------------------------------------- */
@@ -311,6 +310,14 @@ static size_t part_end(const byte *name, size_t start, size_t end)
     return i;
 }
 
+typedef struct {
+    size_t length; /* 0: none yet */
+    int32_t marks;
+    byte bytes[REMEMBERED];
+} Names;
+
+static Names known_names[1024]; /* by 10 bits of a hash; a later one takes the place of an earlier */
+
 static int stands_alone(const byte *name, size_t start, size_t stop, size_t end)
 {
     return !(start && is_lower(lower(name[start - 1]))) && !(stop < end && is_lower(lower(name[stop])));
@@ -328,7 +335,7 @@ static size_t first_characters(const Value *value)
 }
 
 /* What the words in a class or id say. */
-static int32_t marks_of(const Value *value)
+static int32_t read_marks(const Value *value)
 {
     size_t i, start, stop, end = first_characters(value);
     int32_t marks = 0;
@@ -345,6 +352,27 @@ static int32_t marks_of(const Value *value)
         marks |= find(&vocabulary, word, stop - start);
     }
     return marks;
+}
+
+/* The same, remembered: the elements of a list share their class. */
+static int32_t marks_of(const Value *value)
+{
+    uint64_t hash = value->length;
+    Names *known;
+    size_t i;
+    if (!value->length)
+        return 0;
+    if (value->length > REMEMBERED)
+        return read_marks(value);
+    for (i = 0; i < value->length; i++)
+        hash = hash * 31 + value->bytes[i];
+    known = &known_names[(hash * UINT64_C(0x9E3779B97F4A7C15)) >> 54];
+    if (known->length != value->length || memcmp(known->bytes, value->bytes, value->length)) {
+        known->marks = read_marks(value);
+        known->length = value->length;
+        memcpy(known->bytes, value->bytes, value->length);
+    }
+    return known->marks;
 }
 
 /* ---- what is out of sight (default_visibility.py) ----------------------------------------------------------------- */
@@ -433,7 +461,6 @@ typedef struct {
     size_t link_ended;     /* number of pieces at which a link ended, 0 for none */
     int continues, space;  /* as in simplify_pure.py */
     int32_t last_image;    /* row of the last image, -1 for none */
-    Node *document;        /* NULL if unknown */
     PyObject *hrefs, *declarations;
 } Page;
 
@@ -727,18 +754,14 @@ static int add_text(Page *page, Node *node)
 {
     size_t length = 0, start = page->text.length;
     byte *bytes;
-    int result;
     if ((page->now.within & WITHIN(NOSCRIPT)) || lexbor.type(node) != TEXT_NODE)
         return 0;
-    bytes = lexbor.copy_text(node, &length);
+    bytes = lexbor.copy_text(node, &length); /* in the document's memory, which goes with the document */
     if (!bytes) {
         PyErr_NoMemory();
         return -1;
     }
-    result = append_text(&page->text, bytes, length);
-    if (page->document)
-        lexbor.free_text(page->document, bytes);
-    if (result < 0)
+    if (append_text(&page->text, bytes, length) < 0)
         return -1;
     if (!page->pieces.length) {
         Piece all = {start, page->text.length, 0, 0};
@@ -1021,15 +1044,6 @@ static void free_page(Page *page)
     Py_XDECREF(page->declarations);
 }
 
-/* Copies of text are made by the document of a node and given back to it. */
-static Node *document_of(Node *node)
-{
-    Node *parent;
-    while ((parent = lexbor.parent(node)))
-        node = parent;
-    return lexbor.type(node) == DOCUMENT_NODE ? node : NULL;
-}
-
 static PyObject *simplify(PyObject *self, PyObject *args)
 {
     unsigned long long address;
@@ -1043,7 +1057,6 @@ static PyObject *simplify(PyObject *self, PyObject *args)
     if (!rejected)
         return PyErr_Format(PyExc_RuntimeError, "set_up comes first");
     page.now.row = page.last_image = -1;
-    page.document = document_of((Node *)(uintptr_t)address);
     page.hrefs = PyDict_New();
     page.declarations = PyList_New(0);
     if (page.hrefs && page.declarations && !visit(&page, (Node *)(uintptr_t)address, &bounds) && !end_paragraph(&page))
@@ -1063,7 +1076,6 @@ static int find_lexbor(const char *path)
     } wanted[] = {
         {"lxb_dom_node_next_noi", (void **)&lexbor.next},
         {"lxb_dom_node_first_child_noi", (void **)&lexbor.first_child},
-        {"lxb_dom_node_parent_noi", (void **)&lexbor.parent},
         {"lxb_dom_node_tag_id_noi", (void **)&lexbor.tag},
         {"lxb_dom_node_type_noi", (void **)&lexbor.type},
         {"lxb_dom_element_qualified_name", (void **)&lexbor.name},
@@ -1072,7 +1084,6 @@ static int find_lexbor(const char *path)
         {"lxb_dom_attr_local_name_noi", (void **)&lexbor.attribute_name},
         {"lxb_dom_attr_value_noi", (void **)&lexbor.attribute_value},
         {"lxb_dom_node_text_content", (void **)&lexbor.copy_text},
-        {"lxb_dom_document_destroy_text_noi", (void **)&lexbor.free_text},
     };
     void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
     size_t i;

@@ -22,7 +22,7 @@ _SPACER_SIDE = 2  # pixels; an image declared no larger is a tracker or a spacer
 _FILE_PARTS = 4  # of an address: name and folders of the original; what stands before is often the server's
 _SIZE_SUFFIX = re.compile(r"[-_@]?\d{1,4}[xX]\d{0,4}$|[-_](?:scaled|\d{2,4}w?)$")
 
-Tags = NDArray[np.int32]
+Column = list[int]  # of the rows of the tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +48,19 @@ def image_candidates(
     """
     base = (join_url(url, base_href) if base_href else None) or url
     found: list[Candidate] = []
-    tags, parents, ends = (tree.rows[:, column] for column in (TAG, PARENT, END))
-    texts = np.cumsum(tags == TEXT)
+    rows = np.flatnonzero(_MAY_BE_IMAGE[tree.rows[:, TAG]] & wanted).tolist()
+    if not rows:
+        return found
+    tags, parents, ends = tree.rows[:, [TAG, PARENT, END]].T.tolist()
+    texts = np.cumsum(tree.rows[:, TAG] == TEXT).tolist()
     after_picture = 0
-    for row in np.flatnonzero(_MAY_BE_IMAGE[tags] & wanted).tolist():
+    for row in rows:
         if row < after_picture:
             continue
         sources: list[Attributes] = []
         value = tree.values[row]
         if tags[row] == _PICTURE:
-            after_picture = int(ends[row])
+            after_picture = ends[row]
             value, sources = _picture(tree, tags, row, after_picture)
         if not isinstance(value, dict):
             continue  # an element that is not of the standard, and no image
@@ -72,7 +75,7 @@ def image_candidates(
     return found
 
 
-def _picture(tree: SimplifiedTree, tags: Tags, row: int, end: int) -> tuple[Attributes, list[Attributes]]:
+def _picture(tree: SimplifiedTree, tags: Column, row: int, end: int) -> tuple[Attributes, list[Attributes]]:
     """The img of a picture and its sources; a later img, in a noscript, fills in what the first one leaves open."""
     image: Attributes = {}
     sources: list[Attributes] = []
@@ -89,8 +92,8 @@ def _picture(tree: SimplifiedTree, tags: Tags, row: int, end: int) -> tuple[Attr
 
 def _candidate(
     tree: SimplifiedTree,
-    tags: Tags,
-    parents: Tags,
+    tags: Column,
+    parents: Column,
     row: int,
     image: Attributes,
     sources: list[Attributes],
@@ -118,13 +121,13 @@ def _candidate(
     return Candidate(row, parent, node, tree.hrefs.get(row) or None, source.lazy, in_noscript)
 
 
-def _surroundings(tags: Tags, parents: Tags, row: int) -> tuple[int, bool]:
+def _surroundings(tags: Column, parents: Column, row: int) -> tuple[int, bool]:
     """The element that an image stands in, pictures and noscripts passed over, and whether there was a noscript."""
     in_noscript = False
-    parent = int(parents[row])
+    parent = parents[row]
     while parent >= 0 and tags[parent] in (_PICTURE, _NOSCRIPT):
         in_noscript = in_noscript or tags[parent] == _NOSCRIPT
-        parent = int(parents[parent])
+        parent = parents[parent]
     return parent, in_noscript
 
 
