@@ -149,6 +149,8 @@ def _shown(last: Candidate, this: Candidate) -> Candidate:
 
 def _is_spacer(width: int | str | None, height: int | str | None) -> bool:
     """Whether a side is declared as a dot's. One of 0 beside a real one says nothing: it is there for any picture."""
+    if width is None and height is None:
+        return False
     sides = [side for side in (width, height) if isinstance(side, int) and side >= 0]
     if max(sides, default=0) > _SPACER_SIDE:
         return any(0 < side <= _SPACER_SIDE for side in sides)

@@ -59,7 +59,8 @@ def formatted_filename(url: str) -> str | None:
     if "%" in name:
         name = _ENCODED.sub(" ", name)
     name = _DIGITS.sub(" ", _SIZE_IN_NAME.sub("", name))
-    name = _SPACES.sub(" ", name)
+    if "  " in name:
+        name = _SPACES.sub(" ", name)
     for mark in ("\n", "+", "%B", "%"):
         name = name.replace(mark, " ")
     name = name.strip()
