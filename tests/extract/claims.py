@@ -88,7 +88,12 @@ class _Source:
                     self._anchors[node.mem_id] = number
                 self.values += values.values()
                 self.alts.add(" ".join(values.get("alt", "").split()))
-                self._mark(_CONTROLS.sub("", " ".join(values.values())), number, node)
+                said = _CONTROLS.sub("", " ".join(values.values()))
+                self._mark(said, number, node)
+                if node.tag == "figure" and _MARK.search(said):
+                    # Without an image in it, it may show one of its attributes, where it ends.
+                    end = number + sum(1 for _ in node.traverse(include_text=True))
+                    self._mark(said, end, node)
             elif node.is_text_node and (node.parent is None or node.parent.tag not in _UNREAD):
                 self.texts.append(node.text_content or "")
                 self._mark(self.texts[-1], number, node)
