@@ -41,7 +41,7 @@ class Forest:
             columns = [stored["nodes"][name] for name in NODE.names or ()]
             nodes = np.array(list(zip(*columns, strict=True)), NODE)
             forest = cls(tuple(stored["features"]), nodes, np.array(stored["roots"], np.int32))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise ValueError(f"{path}: not a forest ({error})") from None
         forest._check(path)
         return forest

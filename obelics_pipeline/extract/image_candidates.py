@@ -118,7 +118,9 @@ def _candidate(
         rendered_width=width,
         rendered_height=height,
     )
-    return Candidate(row, parent, node, tree.hrefs.get(row) or None, source.lazy, in_noscript)
+    inside = range(row, tree.rows[row, END] if tags[row] == _PICTURE else row + 1)
+    href = next((tree.hrefs[number] for number in inside if tree.hrefs.get(number)), None)
+    return Candidate(row, parent, node, href, source.lazy, in_noscript)
 
 
 def _surroundings(tags: Column, parents: Column, row: int) -> tuple[int, bool]:
