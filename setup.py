@@ -99,6 +99,7 @@ def extensions() -> list[Extension]:
         "obelics_pipeline/extract/_tag_scan.c",
         "models/_forest.c",
         "obelics_pipeline/extract/_simplify.c",
+        "obelics_pipeline/extract/_main_features.c",
     ]
     present = [source for source in sources if (ROOT / source).is_file()]
     return [Extension(source.removesuffix(".c").replace("/", "."), [source], optional=True) for source in present]
