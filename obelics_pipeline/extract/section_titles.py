@@ -42,7 +42,8 @@ _KEY = 2  # letters that every beginning has
 _BY_KEY: dict[str, tuple[str, ...]] = {}
 for _beginning in (b for beginnings in _BEGINNINGS.values() for b in beginnings):
     _BY_KEY[_beginning[:_KEY]] = (*_BY_KEY.get(_beginning[:_KEY], ()), _beginning)
-_BEFORE = " \t\n0123456789.:-–—•*#»«>|/+[]()\"'“”„"  # numbers and signs before the words, as in "3 Comments"
+BEFORE = " \t\n0123456789.:-–—•*#»«>|/+[]()\"'“”„"  # numbers and signs before the words, as in "3 Comments"
+KEYS = frozenset(_BY_KEY)  # the first letters of all beginnings: a text with others, behind `BEFORE`, is none
 
 
 def is_section_title(text: str) -> bool:
@@ -50,6 +51,6 @@ def is_section_title(text: str) -> bool:
     if len(text) > LONGEST:
         return False
     if not text[:1].isalpha():
-        text = text.lstrip(_BEFORE)
+        text = text.lstrip(BEFORE)
     beginnings = _BY_KEY.get(text[:_KEY].lower())
     return beginnings is not None and (text.lower() + " ").startswith(beginnings)
