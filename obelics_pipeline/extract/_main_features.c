@@ -18,9 +18,8 @@ enum { CODE = 255, TEXT = 1 << 8, IMAGE = 1 << 9, FRAME = 1 << 10, INNER = 1 << 
 
 enum { SHARE, LINKS, LONG_SHARE, MEAN, IMAGES, SCORE, ALIKE, QUOTIENTS }; /* what is said of an element around a text */
 
-#define KEY 2               /* letters by which beginnings of section titles are looked for */
-#define PAIRS 4096          /* places for such letters */
-#define HIGHEST (1 << 26)   /* of a text's counts, far above what a page can hold: no sum or product overflows */
+#define PLACES (1 << 14)  /* for the beginnings of section titles, which have about 1500 letters */
+#define HIGHEST (1 << 26) /* of a text's counts, far above what a page can hold: no sum or product overflows */
 
 /* ---- what is handed in -------------------------------------------------------------------------------------------- */
 
@@ -33,11 +32,19 @@ static Numbers tags, bits, upward, neighbours;
 static long long least_long, least_short, full, most, of, far, longest_title;
 static Py_ssize_t levels, width;
 static PyObject *ellipses, *before_title, *is_section_title;
-static char begins_title[PAIRS]; /* 1 where a beginning may have such first letters */
 
-static inline char *place_of(Py_UCS4 first, Py_UCS4 second)
+/* By the hash of letters: whether a beginning of section titles may go on behind them, or end with them. */
+enum { GOES_ON = 1, COMPLETE = 2 };
+static char beginnings[PLACES];
+
+static inline uint32_t add_letter(uint32_t hash, Py_UCS4 letter)
 {
-    return &begins_title[(first * 61 + second) % PAIRS];
+    return (hash ^ letter) * UINT32_C(0x9E3779B1);
+}
+
+static inline char *place_of(uint32_t hash)
+{
+    return &beginnings[hash / (UINT32_MAX / PLACES + 1)];
 }
 
 /* ---- a page ------------------------------------------------------------------------------------------------------- */
@@ -289,16 +296,25 @@ static int ends_in_ellipsis(PyObject *text)
     return 0;
 }
 
-/* Whether a text's first letters may be those of a section title. Python has the last word, so that the few letters
- * that become two in lower case do not matter here: no beginning has one. */
+/* Whether a text may begin as section titles do. Python has the last word, so that two that are mixed up here do not
+ * matter, nor do the few letters that become two in lower case: no beginning has one. */
 static int may_be_title(PyObject *text)
 {
     Py_ssize_t i = 0, length = PyUnicode_GET_LENGTH(text);
+    uint32_t hash = 0;
+    if (length > longest_title)
+        return 0;
     if (length && !Py_UNICODE_ISALPHA(PyUnicode_READ_CHAR(text, 0)))
         while (i < length && PyUnicode_FindChar(before_title, PyUnicode_READ_CHAR(text, i), 0, PY_SSIZE_T_MAX, 1) >= 0)
             i++;
-    return length <= longest_title && length - i >= KEY &&
-           *place_of(Py_UNICODE_TOLOWER(PyUnicode_READ_CHAR(text, i)), Py_UNICODE_TOLOWER(PyUnicode_READ_CHAR(text, i + 1)));
+    for (; i <= length; i++) {
+        char place;
+        hash = add_letter(hash, i < length ? Py_UNICODE_TOLOWER(PyUnicode_READ_CHAR(text, i)) : ' ');
+        place = *place_of(hash);
+        if (place != GOES_ON)
+            return place != 0;
+    }
+    return 0;
 }
 
 /* 1 if a text is the title of a section with something else than the content, -1 with an exception. */
@@ -510,17 +526,22 @@ static int take_numbers(Numbers *numbers, PyObject *source)
     return items ? 0 : -1;
 }
 
-static int take_keys(PyObject *keys)
+static int take_beginnings(PyObject *texts)
 {
-    Py_ssize_t i;
-    memset(begins_title, 0, sizeof begins_title);
-    for (i = 0; i < PyTuple_GET_SIZE(keys); i++) {
-        PyObject *key = PyTuple_GET_ITEM(keys, i);
-        if (!PyUnicode_Check(key) || PyUnicode_GET_LENGTH(key) != KEY) {
-            PyErr_Format(PyExc_ValueError, "%R does not have %d letters", key, KEY);
+    Py_ssize_t i, j;
+    memset(beginnings, 0, sizeof beginnings);
+    for (i = 0; i < PyTuple_GET_SIZE(texts); i++) {
+        PyObject *text = PyTuple_GET_ITEM(texts, i);
+        Py_ssize_t length = PyUnicode_Check(text) ? PyUnicode_GET_LENGTH(text) : 0;
+        uint32_t hash = 0;
+        if (!length) {
+            PyErr_Format(PyExc_ValueError, "%R is no beginning", text);
             return -1;
         }
-        *place_of(PyUnicode_READ_CHAR(key, 0), PyUnicode_READ_CHAR(key, 1)) = 1;
+        for (j = 0; j < length; j++) {
+            hash = add_letter(hash, PyUnicode_READ_CHAR(text, j));
+            *place_of(hash) |= j + 1 < length ? GOES_ON : COMPLETE;
+        }
     }
     return 0;
 }
@@ -546,25 +567,25 @@ static int check_width(void)
 }
 
 PyDoc_STRVAR(set_up_doc, "set_up(*, tags, bits, upward, neighbours, least_long, least_short, full, most, of, far, levels, width,\n"
-                         "       ellipses, longest_title, before_title, title_keys, is_section_title): take over what the rules say.\n\n"
+                         "       ellipses, longest_title, before_title, beginnings, is_section_title): take over what the rules say.\n\n"
                          "The first four are arrays of int64.");
 
 static PyObject *set_up(PyObject *self, PyObject *args, PyObject *named)
 {
     static char *names[] = {"tags",  "bits",  "upward",   "neighbours",    "least_long",   "least_short", "full",
                             "most",  "of",    "far",      "levels",        "width",        "ellipses",    "longest_title",
-                            "before_title", "title_keys", "is_section_title", NULL};
-    PyObject *tag_table, *bit_table, *shares, *places, *ends, *signs, *keys, *rule;
+                            "before_title", "beginnings", "is_section_title", NULL};
+    PyObject *tag_table, *bit_table, *shares, *places, *ends, *signs, *starts, *rule;
     (void)self;
     if (!PyArg_ParseTupleAndKeywords(args, named, "$OOOOLLLLLLnnO!LUO!O", names, &tag_table, &bit_table, &shares, &places,
                                      &least_long, &least_short, &full, &most, &of, &far, &levels, &width, &PyTuple_Type, &ends,
-                                     &longest_title, &signs, &PyTuple_Type, &keys, &rule))
+                                     &longest_title, &signs, &PyTuple_Type, &starts, &rule))
         return NULL;
     Py_CLEAR(is_section_title);
     Py_XSETREF(ellipses, Py_NewRef(ends));
     Py_XSETREF(before_title, Py_NewRef(signs));
     if (take_numbers(&tags, tag_table) < 0 || take_numbers(&bits, bit_table) < 0 || take_numbers(&upward, shares) < 0 ||
-        take_numbers(&neighbours, places) < 0 || take_keys(keys) < 0 || check_ellipses() < 0 || check_width() < 0)
+        take_numbers(&neighbours, places) < 0 || take_beginnings(starts) < 0 || check_ellipses() < 0 || check_width() < 0)
         return NULL;
     is_section_title = Py_NewRef(rule);
     Py_RETURN_NONE;

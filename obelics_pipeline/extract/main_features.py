@@ -18,7 +18,7 @@ from obelics_pipeline.extract.tree import SimplifiedTree
 
 NAMES = pure.NAMES
 
-# The bits of a tag's entry beside its code, which are below them, and what it says around a text, above (_main_features.c).
+# The bits of a tag's entry (_main_features.c); below them is its code, above them what it says as one around a text.
 _TEXT, _IMAGE, _FRAME, _INNER, _WHOLE = (1 << number for number in range(8, 13))
 
 
@@ -45,7 +45,7 @@ def _set_up() -> Any:
         ellipses=pure.ELLIPSES,
         longest_title=section_titles.LONGEST,
         before_title=section_titles.BEFORE,
-        title_keys=tuple(section_titles.KEYS),
+        beginnings=section_titles.BEGINNINGS,
         is_section_title=section_titles.is_section_title,
     )
     return twin

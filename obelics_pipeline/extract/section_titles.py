@@ -39,11 +39,11 @@ _BEGINNINGS: dict[str, tuple[str, ...]] = {
     "ko": ("관련", "댓글", "추천", "인기"),
 }  # fmt: skip
 _KEY = 2  # letters that every beginning has
+BEGINNINGS = tuple(b for beginnings in _BEGINNINGS.values() for b in beginnings)
 _BY_KEY: dict[str, tuple[str, ...]] = {}
-for _beginning in (b for beginnings in _BEGINNINGS.values() for b in beginnings):
+for _beginning in BEGINNINGS:
     _BY_KEY[_beginning[:_KEY]] = (*_BY_KEY.get(_beginning[:_KEY], ()), _beginning)
 BEFORE = " \t\n0123456789.:-–—•*#»«>|/+[]()\"'“”„"  # numbers and signs before the words, as in "3 Comments"
-KEYS = frozenset(_BY_KEY)  # the first letters of all beginnings: a text with others, behind `BEFORE`, is none
 
 
 def is_section_title(text: str) -> bool:
