@@ -1,14 +1,37 @@
+from itertools import product
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from obelics_pipeline.extract import main_features as room
+from obelics_pipeline.extract import main_features_pure
 from obelics_pipeline.extract.main_features import NAMES, main_features
-from obelics_pipeline.extract.tags import TEXT
-from obelics_pipeline.extract.tree import TAG
+from obelics_pipeline.extract.marks import BITS
+from obelics_pipeline.extract.section_titles import BEGINNINGS
+from obelics_pipeline.extract.tags import CUSTOM, TEXT, tag_id
+from obelics_pipeline.extract.tree import (
+    CHARS,
+    COMMAS,
+    END,
+    ENDS,
+    LINKED,
+    MARKS,
+    PARENT,
+    STOPS,
+    TAG,
+    UPPERS,
+    WIDE,
+    WIDTH,
+    WORDS,
+    SimplifiedTree,
+)
 from tests.extract.soups import soup
 from tests.extract.trees import row_of, tree_of
-from tests.extract.written_pages import article, page
+from tests.extract.written_pages import article, forum, page
+
+compiled = pytest.mark.skipif(not room.COMPILED, reason="the compiled features were not built")
 
 
 def features(html: str, text: str) -> dict[str, float]:
@@ -87,3 +110,149 @@ def test_the_best_container_is_the_one_of_the_article() -> None:
     html = page(article())
     assert features(html, "Part 3")["best_level"] == 0
     assert features(html, "Teaser")["best_level"] > 0
+
+
+def assert_twins_agree(tree: SimplifiedTree) -> None:
+    for said, defined in zip(main_features(tree), main_features_pure.main_features(tree), strict=True):
+        assert (said.dtype, said.shape) == (defined.dtype, defined.shape)
+        assert said.tobytes() == defined.tobytes()
+
+
+ELEMENTS = "html body main article div p span h2 ul li table td aside footer figure blockquote pre".split()
+KINDS = st.sampled_from([TEXT, TEXT, TEXT, tag_id("img"), CUSTOM, *map(tag_id, ELEMENTS)])
+MEANINGS = st.sampled_from([0, 0, 0, *BITS.values(), sum(BITS.values())])
+COUNTS = st.sampled_from([0, 0, 1, 2, 3, 24, 25, 60, 61, 79, 80, 100, 299, 300, 301, 5_000, 1 << 20])
+SAID = st.one_of(
+    st.sampled_from(["", "Related", "3 Comments", "» Read more", "İlgili", "and so on…", "and so on...", "..", "…."]),
+    st.builds(
+        "".join, st.tuples(st.sampled_from(["", "12. ", "\t"]), st.sampled_from(BEGINNINGS), st.text(max_size=2))
+    ),
+    st.text(max_size=70),
+)
+
+
+@st.composite
+def made_trees(draw: st.DrawFn) -> SimplifiedTree:
+    """A tree with any element in any other, several roots, and counts that no page has."""
+    table: list[list[int]] = []
+    around: list[int] = []
+    for row in range(draw(st.integers(1, 30))):
+        del around[draw(st.integers(0, len(around))) :]
+        columns = [0] * WIDTH
+        columns[TAG], columns[MARKS] = draw(KINDS), draw(MEANINGS)
+        columns[PARENT] = around[-1] if around else -1
+        if columns[TAG] == TEXT:
+            for column in (CHARS, WORDS, COMMAS, STOPS, UPPERS, WIDE, ENDS):
+                columns[column] = draw(COUNTS)
+            columns[LINKED] = min(columns[CHARS], draw(COUNTS))
+        table.append(columns)
+        around.append(row)
+        for above in around:
+            table[above][END] = row + 1
+    return tree_with(table, [draw(SAID) if columns[TAG] == TEXT else None for columns in table])
+
+
+def tree_with(table: list[list[int]], values: list[str | None]) -> SimplifiedTree:
+    return SimplifiedTree(np.array(table, np.int32).reshape(-1, WIDTH), values, {}, [])
+
+
+def tree_of_texts(texts: list[str]) -> SimplifiedTree:
+    """These texts in a div."""
+    table = [[tag_id("div"), -1, len(texts) + 1] + [0] * (WIDTH - 3)]
+    for row, text in enumerate(texts, 1):
+        table.append([TEXT, 0, row + 1, 0, 0, len(text)] + [0] * (WIDTH - 6))
+    return tree_with(table, [None, *texts])
+
+
+@compiled
+@given(made_trees())
+def test_twins_agree_on_any_tree(tree: SimplifiedTree) -> None:
+    assert_twins_agree(tree)
+
+
+@compiled
+@given(st.data())
+def test_twins_agree_on_pages(data: st.DataObject) -> None:
+    assert_twins_agree(tree_of(soup(lambda values: data.draw(st.sampled_from(values)), data.draw(st.integers(0, 60)))))
+
+
+@compiled
+@pytest.mark.parametrize(
+    "html", [page(article()), page(forum()), page(article() * 9 + forum(40)), "<div>" * 3_000 + "x"]
+)
+def test_twins_agree_on_written_pages(html: str) -> None:
+    assert_twins_agree(tree_of(html))
+
+
+@compiled
+def test_twins_know_the_same_section_titles() -> None:
+    forms = [
+        before + form(beginning) + after
+        for beginning, form, before, after in product(
+            BEGINNINGS, (str, str.upper, str.title, lambda text: text[:-1]), ("", "3 ", "» ", "x"), ("", "s", " 2")
+        )
+    ]
+    tree = tree_of_texts([*forms, "", "İ", "ΑΣ", "\u212aategorie", "Related" + 54 * "x", "Related" + 53 * "x"])
+    assert main_features(tree)[1][:, NAMES.index("section_title")].sum() > len(BEGINNINGS)
+    assert_twins_agree(tree)
+
+
+@compiled
+@given(st.lists(SAID, max_size=8))
+@example(["Related"] + ["x"] * 120)
+def test_twins_read_the_same_words(texts: list[str]) -> None:
+    assert_twins_agree(tree_of_texts(texts))
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("column", "value", "complaint"),
+    [
+        (TAG, -1, "no such tag"),
+        (TAG, CUSTOM + 1, "no such tag"),
+        (PARENT, 1, "its parent does not come before it"),
+        (PARENT, 1_000, "its parent does not come before it"),
+        (END, 1, "its end is not behind it"),
+        (END, -1, "its end is not behind it"),
+        (END, 4, "its end is not behind it"),
+        (CHARS, -1, "a count is out of range"),
+        (COMMAS, 2**31 - 1, "a count is out of range"),
+        (LINKED, 2, "more characters in links than there are"),
+    ],
+)
+def test_rows_that_are_no_tree_are_refused(column: int, value: int, complaint: str) -> None:
+    tree = tree_of_texts(["x", "y"])
+    tree.rows[1, column] = value
+    with pytest.raises(ValueError, match=f"row 1 is of no tree: {complaint}"):
+        main_features(tree)
+
+
+@compiled
+def test_values_that_are_not_those_of_the_rows_are_refused() -> None:
+    rows = tree_of_texts(["x", "y"]).rows
+    with pytest.raises(ValueError, match="expected 3 values, found 1"):
+        main_features(SimplifiedTree(rows, [None], {}, []))
+    with pytest.raises(ValueError, match="row 2 is of no tree: a text without its words"):
+        main_features(SimplifiedTree(rows, [None, "x", None], {}, []))
+    with pytest.raises(ValueError, match="expected rows of 14 int32, found 112 bytes"):
+        main_features(SimplifiedTree(rows[:2].reshape(-1, 7)[:3].repeat(2, 0)[:4].astype(np.int32), [None], {}, []))
+
+
+@compiled
+@given(st.lists(st.lists(st.integers(-2, 9) | st.integers(-(2**31), 2**31 - 1), min_size=WIDTH, max_size=WIDTH)))
+def test_any_numbers_are_refused_or_read(table: list[list[int]]) -> None:
+    try:
+        texts, found = main_features(tree_with(table, ["x"] * len(table)))
+    except ValueError:
+        return
+    assert len(texts) == len(found) <= len(table)
+
+
+def test_without_the_compiled_features_numpy_finds_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr(room, "import_module", missing)
+    monkeypatch.setattr(room, "_twin", room._set_up())
+    assert room._twin is None
+    assert_twins_agree(tree_of(page(article())))
