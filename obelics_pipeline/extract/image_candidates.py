@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +26,7 @@ _SIZE_SUFFIX = re.compile(r"[-_@]?\d{1,4}[xX]\d{0,4}$|[-_](?:scaled|\d{2,4}w?)$"
 Column = list[int]  # of the rows of the tree
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A picture, and where it stands in the tree."""
 
     row: int
@@ -118,9 +118,14 @@ def _candidate(
         rendered_width=width,
         rendered_height=height,
     )
-    inside = range(row, tree.rows[row, END] if tags[row] == _PICTURE else row + 1)
-    href = next((tree.hrefs[number] for number in inside if tree.hrefs.get(number)), None)
-    return Candidate(row, parent, node, href, source.lazy, in_noscript)
+    return Candidate(row, parent, node, _link(tree, tags, row), source.lazy, in_noscript)
+
+
+def _link(tree: SimplifiedTree, tags: Column, row: int) -> str | None:
+    """The address of the link around an image; of a picture, its parts know it."""
+    if tags[row] != _PICTURE:
+        return tree.hrefs.get(row) or None
+    return next((tree.hrefs[part] for part in range(row, tree.rows[row, END]) if tree.hrefs.get(part)), None)
 
 
 def _surroundings(tags: Column, parents: Column, row: int) -> tuple[int, bool]:
@@ -146,7 +151,7 @@ def _shown(last: Candidate, this: Candidate) -> Candidate:
     """Of two twins the one in the noscript, for it has the real address; with the description of either."""
     chosen, other = (this, last) if this.in_noscript else (last, this)
     alt = chosen.image.alt_text or other.image.alt_text
-    return replace(chosen, image=replace(chosen.image, alt_text=alt), href=chosen.href or other.href)
+    return chosen._replace(image=replace(chosen.image, alt_text=alt), href=chosen.href or other.href)
 
 
 def _is_spacer(width: int | str | None, height: int | str | None) -> bool:

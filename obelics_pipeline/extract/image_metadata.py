@@ -16,6 +16,7 @@ _QUERY_NAME = re.compile(r"\?[A-Za-z0-9]+=")
 _ENCODED = re.compile(r"%20*")
 _SIZE_IN_NAME = re.compile(r"[0-9]+x[0-9]+")
 _DIGITS = re.compile(r"[0-9]+")
+_TO_CLEAN = re.compile(r"[0-9%+\n]|  ")
 _SPACES = re.compile(r" {2,}")
 
 
@@ -56,6 +57,9 @@ def formatted_filename(url: str) -> str | None:
     if "?" in name and _QUERY_NAME.search(name):
         return None
     name = name.replace("_", " ").replace("-", " ")
+    if not _TO_CLEAN.search(name):
+        name = name.strip()
+        return name if len(name) > 1 else None
     if "%" in name:
         name = _ENCODED.sub(" ", name)
     name = _DIGITS.sub(" ", _SIZE_IN_NAME.sub("", name))
