@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import accumulate
 from math import ceil
 
+from filters import statistics
 from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.document import ImageNode, Node, TextNode
 
-_WIDE = re.compile("[\u2e80-\U0010ffff]+")  # scripts without spaces begin here
+_NARROW = b"\xff" * (0x2E80 // 8)  # as by `filters.characters.bitmap`: scripts without spaces begin at U+2E80
 ICON_SIDE = 150  # pixels: images declared smaller are dropped later (paper A.1.3), and need no document of their own
 _WIDE_PER_WORD = 2  # their characters per word (Chinese and Japanese words have two on average)
 
@@ -31,6 +31,8 @@ def split_nodes(nodes: list[Node], config: ExtractionConfig) -> list[list[Node]]
     images = [0, *accumulate(_promising_images(nodes))]
     max_words = config.split_words or max(words[-1], 1)
     max_images = config.split_images or max(images[-1], 1)
+    if words[-1] <= max_words and images[-1] <= max_images:
+        return [nodes]
     load = [w / max_words + i / max_images for w, i in zip(words, images, strict=True)]
     cuts = _cuts(nodes)
     parts: list[list[Node]] = []
@@ -82,7 +84,7 @@ def count_words(text: str) -> int:
     words = text.count(" ") + text.count("\n") + 1
     if text.isascii():
         return words
-    return words + sum(map(len, _WIDE.findall(text))) // _WIDE_PER_WORD
+    return words + (len(text) - statistics.count_characters(_NARROW, text)) // _WIDE_PER_WORD
 
 
 def _cuts(nodes: list[Node]) -> list[float | None]:
