@@ -29,7 +29,7 @@ from obelics_pipeline.extract.tree import (
 )
 from tests.extract.soups import soup
 from tests.extract.trees import row_of, tree_of
-from tests.extract.written_pages import article, forum, page
+from tests.extract.written_pages import article, forum, page, paragraph
 
 compiled = pytest.mark.skipif(not room.COMPILED, reason="the compiled features were not built")
 
@@ -121,7 +121,7 @@ def assert_twins_agree(tree: SimplifiedTree) -> None:
 ELEMENTS = "html body main article div p span h2 ul li table td aside footer figure blockquote pre".split()
 KINDS = st.sampled_from([TEXT, TEXT, TEXT, tag_id("img"), CUSTOM, *map(tag_id, ELEMENTS)])
 MEANINGS = st.sampled_from([0, 0, 0, *BITS.values(), sum(BITS.values())])
-COUNTS = st.sampled_from([0, 0, 1, 2, 3, 24, 25, 60, 61, 79, 80, 100, 299, 300, 301, 5_000, 1 << 20])
+COUNTS = st.sampled_from([0, 0, 0, 1, 2, 30, 60, 61, 80, 100, 301, 5_000, (1 << 26) - 3])
 SAID = st.one_of(
     st.sampled_from(["", "Related", "3 Comments", "» Read more", "İlgili", "and so on…", "and so on...", "..", "…."]),
     st.builds(
@@ -146,7 +146,9 @@ def made_trees(draw: st.DrawFn) -> SimplifiedTree:
                 columns[column] = draw(COUNTS)
             columns[LINKED] = min(columns[CHARS], draw(COUNTS))
         table.append(columns)
-        around.append(row)
+        if columns[TAG] != TEXT or draw(st.integers(0, 9)) == 0:
+            around.append(row)
+        columns[END] = row + 1
         for above in around:
             table[above][END] = row + 1
     return tree_with(table, [draw(SAID) if columns[TAG] == TEXT else None for columns in table])
@@ -177,11 +179,31 @@ def test_twins_agree_on_pages(data: st.DataObject) -> None:
 
 
 @compiled
-@pytest.mark.parametrize(
-    "html", [page(article()), page(forum()), page(article() * 9 + forum(40)), "<div>" * 3_000 + "x"]
-)
+@pytest.mark.parametrize("html", [page(article()), page(forum()), page(article() * 9 + forum(40)), "<div>" * 999 + "x"])
 def test_twins_agree_on_written_pages(html: str) -> None:
     assert_twins_agree(tree_of(html))
+
+
+@compiled
+def test_twins_draw_the_same_lines() -> None:
+    for length in range(310):
+        tree = tree_of_texts(["x" * length, "y"])
+        for linked in {0, length // 2, length}:
+            tree.rows[1, LINKED] = linked
+            assert_twins_agree(tree)
+
+
+@compiled
+def test_twins_find_names_that_say_nothing_at_the_same_share() -> None:
+    for length in range(11):
+        html = f"<div class=comments>{'x' * length}</div>{'y' * (10 - length)}"
+        assert_twins_agree(tree_of(html))
+
+
+@compiled
+@pytest.mark.parametrize("between", ["", "<p>z</p>", "<div><div>z</div></div>"])
+def test_twins_see_the_best_container_end_at_the_same_text(between: str) -> None:
+    assert_twins_agree(tree_of(f"<div>u<div>v<div>{paragraph(1)}</div>{between}w</div>x</div>y"))
 
 
 @compiled
@@ -234,8 +256,8 @@ def test_values_that_are_not_those_of_the_rows_are_refused() -> None:
         main_features(SimplifiedTree(rows, [None], {}, []))
     with pytest.raises(ValueError, match="row 2 is of no tree: a text without its words"):
         main_features(SimplifiedTree(rows, [None, "x", None], {}, []))
-    with pytest.raises(ValueError, match="expected rows of 14 int32, found 112 bytes"):
-        main_features(SimplifiedTree(rows[:2].reshape(-1, 7)[:3].repeat(2, 0)[:4].astype(np.int32), [None], {}, []))
+    with pytest.raises(ValueError, match="expected rows of 14 int32, found 84 bytes"):
+        main_features(SimplifiedTree(rows[:, :7], [None, "x", "y"], {}, []))
 
 
 @compiled
