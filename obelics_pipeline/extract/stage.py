@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from obelics_pipeline.tables import DocumentWriter, read_documents
 from obelics_pipeline.unit import Unit, digest
 
 STAGE = "extract"
+MEASURED_AT_ONCE = 16  # documents: so that the language model's tables stay in the processor's cache for that long
 MEASURING_ERROR = "measuring_error"  # starts the reason of a document that a filter could not measure
 VERSION = 2  # raise it when the same page would give other documents: finished units are then redone
 
@@ -122,14 +124,16 @@ def _measurer(config_json: str) -> Measurer:
 
 def _measure(documents: Iterator[Document], measurer: Measurer, unit: Unit) -> Iterator[Document]:
     everything = unit.payload["everything"]
-    for document in documents:
-        try:
-            measurer.measure(document, everything=everything)
-        except UserError:
-            raise
-        except Exception as error:  # a filter of somebody else's, or ours, at a document it did not expect
-            document.reason = f"{MEASURING_ERROR}_{type(error).__name__}"
-        yield document
+    at_once = 1 if unit.crashes else MEASURED_AT_ONCE  # page by page where `Suspects` must know which one is at hand
+    while batch := list(islice(documents, at_once)):
+        for document in batch:
+            try:
+                measurer.measure(document, everything=everything)
+            except UserError:
+                raise
+            except Exception as error:  # a filter of somebody else's, or ours, at a document it did not expect
+                document.reason = f"{MEASURING_ERROR}_{type(error).__name__}"
+        yield from batch
 
 
 def _decide_again(path: Path, measurer: Measurer) -> Iterator[Document]:

@@ -1,5 +1,6 @@
 """The extract stage: a range becomes documents and a row for every record; a page costs itself."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.config import RunConfig, load_config
+from obelics_pipeline.document import Document
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.extract import stage
 from obelics_pipeline.extract.stage import extract_unit, extract_units
@@ -147,3 +149,21 @@ def test_a_page_that_kills_its_worker_is_singled_out(warcs: list[Path], config: 
     assert manifest.ledgers["records"].kept == good.ledgers["records"].kept - 1
     assert [r["url"] for r in rows(manifest, tmp_path / "bad") if r["reason"] == "worker_died"] == [url]
     assert not list((tmp_path / "bad").glob(".tmp-suspects*"))
+
+
+def test_after_a_death_each_page_is_measured_while_it_is_the_one_that_is_noted(
+    warcs: list[Path], config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unit = replace(units(warcs, config)[0], crashes=1)
+    measurer = stage._measurer(config.model_dump_json())
+    real, noted = measurer.measure, []
+
+    def watched(document: Document, everything: bool = False) -> None:
+        [notes] = tmp_path.glob(".tmp-suspects*")
+        noted.append((notes.read_text("utf-8").split()[-1], f"{document.warc_record_offset}.0"))
+        real(document, everything)
+
+    monkeypatch.setattr(measurer, "measure", watched)
+    extract_unit(unit, folder=tmp_path, config=config)
+    assert len(noted) > 1
+    assert all(last == page for last, page in noted)
