@@ -201,6 +201,17 @@ def test_twins_find_names_that_say_nothing_at_the_same_share() -> None:
 
 
 @compiled
+@pytest.mark.parametrize("name", ["html", "body", "div"])
+def test_twins_take_the_names_of_the_same_elements(name: str) -> None:
+    made = tree_of("<div><section class=comments>xx</section>yyyyyyyy</div>")
+    rows = made.rows.copy()
+    rows[rows[:, MARKS] > 0, TAG] = tag_id(name)
+    tree = SimplifiedTree(rows, made.values, {}, [])
+    assert_twins_agree(tree)
+    assert main_features(tree)[1][0, NAMES.index("around_comment")] == (name == "div")
+
+
+@compiled
 @pytest.mark.parametrize("between", ["", "<p>z</p>", "<div><div>z</div></div>"])
 def test_twins_see_the_best_container_end_at_the_same_text(between: str) -> None:
     assert_twins_agree(tree_of(f"<div>u<div>v<div>{paragraph(1)}</div>{between}w</div>x</div>y"))
