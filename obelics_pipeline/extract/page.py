@@ -61,7 +61,7 @@ def simplify_page(html: str, url: str, config: ExtractionConfig) -> SimplifiedPa
     """The simplified tree of a page by the default rules, and what stays of it. Raises `PageRejected`."""
     source = _source(html, config)
     tree, head = _simplify(source, config)
-    if _NOSCRIPT in source and TEXT not in tree.rows[:, TAG]:
+    if TEXT not in tree.rows[:, TAG] and _NOSCRIPT in source:
         # All text is for those without scripts, or in a noscript that is never closed, as scripted browsers do not see.
         opened, opened_head = _simplify(_opened(source), config)
         if opened.rows[:, CHARS].sum() > _NOTICE:
@@ -80,9 +80,9 @@ def _opened(source: bytes) -> bytes:
 
 def _source(html: str, config: ExtractionConfig) -> bytes:
     """What the parser is given. Raises `PageRejected` for a page that would take it too long."""
-    if "\0" in html:
-        html = html.replace("\0", "")  # browsers ignore it in text; our rule sets may use it as a mark
     source = html.encode("utf-8", "replace")
+    if b"\0" in source:
+        source = source.replace(b"\0", b"")  # browsers ignore it in text; our rule sets may use it as a mark
     check_parse_cost(source, config)
     return source
 
