@@ -32,6 +32,8 @@ _NAME = 80  # characters at the end of an address that tell what a picture shows
 _FRAME, _FIGURE, _CONTENT = flags("aside", "footer"), flags("figure"), flags("article", "main")
 _H1 = tag_id("h1")
 
+Column = NDArray[np.int32]
+
 
 @dataclass(frozen=True, slots=True)
 class _Place:
@@ -40,6 +42,7 @@ class _Place:
     near_marks: int
     in_figure: bool
     share: float  # of the text around it that is content
+    beside: float  # of the text right beside it, such as a title or a caption
     before: int | None  # to the next text of the content, for a picture before all of it
     after: int | None  # to the last text, for a picture behind it
     at_home: bool  # in the element around all content
@@ -92,7 +95,11 @@ def _belongs(candidate: Candidate, place: _Place, is_lead: bool) -> bool:
     if shows_sign and place.to_another_page and side is not None and side < _PORTRAIT_SIDE:
         return False
     if place.before is None and place.after is None:
-        return place.share >= _MIN_SHARE and not (place.near_marks & _RELATED and place.to_another_page)
+        if place.to_another_page and (
+            place.near_marks & _RELATED or (place.beside < _MIN_SHARE and not place.in_figure)
+        ):
+            return False
+        return place.share >= _MIN_SHARE
     if not is_lead and (place.near_marks & _ELSEWHERE or (place.to_another_page and place.share < _MOST_SHARE)):
         return False
     if place.before is not None:
@@ -118,6 +125,7 @@ def _places(tree: SimplifiedTree, kept: NDArray[np.bool_], candidates: list[Cand
             near_marks=_near_marks(candidate, rows),
             in_figure=bool(in_figure[row]),
             share=float((content[end] - content[start]) / max(1, text[end] - text[start])),
+            beside=_share_beside(candidate.parent, parents, ends, text, content),
             before=int(text[first] - text[row]) if row < first else None,
             after=int(text[row] - text[last + 1]) if row > last else None,
             at_home=bool(home < row < ends[home]),
@@ -138,6 +146,18 @@ def _element_around(first: int, last: int, parents: NDArray[np.int32], ends: NDA
     while element >= 0 and ends[element] <= last:
         element = int(parents[element])
     return max(0, element)
+
+
+def _share_beside(
+    element: int, parents: Column, ends: Column, text: NDArray[np.int64], content: NDArray[np.int64]
+) -> float:
+    """The share of content in the innermost element around a picture that has any text."""
+    while element >= 0 and text[ends[element]] == text[element]:
+        element = int(parents[element])
+    if element < 0:
+        return 1.0
+    end = ends[element]
+    return float((content[end] - content[element]) / (text[end] - text[element]))
 
 
 class _Surroundings:
