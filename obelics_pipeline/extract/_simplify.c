@@ -146,6 +146,8 @@ static uint16_t tabled[TABLED]; /* what the characters below TABLED are */
 static uintptr_t text_tag, comment_tag, first_unknown_tag, table_tag, block_tag, image_tag;
 static unsigned long clock_every; /* nodes between two looks at the clock */
 static Py_UCS4 first_wide;
+static size_t modifier_length; /* of the word behind which a part of a name says nothing */
+static byte modifier[LONGEST];
 static PyObject *wide_ranges, *rejected, *figure_source, *strip_name, *lower_name;
 
 static uint16_t classify(Py_UCS4 c)
@@ -339,17 +341,19 @@ static int32_t read_marks(const Value *value)
 {
     size_t i, start, stop, end = first_characters(value);
     int32_t marks = 0;
+    int modified = 0;
     byte word[LONGEST];
     for (start = 0; start < end; start = stop) {
         stop = start + 1;
         if (!is_lower(lower(value->bytes[start])))
             continue;
         stop = part_end(value->bytes, start, end);
-        if (stop - start > LONGEST || (stop - start <= SHORT && !stands_alone(value->bytes, start, stop, end)))
-            continue;
-        for (i = start; i < stop; i++)
+        for (i = start; i < stop && i - start < LONGEST; i++)
             word[i - start] = lower(value->bytes[i]);
-        marks |= find(&vocabulary, word, stop - start);
+        if (!modified && stop - start <= LONGEST &&
+            (stop - start > SHORT || stands_alone(value->bytes, start, stop, end)))
+            marks |= find(&vocabulary, word, stop - start);
+        modified = stop - start == modifier_length && !memcmp(word, modifier, modifier_length);
     }
     return marks;
 }
@@ -1125,7 +1129,7 @@ static int fill_entries(PyObject *entries)
 PyDoc_STRVAR(set_up_doc,
              "set_up(path, *, tags, custom_tags, vocabulary, roles, commas, stops, ends, closers, soft, invisible,\n"
              "       wide_ranges, first_wide, text_tag, comment_tag, first_unknown_tag, table_tag, block_tag, image_tag,\n"
-             "       clock_every, figure_source, rejected): find Lexbor in the module at `path`, and take over what the rules say.\n\n"
+             "       clock_every, modifier, figure_source, rejected): find Lexbor in the module at `path`, and take over what the rules say.\n\n"
              "Raises OSError where a function of Lexbor's is missing.");
 
 static PyObject *set_up(PyObject *self, PyObject *args, PyObject *named)
@@ -1133,17 +1137,18 @@ static PyObject *set_up(PyObject *self, PyObject *args, PyObject *named)
     static char *names[] = {"path",        "tags",      "custom_tags", "vocabulary",  "roles",
                             "commas",      "stops",     "ends",        "closers",     "soft",
                             "invisible",   "wide_ranges", "first_wide", "text_tag",   "comment_tag",
-                            "first_unknown_tag", "table_tag", "block_tag", "image_tag", "clock_every", "figure_source",
+                            "first_unknown_tag", "table_tag", "block_tag", "image_tag", "clock_every", "modifier", "figure_source",
                             "rejected", NULL};
-    const char *path;
+    const char *path, *word;
+    Py_ssize_t word_length;
     PyObject *tags, *custom, *words, *role, *commas, *stops, *ends, *closers, *soft, *invisible, *ranges, *source, *exception;
     unsigned long text, comment, unknown, table, block, image;
     int wide;
     (void)self;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "s$SO!O!O!UUUUUUO!CkkkkkkkOO", names, &path, &tags, &PyDict_Type, &custom,
+    if (!PyArg_ParseTupleAndKeywords(args, named, "s$SO!O!O!UUUUUUO!Ckkkkkkks#OO", names, &path, &tags, &PyDict_Type, &custom,
                                      &PyDict_Type, &words, &PyDict_Type, &role, &commas, &stops, &ends, &closers, &soft,
                                      &invisible, &PyTuple_Type, &ranges, &wide, &text, &comment, &unknown, &table, &block, &image,
-                                     &clock_every, &source, &exception))
+                                     &clock_every, &word, &word_length, &source, &exception))
         return NULL;
     text_tag = text, comment_tag = comment, first_unknown_tag = unknown, table_tag = table, block_tag = block;
     image_tag = image;
@@ -1151,6 +1156,10 @@ static PyObject *set_up(PyObject *self, PyObject *args, PyObject *named)
     Py_XSETREF(wide_ranges, Py_NewRef(ranges));
     if (!clock_every)
         return PyErr_Format(PyExc_ValueError, "clock_every is 0");
+    if (word_length > LONGEST)
+        return PyErr_Format(PyExc_ValueError, "the modifier is too long");
+    modifier_length = (size_t)word_length;
+    memcpy(modifier, word, modifier_length);
     if (find_lexbor(path) < 0 || fill_entries(tags) < 0 || fill_words(&custom_tags, custom) < 0 ||
         fill_words(&vocabulary, words) < 0 || fill_words(&roles, role) < 0 ||
         fill_characters(commas, stops, ends, closers, soft, invisible) < 0)

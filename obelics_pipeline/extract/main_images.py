@@ -27,6 +27,7 @@ _NEAR = 3  # an image and elements around it whose names are those of the image
 
 _PERSONAL = BITS["avatar"]
 _RELATED = BITS["related"]
+_UNSEEN = BITS["unseen"]
 _ELSEWHERE = sum(BITS[name] for name in ("avatar", "related", "nav", "byline", "comment", "advert"))
 _NAME = 80  # characters at the end of an address that tell what a picture shows
 _FRAME, _FIGURE, _CONTENT = flags("aside", "footer"), flags("figure"), flags("article", "main")
@@ -89,7 +90,7 @@ def _longer_side(candidate: Candidate) -> int | None:
 
 def _belongs(candidate: Candidate, place: _Place, is_lead: bool) -> bool:
     side = _longer_side(candidate)
-    if place.near_marks & _PERSONAL and not place.in_figure:
+    if place.near_marks & _UNSEEN or (place.near_marks & _PERSONAL and not place.in_figure):
         return False
     shows_sign = marks_of(candidate.image.src[-_NAME:]) & _PERSONAL
     if shows_sign and place.to_another_page and side is not None and side < _PORTRAIT_SIDE:

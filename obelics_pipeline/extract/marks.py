@@ -106,6 +106,7 @@ for _name, _words in WORDS.items():
     for _word in _words.split():
         VOCABULARY[_word] = VOCABULARY.get(_word, 0) | BITS[_name]
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+MODIFIER = "overflow"  # the part behind it says nothing: what is overflow-hidden is not hidden
 _SHORT = 2  # letters; a part of no more must stand alone, for made-up names, such as jJpQhK, are full of them
 _READ = 1_000  # characters of a name; more are not made by people
 _known: dict[str, int] = {}
@@ -120,9 +121,12 @@ def marks_of(name: str) -> int:
         if len(_known) > _CACHED:
             _known.clear()
         bits = 0
+        modified = False
         for part in _PARTS.finditer(name):
-            if part.end() - part.start() > _SHORT or _stands_alone(name, part.start(), part.end()):
-                bits |= VOCABULARY.get(part[0].lower(), 0)
+            word = part[0].lower()
+            if not modified and (len(word) > _SHORT or _stands_alone(name, part.start(), part.end())):
+                bits |= VOCABULARY.get(word, 0)
+            modified = word == MODIFIER
         _known[name] = bits
     return bits
 

@@ -15,7 +15,7 @@ from obelics_pipeline.extract import default_rules as rules
 from obelics_pipeline.extract import simplify_pure, tags, text_counts
 from obelics_pipeline.extract.default_texts import INVISIBLE, SOFT_HYPHEN
 from obelics_pipeline.extract.image_source import figure_source
-from obelics_pipeline.extract.marks import VOCABULARY
+from obelics_pipeline.extract.marks import MODIFIER, VOCABULARY
 from obelics_pipeline.extract.tree import WIDTH, SimplifiedTree
 from obelics_pipeline.extract.walk import CLOCK_EVERY, PageRejected
 
@@ -74,6 +74,7 @@ def _set_up() -> Any:
             block_tag=tags.tag_id("div"),
             image_tag=tags.tag_id("img"),
             clock_every=CLOCK_EVERY,
+            modifier=MODIFIER,
             figure_source=figure_source,
             rejected=PageRejected,
         )

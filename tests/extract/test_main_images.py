@@ -23,7 +23,8 @@ def shown(html: str, lead: str = "") -> list[str]:
     [
         "<p><img src=/x.jpg></p>", "<img src=/x.jpg width=640 height=480>", "<a href=/x-large.jpg><img src=/x.jpg></a>",
         "<figure><img src=/x.jpg><figcaption>The pier</figcaption></figure>", "<div class=photo><img src=/x.jpg></div>",
-        "<p><a href=/another-page><img src=/x.jpg></a></p>",
+        "<p><a href=/another-page><img src=/x.jpg></a></p>", "<div class=overflow-hidden><img src=/x.jpg></div>",
+        "<figure><a href=/another-page><img src=/x.jpg></a><figcaption>The pier</figcaption></figure>",
     ],
 )  # fmt: skip
 def test_pictures_among_the_content_stay(picture: str) -> None:
@@ -36,9 +37,12 @@ def test_pictures_among_the_content_stay(picture: str) -> None:
         "<p><img src=/x.jpg width=20 height=20></p>", "<p><img class=avatar src=/x.jpg></p>",
         "<p><img class=wp-smiley src=/x.jpg></p>", "<div class=author-avatar><img src=/x.jpg></div>",
         "<a href=/u/1><img src=/avatars/x.jpg width=96 height=96></a>", "<img src=/x.gif width=1 height=1>",
+        "<div class=hidden><img src=/x.jpg></div>", "<img class='photo hidden-xs' src=/x.jpg>",
+        "<div class=related-story><a href=/another-page><img src=/x.jpg></a></div>",
+        "<div class=card><a href=/another-page><img src=/x.jpg></a><a href=/another-page>Read on</a></div>",
     ],
 )  # fmt: skip
-def test_signs_and_faces_among_the_content_go(picture: str) -> None:
+def test_signs_faces_hidden_pictures_and_those_of_other_pages_go(picture: str) -> None:
     assert shown(article(picture)) == []
 
 

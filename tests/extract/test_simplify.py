@@ -21,7 +21,8 @@ NAMES = (
     "select option textarea title meta base blockquote time label frameset iframe plaintext"
 ).split()
 VALUES = (
-    "", "x", "post-meta ad", "jJpQhK", "PostMeta byline", "äd ad", "a" * 50, "ad " * 400, " Banner ", "presentation",
+    "", "x", "post-meta ad", "rounded overflow-hidden ad", "overflowAd hidden",
+    "jJpQhK", "PostMeta byline", "äd ad", "a" * 50, "ad " * 400, " Banner ", "presentation",
     "none", "navigation", "true", "/a/b.jpg", "c.png?d", "until-found", "UNTIL-FOUND",
     "display : none", "DISPLAY:NONE", "display:nonedisplay",
     " http://a.example/ ", "\xa0q\x1f", "\u2028", "\ufffd", "İNFO",
@@ -118,7 +119,16 @@ def trees(page: str) -> list[SimplifiedTree]:
 
 @pytest.mark.parametrize(
     ("name", "says"),
-    [("ad-slot", True), ("ad_slot", True), ("ad", True), ("sr-only", True), ("jJpQhK", False), ("xAdy", False)],
+    [
+        ("ad-slot", True),
+        ("ad_slot", True),
+        ("ad", True),
+        ("sr-only", True),
+        ("overflow-hidden", False),
+        ("hidden", True),
+        ("jJpQhK", False),
+        ("xAdy", False),
+    ],
 )
 def test_a_word_of_two_letters_must_stand_alone(name: str, says: bool) -> None:
     for tree in trees(f"<p class={name}>text"):
