@@ -53,6 +53,12 @@ PAGES: dict[str, Callable[[], str]] = {
     "100,000 links that touch": lambda: "<a href=x>y</a>" * 100_000,
     "100,000 line breaks": lambda: "<p>" + "a<br>" * 100_000,
     "4,000 figures in figures": lambda: "<figure itemid=a.jpg>" * 4_000 + "text",
+    "40,000 linked images, 4,800 deep": lambda: (
+        PARAGRAPH * 20 + "<div>" * 4_800 + "<a href=/b><img src=a.jpg></a><img src=c.jpg>" * 20_000
+    ),
+    "40,000 images in 4,800 noscripts": lambda: (
+        PARAGRAPH * 20 + "<noscript>" * 4_800 + "<img src=a.jpg alt=x><p><img src=b.jpg alt=y></p>" * 20_000
+    ),
     "a srcset of 5 MB": lambda: "<img srcset='" + _filled("a.jpg 1w, ", 5 * MB) + "'>text",
 }
 

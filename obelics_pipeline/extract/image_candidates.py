@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from obelics_pipeline.extract.urls import join_url
 _PICTURE, _SOURCE, _NOSCRIPT = tag_id("picture"), tag_id("source"), tag_id("noscript")
 _MAY_BE_IMAGE = flags("picture", "img")
 _MAY_BE_IMAGE[CUSTOM] = True
+_IS_PASSED_OVER = flags("picture", "noscript")
 _SPACER_SIDE = 2  # pixels; an image declared no larger is a tracker or a spacer
 _FILE_PARTS = 4  # of an address: name and folders of the original; what stands before is often the server's
 _SIZE_SUFFIX = re.compile(r"[-_@]?\d{1,4}[xX]\d{0,4}$|[-_](?:scaled|\d{2,4}w?)$")
@@ -53,6 +55,7 @@ def image_candidates(
         return found
     tags, parents, ends = tree.rows[:, [TAG, PARENT, END]].T.tolist()
     texts = np.cumsum(tree.rows[:, TAG] == TEXT).tolist()
+    passed = _passed_over(tags, parents, np.flatnonzero(_IS_PASSED_OVER[tree.rows[:, TAG]]).tolist())
     after_picture = 0
     for row in rows:
         if row < after_picture:
@@ -64,7 +67,8 @@ def image_candidates(
             value, sources = _picture(tree, tags, row, after_picture)
         if not isinstance(value, dict):
             continue  # an element that is not of the standard, and no image
-        candidate = _candidate(tree, tags, parents, row, value, sources, base)
+        parent, in_noscript = passed.get(parents[row], (parents[row], False))
+        candidate = _candidate(tree, tags, row, parent, in_noscript, value, sources, base)
         if candidate is None:
             continue
         last = found[-1] if found and texts[found[-1].row] == texts[row] else None
@@ -93,8 +97,9 @@ def _picture(tree: SimplifiedTree, tags: Column, row: int, end: int) -> tuple[At
 def _candidate(
     tree: SimplifiedTree,
     tags: Column,
-    parents: Column,
     row: int,
+    parent: int,
+    in_noscript: bool,
     image: Attributes,
     sources: list[Attributes],
     base: str,
@@ -107,7 +112,6 @@ def _candidate(
     address = join_url(base, source.url) if source else None
     if source is None or address is None:
         return None
-    parent, in_noscript = _surroundings(tags, parents, row)
     if in_noscript and not image.get("alt") and not looks_like_image(address):
         return None  # a counter, such as /p?c1=2: pictures have a file name or a description
     node = ImageNode(
@@ -128,14 +132,16 @@ def _link(tree: SimplifiedTree, tags: Column, row: int) -> str | None:
     return next((tree.hrefs[part] for part in range(row, tree.rows[row, END]) if tree.hrefs.get(part)), None)
 
 
-def _surroundings(tags: Column, parents: Column, row: int) -> tuple[int, bool]:
-    """The element that an image stands in, pictures and noscripts passed over, and whether there was a noscript."""
-    in_noscript = False
-    parent = parents[row]
-    while parent >= 0 and tags[parent] in (_PICTURE, _NOSCRIPT):
-        in_noscript = in_noscript or tags[parent] == _NOSCRIPT
-        parent = parents[parent]
-    return parent, in_noscript
+def _passed_over(tags: Column, parents: Column, rows: Iterable[int]) -> dict[int, tuple[int, bool]]:
+    """Of each picture and noscript: the element around it that is neither, and whether it is, or is in, a noscript.
+
+    Each is looked at once, for they may be nested thousands deep around thousands of images.
+    """
+    found: dict[int, tuple[int, bool]] = {}
+    for row in rows:
+        parent, in_noscript = found.get(parents[row], (parents[row], False))
+        found[row] = parent, in_noscript or tags[row] == _NOSCRIPT
+    return found
 
 
 def _are_twins(last: Candidate, this: Candidate) -> bool:

@@ -33,8 +33,6 @@ _NAME = 80  # characters at the end of an address that tell what a picture shows
 _FRAME, _FIGURE, _CONTENT = flags("aside", "footer"), flags("figure"), flags("article", "main")
 _H1 = tag_id("h1")
 
-Column = NDArray[np.int32]
-
 
 @dataclass(frozen=True, slots=True)
 class _Place:
@@ -117,16 +115,21 @@ def _places(tree: SimplifiedTree, kept: NDArray[np.bool_], candidates: list[Cand
     first, last = (int(row) for row in np.flatnonzero(kept)[[0, -1]])
     home = _element_around(first, last, parents, ends)
     title = next(iter(np.flatnonzero(tags == _H1).tolist()), len(rows))
-    surroundings = _Surroundings(parents, text[ends] - text[:-1])
+    characters = text[ends] - text[:-1]
+    surroundings, neighbours = _Surroundings(parents, characters, _CAPTION), _Surroundings(parents, characters, 0)
+
+    def share(element: int) -> float:
+        start, end = (element, ends[element]) if element >= 0 else (0, len(rows))
+        return float((content[end] - content[start]) / max(1, text[end] - text[start]))
+
     places = []
     for candidate in candidates:
-        row, around = candidate.row, surroundings.of(candidate.parent)
-        start, end = (around, ends[around]) if around >= 0 else (0, len(rows))
+        row = candidate.row
         place = _Place(
             near_marks=_near_marks(candidate, rows),
             in_figure=bool(in_figure[row]),
-            share=float((content[end] - content[start]) / max(1, text[end] - text[start])),
-            beside=_share_beside(candidate.parent, parents, ends, text, content),
+            share=share(surroundings.of(candidate.parent)),
+            beside=share(neighbours.of(candidate.parent)),
             before=int(text[first] - text[row]) if row < first else None,
             after=int(text[row] - text[last + 1]) if row > last else None,
             at_home=bool(home < row < ends[home]),
@@ -149,29 +152,17 @@ def _element_around(first: int, last: int, parents: NDArray[np.int32], ends: NDA
     return max(0, element)
 
 
-def _share_beside(
-    element: int, parents: Column, ends: Column, text: NDArray[np.int64], content: NDArray[np.int64]
-) -> float:
-    """The share of content in the innermost element around a picture that has any text."""
-    while element >= 0 and text[ends[element]] == text[element]:
-        element = int(parents[element])
-    if element < 0:
-        return 1.0
-    end = ends[element]
-    return float((content[end] - content[element]) / (text[end] - text[element]))
-
-
 class _Surroundings:
-    """Finds the innermost element around a picture with more text than a caption; each element is passed once."""
+    """Finds the innermost element around a picture with more than `most` characters; each element is passed once."""
 
-    def __init__(self, parents: NDArray[np.int32], characters: NDArray[np.int64]) -> None:
-        self._parents, self._characters = parents, characters
+    def __init__(self, parents: NDArray[np.int32], characters: NDArray[np.int64], most: int) -> None:
+        self._parents, self._characters, self._most = parents, characters, most
         self._known = {-1: -1}
 
     def of(self, element: int) -> int:
         """That element, or -1 for the whole page. `element` is the row of the one around the picture."""
         passed = []
-        while element not in self._known and self._characters[element] <= _CAPTION:
+        while element not in self._known and self._characters[element] <= self._most:
             passed.append(element)
             element = int(self._parents[element])
         found = self._known.get(element, element)

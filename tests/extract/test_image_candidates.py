@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from obelics_pipeline.extract import image_candidates as room
 from obelics_pipeline.extract.image_candidates import Candidate, image_candidates, picture_name
 from tests.extract.trees import row_of, tree_of
 
@@ -74,3 +75,22 @@ def test_a_link_around_a_picture_element_counts() -> None:
 )  # fmt: skip
 def test_variants_of_a_picture_have_one_name(url: str, name: str) -> None:
     assert picture_name(url) == name
+
+
+class Counted(list[int]):
+    """A column that counts how often it is looked at."""
+
+    looks = 0
+
+    def __getitem__(self, index: int) -> int:  # type: ignore[override]
+        self.looks += 1
+        return super().__getitem__(index)
+
+
+def test_noscripts_in_noscripts_are_each_passed_once() -> None:
+    deep = 1_000
+    parents = Counted([-1, *range(deep)])
+    rows = range(1, deep + 1)
+    passed = room._passed_over([room._PICTURE] + [room._NOSCRIPT] * deep, parents, rows)
+    assert passed[deep] == (0, True)
+    assert parents.looks <= 2 * deep

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from obelics_pipeline.extract import main_images as room
 from obelics_pipeline.extract.image_candidates import Candidate, image_candidates
 from obelics_pipeline.extract.main_content import find_main_content
 from obelics_pipeline.extract.main_images import is_icon, main_images, picture_rows
@@ -85,3 +86,18 @@ def test_pictures_stand_near_the_content() -> None:
 def _candidates(html: str) -> list[Candidate]:
     tree = tree_of(html)
     return image_candidates(tree, URL, None, np.ones(len(tree.rows), np.bool_))
+
+
+def test_what_is_around_thousands_of_pictures_is_looked_at_once() -> None:
+    looked: list[int] = []
+
+    class Parents(np.ndarray):  # type: ignore[type-arg]
+        def __getitem__(self, index: int) -> int:  # type: ignore[override]
+            looked.append(index)
+            return int(super().__getitem__(index))
+
+    deep = 1_000
+    parents = np.arange(-1, deep, dtype=np.int32).view(Parents)
+    around = room._Surroundings(parents, np.array([9] + [0] * deep), 0)
+    assert [around.of(deep) for _ in range(100)] == [0] * 100
+    assert len(looked) <= deep
