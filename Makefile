@@ -54,7 +54,7 @@ $(VENV)/.installed-%: setup.py constraints.txt $(wildcard filters/*.c models/*.c
 	    { echo 'Python 3.11 or later is needed; $(PYTHON) is' \
 	           "$$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --upgrade 'pip>=24'  # older ones fail on an extra that two packages spell differently
+	@$(BIN)/python -m pip install --quiet 'pip>=24'  # older ones fail on an extra that two packages spell differently
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[$*]'
 	@touch $@
 

@@ -15,7 +15,7 @@ from obelics_pipeline.explain.in_run import Fate, InRun
 from obelics_pipeline.explain.node_rows import node_rows
 from obelics_pipeline.extract.main_content import probabilities
 from obelics_pipeline.extract.measure import Measurer
-from obelics_pipeline.extract.page import PageRejected, SimplifiedPage, simplify_page
+from obelics_pipeline.extract.page import SimplifiedPage, simplify_page
 from obelics_pipeline.extract.stage import MEASURING_ERROR, Refused, page_documents
 from obelics_pipeline.read.page import Page, Skipped
 
@@ -96,8 +96,6 @@ def _simplified(page: Page, config: RunConfig) -> SimplifiedPage | None:
         return None
     try:
         return simplify_page(page.html, page.url, config.extract)
-    except PageRejected:
-        return None
     except Exception:  # page_documents gives it as the reason
         return None
 

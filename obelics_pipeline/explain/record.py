@@ -9,6 +9,7 @@ from pathlib import Path
 from obelics_pipeline.config.reading import ReadingConfig
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.read.charset import decode_html
+from obelics_pipeline.read.fields import is_response
 from obelics_pipeline.read.inputs import WARC_SUFFIXES
 from obelics_pipeline.read.listing import expand, resolve_key
 from obelics_pipeline.read.opening import file_facts, open_source
@@ -91,7 +92,7 @@ def record_of(path: str, which: str | None, config: ReadingConfig) -> Page | Ski
     size, _ = file_facts(path, config)
     for item in _records(path, 0, size, config):
         if which is not None:
-            if isinstance(item, RawRecord) and target_uri(item) == which and _is_response(item):
+            if isinstance(item, RawRecord) and target_uri(item) == which and is_response(item.headers):
                 return judge(item, name, config)
         elif isinstance(found := _judged(item, name, config), Page):
             pages.append(found)
@@ -148,7 +149,3 @@ def _judged(item: RawRecord | Gap, name: str, config: ReadingConfig) -> Page | S
     if isinstance(item, Gap):
         return Skipped(item.reason, failed=True, offset=item.offset, length=item.length)
     return judge(item, name, config)
-
-
-def _is_response(record: RawRecord) -> bool:
-    return record.headers.get("warc-type", "").lower() == "response"

@@ -9,7 +9,7 @@ import numpy as np
 from obelics_pipeline.explain.account import Account
 from obelics_pipeline.explain.markup import pieces, text
 from obelics_pipeline.extract.marks import names_of
-from obelics_pipeline.extract.tree import CHARS, END, LINKED, MARKS, PARENT, TAG, tag_name
+from obelics_pipeline.extract.tree import CHARS, END, LINKED, MARKS, PARENT, TAG, sums_before, tag_name
 
 DEEPEST = 30  # levels that are indented
 
@@ -30,7 +30,7 @@ def _rows(account: Account) -> Iterator[str]:
     kept = np.zeros(len(tree.rows), np.bool_)
     kept[[row for rows in account.rows for row in rows]] = True
     counted = (kept, tree.rows[:, CHARS], tree.rows[:, LINKED])
-    before = [np.concatenate([[0], np.cumsum(column)]) for column in counted]
+    before = [sums_before(column) for column in counted]
     depths: list[int] = []
     for number, row in enumerate(tree.rows.tolist()):
         depths.append(depths[row[PARENT]] + 1 if row[PARENT] >= 0 else 0)

@@ -12,7 +12,7 @@ from obelics_pipeline.extract import default_rules as rules
 from obelics_pipeline.extract.markup import Item, Markup
 from obelics_pipeline.extract.table import Table, read_table
 from obelics_pipeline.extract.tags import TEXT, by_id, flags, tag_id
-from obelics_pipeline.extract.tree import CHARS, END, JOIN, TAG, SimplifiedTree
+from obelics_pipeline.extract.tree import CHARS, END, JOIN, TAG, SimplifiedTree, sums_before
 
 _TELLING = (rules.HEADING, rules.LIST, rules.ITEM, rules.DETAIL, rules.PREFORMATTED, rules.QUOTE, rules.CAPTION)
 _KINDS = {tag: action for tag, action in by_id(rules.TAGS).items() if action in _TELLING}  # of elements, by tag
@@ -55,7 +55,7 @@ def compose(
 
 def _telling_rows(tree: SimplifiedTree, shown: NDArray[np.bool_]) -> NDArray[np.intp]:
     """What is shown, and the elements around it that say what it is."""
-    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(shown)])
+    before = sums_before(shown)
     return np.flatnonzero(shown | (_IS_TELLING[tree.rows[:, TAG]] & (before[tree.rows[:, END]] > before[:-1])))
 
 

@@ -19,7 +19,7 @@ from obelics_pipeline.extract.main_images import main_images, picture_rows
 from obelics_pipeline.extract.markup import Markdown, Markup, Plain
 from obelics_pipeline.extract.page_scope import page_scope
 from obelics_pipeline.extract.tags import tag_id
-from obelics_pipeline.extract.tree import END, TAG, SimplifiedTree
+from obelics_pipeline.extract.tree import END, TAG, SimplifiedTree, sums_before
 
 _FIGURE, _FIGCAPTION = tag_id("figure"), tag_id("figcaption")
 _MARKUPS: dict[str, Markup] = {"plain": Plain(), "markdown": Markdown()}
@@ -66,6 +66,6 @@ def _captions(tree: SimplifiedTree, pictures: Sequence[Candidate]) -> NDArray[np
     tags, ends = tree.rows[:, TAG], tree.rows[:, END]
     shown = np.zeros(len(tags), np.bool_)
     shown[[picture.row for picture in pictures]] = True
-    before = np.concatenate([[0], np.cumsum(shown)])
+    before = sums_before(shown)
     figures = (tags == _FIGURE) & (before[ends] > before[:-1])
     return tree.inside(tree.inside(figures) & (tags == _FIGCAPTION))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.extract.image_candidates import Candidate
 from obelics_pipeline.extract.tags import flags
-from obelics_pipeline.extract.tree import CHARS, TAG, SimplifiedTree
+from obelics_pipeline.extract.tree import CHARS, TAG, SimplifiedTree, sums_before
 
 _GALLERY = 3  # pictures in a row
 _CAPTION = 80  # characters that may stand between two of them, those in figures not counted
@@ -23,19 +23,15 @@ def set_roles(tree: SimplifiedTree, kept: NDArray[np.bool_], pictures: Sequence[
         return
     characters = np.where(kept, tree.rows[:, CHARS], 0)
     rows = [picture.row for picture in pictures]
-    places: list[int] = _before(characters)[rows].tolist()
+    places: list[int] = sums_before(characters)[rows].tolist()
     for picture, place in zip(pictures, places, strict=True):
         picture.image.position = place
     outside = np.where(tree.inside(_FIGURE[tree.rows[:, TAG]]), 0, characters)
-    for group in _groups(_before(outside)[rows].tolist()):
+    for group in _groups(sums_before(outside)[rows].tolist()):
         for number in group:
             pictures[number].image.role = "gallery" if len(group) >= _GALLERY else "inline"
     if places[0] <= _LEAD_TEXT and pictures[0].image.role == "inline":
         pictures[0].image.role = "lead"
-
-
-def _before(characters: NDArray[np.int32]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(characters, dtype=np.int64)])
 
 
 def _groups(places: Sequence[int]) -> list[list[int]]:

@@ -62,7 +62,7 @@ def choose_source(image: Attributes, picture_sources: Sequence[Attributes] = ())
     src = image.get("src")
     if src and not picture_sources and _CHOICES.isdisjoint(image) and _worth(src) == _GOOD:
         return Source(src, False)  # the ordinary image: nothing to choose
-    lazy = is_lazy(image)
+    lazy = not src or _worth(src) == _NOTHING or not _LAZY.isdisjoint(image)  # whether a script is to fill it in
     good: list[Candidate] = []
     poor: list[Candidate] = []
     for attributes in (*picture_sources, image):
@@ -87,19 +87,10 @@ def figure_source(figure: Attributes) -> str | None:
     return next(_unknown_lazy(figure), None)
 
 
-def is_lazy(image: Attributes) -> bool:
-    """Whether a script is to fill in the picture: it has a lazy attribute, or shows a placeholder or nothing."""
-    src = image.get("src")
-    return not src or is_placeholder(src) or not _LAZY.isdisjoint(image)
-
-
-def is_placeholder(url: str) -> bool:
-    """Whether an address is no picture: inline data, or a blank file that stands in until the picture is loaded."""
-    return _worth(url) == _NOTHING
-
-
 def _worth(url: str) -> int:
-    """What an address is good for: nothing, where it is no picture; poor, where few decoders read its format."""
+    """What an address is good for: nothing, where it is no picture but inline data, or a blank file that stands in
+    until the picture is loaded; poor, where few decoders read its format.
+    """
     path = _path(url)
     if not path or path.startswith(_NOT_AN_ADDRESS):
         return _NOTHING

@@ -13,7 +13,7 @@ from obelics_pipeline.extract.image_candidates import Candidate, file_of, pictur
 from obelics_pipeline.extract.image_source import leads_elsewhere
 from obelics_pipeline.extract.marks import BITS, marks_of
 from obelics_pipeline.extract.tags import flags, tag_id
-from obelics_pipeline.extract.tree import SimplifiedTree
+from obelics_pipeline.extract.tree import SimplifiedTree, sums_before
 
 # Chosen on pages with reviewed images (docs/extraction.md).
 _ICON_SIDE = 50  # pixels; a picture whose longer declared side is shorter is an icon
@@ -51,7 +51,7 @@ class _Place:
 
 def picture_rows(tree: SimplifiedTree, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Where pictures of the main content may stand, one flag a row: near the kept texts, of which there is one."""
-    text = _sums(tree.rows[:, t.CHARS])
+    text = sums_before(tree.rows[:, t.CHARS])
     first, last = np.flatnonzero(kept)[[0, -1]]
     behind = text[:-1] - text[last + 1]
     near: NDArray[np.bool_] = (text[first] - text[:-1] < _BEFORE) & (behind < _AFTER)
@@ -110,7 +110,7 @@ def _places(tree: SimplifiedTree, kept: NDArray[np.bool_], candidates: list[Cand
     """Where each picture stands."""
     rows = tree.rows
     tags, parents, ends = rows[:, t.TAG], rows[:, t.PARENT], rows[:, t.END]
-    text, content = _sums(rows[:, t.CHARS]), _sums(rows[:, t.CHARS] * kept)
+    text, content = sums_before(rows[:, t.CHARS]), sums_before(rows[:, t.CHARS] * kept)
     in_figure, in_content = tree.inside(_FIGURE[tags]), tree.inside(_CONTENT[tags])
     first, last = (int(row) for row in np.flatnonzero(kept)[[0, -1]])
     home = _element_around(first, last, parents, ends)
@@ -138,10 +138,6 @@ def _places(tree: SimplifiedTree, kept: NDArray[np.bool_], candidates: list[Cand
         )
         places.append(place)
     return places
-
-
-def _sums(values: NDArray[np.int32]) -> NDArray[np.int64]:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
 
 
 def _element_around(first: int, last: int, parents: NDArray[np.int32], ends: NDArray[np.int32]) -> int:

@@ -11,7 +11,7 @@ from obelics_pipeline.extract.default_texts import LINE_BREAK, code, squeeze
 from obelics_pipeline.extract.default_visibility import is_hidden
 from obelics_pipeline.extract.image_source import Attributes, figure_source
 from obelics_pipeline.extract.marks import marks_of
-from obelics_pipeline.extract.tags import CUSTOM, FIRST_UNKNOWN, TEXT, by_id, by_name, tag_id
+from obelics_pipeline.extract.tags import CUSTOM, TEXT, by_id, by_name, tag_id
 from obelics_pipeline.extract.text_counts import count_linked, count_text
 from obelics_pipeline.extract.tree import END, MARKS, WIDTH, SimplifiedTree
 from obelics_pipeline.extract.walk import INLINE, SKIP, walk
@@ -152,7 +152,7 @@ class _Simplifier:
             self._end_paragraph()
         if kind in self._depths:
             self._depths[kind] += 1
-        self._row(CUSTOM if tag >= FIRST_UNKNOWN else tag, marks | self._inline[-1])
+        self._row(tag, marks | self._inline[-1])
         self._values.append(None)
         hint = figure_source(attributes) if kind == _FIGURE_ROW else None
         self._open.append((len(self._rows) - 1, hint))
@@ -183,13 +183,13 @@ class _Simplifier:
         """An image, or a source of a picture."""
         if self._links:
             self._hrefs[len(self._rows)] = self._links[-1]
-        self._row(CUSTOM if tag >= FIRST_UNKNOWN else tag, marks | self._inline[-1])
+        self._row(tag, marks | self._inline[-1])
         self._values.append(attributes)
         self._last_image = len(self._rows) - 1
 
     def _row(self, tag: int, marks: int) -> list[int]:
         parent = self._open[-1][0] if self._open else -1
-        row = [tag, parent, len(self._rows) + 1, marks] + [0] * (WIDTH - MARKS - 1)
+        row = [min(tag, CUSTOM), parent, len(self._rows) + 1, marks] + [0] * (WIDTH - MARKS - 1)
         self._rows.append(row)
         return row
 

@@ -10,7 +10,7 @@ from obelics_pipeline.extract.tree import END, TAG, SimplifiedTree
 
 _LAYOUT = frozenset(by_id({True: rules.LAYOUT_SIGNS}))
 _ROW = tag_id("tr")
-_CELLS = frozenset({tag_id("td"), tag_id("th")})
+_CELLS = frozenset(map(tag_id, rules.CELL_TAGS))
 _CAPTION = tag_id("caption")
 
 

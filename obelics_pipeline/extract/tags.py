@@ -13,10 +13,7 @@ T = TypeVar("T")
 
 _document = LexborHTMLParser("x")
 
-
 FIRST_UNKNOWN = 1 << 16  # Lexbor numbers the tags of the standard from 1; any other id holds for one document only
-
-
 CUSTOM = FIRST_UNKNOWN  # stands for all of these where a tag is stored
 
 

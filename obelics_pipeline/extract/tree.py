@@ -79,6 +79,11 @@ class SimplifiedTree:
         return "\n".join(lines)
 
 
+def sums_before(values: NDArray[np.generic]) -> NDArray[np.int64]:
+    """The sum of the values before each row, and of all of them at the end: over a subtree, `[END] - [row]`."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
+
+
 def _indent(depth: int) -> str:
     return " " * min(depth, 40)
 

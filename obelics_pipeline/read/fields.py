@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 FOLD = re.compile(r"\r?\n[ \t]+(?=[^\s])")
 LOOKED_AT = (  # every header that anything here asks for: passing over the others in one go is most of the speed
@@ -28,6 +29,11 @@ def field_lines(head: str) -> list[tuple[str, str]]:
 def parse_fields(head: str) -> dict[str, str]:
     """The same by name; the first of equal names counts."""
     return dict(reversed(field_lines(head)))
+
+
+def is_response(headers: Mapping[str, str]) -> bool:
+    """Whether the WARC headers, as `parse_fields` gives them, are those of a response."""
+    return headers.get("warc-type", "").lower() == "response"
 
 
 def as_text(data: bytes) -> str:

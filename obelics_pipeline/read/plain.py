@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Protocol
 
-from obelics_pipeline.read.fields import as_text, parse_fields
+from obelics_pipeline.read.fields import as_text, is_response, parse_fields
 from obelics_pipeline.read.http_head import split_head
 from obelics_pipeline.read.raw_record import Gap, RawRecord
 
@@ -52,7 +52,7 @@ def plain_records(content: Content, start: int, cap: int, complete: bool) -> Ite
         if gap == "truncated_tail":
             yield Gap(position, after - position, gap)
             return
-        wanted = min(block_length, cap) if headers.get("warc-type", "").lower() == "response" else 0
+        wanted = min(block_length, cap) if is_response(headers) else 0
         block = content.at(block_start, wanted) if wanted else b""
         record_end = block_start + block_length if gap else after
         yield RawRecord(position, record_end - position, 0, headers, *split_head(block), block_length)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from obelics_pipeline.read.fields import is_response
 from obelics_pipeline.read.framing import framing_of
 from obelics_pipeline.read.member import is_record
 from obelics_pipeline.read.plain import plain_records
@@ -27,7 +28,7 @@ def record_at(data: bytes, offset: int, path: str, cap: int) -> RawRecord | str:
     for item in items:
         if not isinstance(item, RawRecord):
             return item.reason if first is None else first
-        if item.headers.get("warc-type", "").lower() == "response":
+        if is_response(item.headers):
             return item
         first = first or item
     return first or "no_record_at_pointer"

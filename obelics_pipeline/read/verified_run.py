@@ -12,7 +12,7 @@ from collections.abc import Generator
 
 import fastwarc
 
-from obelics_pipeline.read.fields import parse_fields
+from obelics_pipeline.read.fields import is_response, parse_fields
 from obelics_pipeline.read.gzip_members import GzipFraming
 from obelics_pipeline.read.raw_record import RawRecord
 from obelics_pipeline.read.source import Cursor, Source
@@ -63,7 +63,7 @@ def _take(record: fastwarc.WarcRecord, cap: int) -> RawRecord:
     if headers is None:
         headers = parse_fields(text)
     head = body = b""
-    if headers.get("warc-type", "").lower() == "response":
+    if is_response(headers):
         head, body = _read_block(record.reader, min(declared, cap))
     return RawRecord(record.stream_pos, size + declared + len(RECORD_END), 0, headers, head, body, declared)
 
