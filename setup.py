@@ -25,31 +25,39 @@ BASE = [
     "pyarrow>=15.0",
     "pydantic>=2.6",
     "pyyaml>=6.0",
+    "rensa>=0.5",
     "resiliparse>=0.15",
     "rich>=13.0",
     "selectolax>=1.0",
     "stopwordsiso>=0.6",
+    "universal-pathlib>=0.3",
     "warcio>=1.7.4",
     "webdataset>=0.2.86",
     "zstandard>=0.22",
 ]
 
 EXTRAS = {
-    "images": ["img2dataset>=1.45", "pillow>=10.3", "protego>=0.3"],
+    "images": ["imagehash>=4.3", "img2dataset>=1.45", "pillow>=10.3", "protego>=0.3"],
     "datasets": ["datasets>=2.18"],
     "models": ["kenlm>=0.2", "sentencepiece>=0.2"],
     "s3": ["s3fs>=2024.2"],
     "gs": ["gcsfs>=2024.2"],
+    "ray": ["ray[data]>=2.50"],
+    "beam": ["apache-beam>=2.70"],
     "fit": ["lightgbm>=4.3"],
 }
 EXTRAS["all"] = [requirement for extra in EXTRAS.values() for requirement in extra]
 EXTRAS["demo"] = EXTRAS["images"] + EXTRAS["datasets"]  # what `make demo` installs
-EXTRAS["bench"] = ["readability-lxml>=0.9", "trafilatura>=2.0"]
+EXTRAS["bench"] = ["datasketch>=1.6", "readability-lxml>=0.9", "trafilatura>=2.0"]
 EXTRAS["dev"] = [
     *EXTRAS["demo"],
     *EXTRAS["fit"],
+    *EXTRAS["ray"],
+    *EXTRAS["beam"],
+    *EXTRAS["s3"],
     "hypothesis>=6.100",
     "import-linter>=2.0",
+    "moto[server]>=5.0",
     "mypy>=1.10",
     "pytest>=8.0",
     "pytest-timeout>=2.3",

@@ -1,0 +1,45 @@
+"""What travels in a global step: small rows, never a body. Each table's columns, and the order of documents.
+
+A message goes to the bucket of its key; what is found there comes back as verdicts to the partition (the extracted
+unit) that asked. Engines promise no order of rows, so whoever reads a group sorts it by `ORDER`.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+KEY = pa.binary(16)  # 128 bits: among 10^10 keys two meet by chance once in 10^18 corpora
+DOC = pa.binary(16)  # the doc_id, as bytes
+
+# Which of two documents comes first: the one of an older run (see `--against`), then the better `recency` (0 where the
+# first in the input is kept, minus the capture's seconds where the newest is), then the place in the input.
+ORDER = ("generation", "recency", "partition", "row")
+
+_PLACE = [
+    pa.field("generation", pa.int16()),
+    pa.field("recency", pa.int64()),
+    pa.field("partition", pa.string()),  # name of the extracted unit
+    pa.field("row", pa.int32()),  # of the unit's documents; of a split page that is meant as a whole, its first
+    pa.field("doc", DOC),
+]
+
+# A document (rule "text": one row per band) or a page (rule "url") and a key that its duplicates share.
+CANDIDATES = pa.schema(
+    [
+        pa.field("bucket", pa.int32()),
+        pa.field("rule", pa.string()),
+        pa.field("key", KEY),
+        pa.field("sketch", pa.binary()),  # verifies a candidate of rule "text"; null where the key itself is proof
+        *_PLACE,
+    ]
+)
+
+# `doc` duplicates `of_doc`, which comes before it in `ORDER`.
+EDGES = pa.schema(
+    [pa.field("rule", pa.string()), *_PLACE, *(field.with_name(f"of_{field.name}") for field in _PLACE)]
+)
+
+
+def order_key() -> list[tuple[str, str]]:
+    """`ORDER`, as Arrow's `sort_by` wants it."""
+    return [(name, "ascending") for name in ORDER]
