@@ -1,5 +1,6 @@
 """The config of a run: typed sections, strict keys, errors in one line."""
 
+from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.config.filtering import Bounds, FiltersConfig, LanguageConfig, Threshold
@@ -9,6 +10,7 @@ from obelics_pipeline.config.sharding import FinishConfig, ImageRulesConfig, Sha
 
 __all__ = [
     "Bounds",
+    "DedupConfig",
     "ExtractionConfig",
     "FetchingConfig",
     "FiltersConfig",

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, Field, ValidationError
 
+from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.config.filtering import FiltersConfig, LanguageConfig
@@ -26,6 +27,7 @@ class RunConfig(Section):
     extract: ExtractionConfig = Field(default_factory=ExtractionConfig)
     language: LanguageConfig = Field(default_factory=LanguageConfig)
     filters: FiltersConfig = Field(default_factory=FiltersConfig)
+    dedup: DedupConfig = Field(default_factory=DedupConfig)
     fetch: FetchingConfig = Field(default_factory=FetchingConfig)
     images: ImageRulesConfig = Field(default_factory=ImageRulesConfig)
     finish: FinishConfig = Field(default_factory=FinishConfig)

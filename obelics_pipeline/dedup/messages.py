@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-KEY = pa.binary(16)  # 128 bits: among 10^10 keys two meet by chance once in 10^18 corpora
-DOC = pa.binary(16)  # the doc_id, as bytes
+KEY = pa.binary()  # 16 bytes, 128 bits: among 10^10 keys two meet by chance once in 10^18 corpora
+DOC = pa.binary()  # the doc_id, as 16 bytes
 
 # Which of two documents comes first: the one of an older run (see `--against`), then the better `recency` (0 where the
 # first in the input is kept, minus the capture's seconds where the newest is), then the place in the input.
@@ -35,9 +35,7 @@ CANDIDATES = pa.schema(
 )
 
 # `doc` duplicates `of_doc`, which comes before it in `ORDER`.
-EDGES = pa.schema(
-    [pa.field("rule", pa.string()), *_PLACE, *(field.with_name(f"of_{field.name}") for field in _PLACE)]
-)
+EDGES = pa.schema([pa.field("rule", pa.string()), *_PLACE, *(field.with_name(f"of_{field.name}") for field in _PLACE)])
 
 
 def order_key() -> list[tuple[str, str]]:
