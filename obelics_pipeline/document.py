@@ -20,12 +20,16 @@ IMAGE_ROLES = ("lead", "inline", "gallery")
 
 @dataclass(slots=True)
 class TextNode:
-    """One paragraph of a page. `reason` is None while it is kept, else the name of the rule that dropped it."""
+    """One paragraph of a page. `reason` is None while it is kept, else the name of the rule that dropped it.
+
+    Where it was dropped as a repetition, `of` is the doc_id of the first document that has it.
+    """
 
     text: str
     role: str = "paragraph"
     reason: str | None = None
     scores: dict[str, float] = field(default_factory=dict)  # paragraph-level scores measured so far
+    of: str | None = None
 
 
 @dataclass(slots=True)
@@ -54,6 +58,7 @@ class ImageNode:
     format: str | None = None
     sha256: str | None = None
     n_bytes: int | None = None
+    of: str | None = None  # as at a text
 
 
 Node = TextNode | ImageNode

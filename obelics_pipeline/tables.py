@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from obelics_pipeline.document import Document, ImageNode, Node, TextNode, general_metadata, interleave, to_json
@@ -27,6 +28,7 @@ _NODE_FIELDS: dict[str, pa.DataType] = {
     "role": pa.string(),
     "reason": pa.string(),  # null while kept
     "failed": pa.bool_(),
+    "of": pa.string(),  # doc_id of the first document that has what was dropped as a repetition
     "text": pa.string(),
     "src": pa.string(),
     "unformatted_src": pa.string(),
@@ -41,7 +43,7 @@ _NODE_FIELDS: dict[str, pa.DataType] = {
     "sha256": pa.string(),
     "n_bytes": pa.int64(),
 }
-_IMAGE_FIELDS = tuple(name for name in _NODE_FIELDS if name not in ("kind", "role", "reason", "failed", "text"))
+_IMAGE_FIELDS = tuple(name for name in _NODE_FIELDS if name not in ("kind", "role", "reason", "failed", "of", "text"))
 _PROVENANCE = ("url", "warc_filename", "warc_record_offset", "warc_record_length")
 
 ROWS_PER_GROUP = 256  # documents of one row group at most
@@ -123,6 +125,7 @@ def _node_array(documents: Sequence[Document], paragraph_score_names: Sequence[s
         "role": [n.role for n in nodes],
         "reason": [n.reason for n in nodes],
         "failed": [isinstance(n, ImageNode) and n.failed for n in nodes],
+        "of": [n.of for n in nodes],
         "text": [n.text if isinstance(n, TextNode) else None for n in nodes],
     }
     for name in paragraph_score_names:
@@ -175,6 +178,25 @@ def read_documents(path: Path, start: int = 0, stop: int | None = None) -> Itera
             row += n
 
 
+def read_kept(path: Path) -> Iterator[Document]:
+    """The kept documents of one file, in order."""
+    score_names, _ = score_columns(path)
+    for _rows, table in kept_rows(path, _columns(score_names)):
+        for value in table.to_pylist():
+            yield _from_row(value, score_names)
+
+
+def kept_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[list[int], pa.Table]]:
+    """Some columns of the kept documents, a row group at a time, with their rows in the file."""
+    with pq.ParquetFile(path) as source:
+        start = 0
+        for group in range(source.num_row_groups):
+            table = source.read_row_group(group, columns=list(dict.fromkeys([*columns, "reason"])))
+            kept = pc.indices_nonzero(table["reason"].is_null())
+            yield [start + i for i in kept.to_pylist()], table.take(kept).select(columns)
+            start += table.num_rows
+
+
 def _columns(score_names: Iterable[str]) -> list[str]:
     return ["doc_id", "general_metadata", "reason", "language", *score_names, "nodes"]
 
@@ -196,8 +218,9 @@ def _from_row(row: dict[str, Any], score_names: Iterable[str]) -> Document:
 def _from_node(value: dict[str, Any]) -> Node:
     if value["kind"] == "text":
         scores = {k[6:]: v for k, v in value.items() if k.startswith("score_") and v is not None}
-        return TextNode(value["text"], value["role"], value["reason"], scores)
-    image = ImageNode(role=value["role"], reason=value["reason"], failed=value["failed"], **_image_values(value))
+        return TextNode(value["text"], value["role"], value["reason"], scores, value["of"])
+    common = {name: value[name] for name in ("role", "reason", "failed", "of")}
+    image = ImageNode(**common, **_image_values(value))
     image.rendered_width = _rendered(value["rendered_width"])
     image.rendered_height = _rendered(value["rendered_height"])
     return image

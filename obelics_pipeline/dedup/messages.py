@@ -6,6 +6,8 @@ unit) that asked. Engines promise no order of rows, so whoever reads a group sor
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pyarrow as pa
 
 KEY = pa.binary()  # 16 bytes, 128 bits: among 10^10 keys two meet by chance once in 10^18 corpora
@@ -36,6 +38,58 @@ CANDIDATES = pa.schema(
 
 # `doc` duplicates `of_doc`, which comes before it in `ORDER`.
 EDGES = pa.schema([pa.field("rule", pa.string()), *_PLACE, *(field.with_name(f"of_{field.name}") for field in _PLACE)])
+
+
+# What a document is a member of: `group` is the doc_id of the group's first. Documents alone are in no row.
+MEMBERS = pa.schema(
+    [
+        pa.field("partition", pa.string()),
+        pa.field("rule", pa.string()),
+        pa.field("row", pa.int32()),
+        pa.field("doc", DOC),
+        pa.field("group", DOC),
+    ]
+)
+
+# How often something is used in a partition (rule "paragraph", "image_url" or "look"), and by which document first.
+USES = pa.schema(
+    [
+        pa.field("bucket", pa.int32()),
+        pa.field("rule", pa.string()),
+        pa.field("key", KEY),
+        pa.field("count", pa.int64()),
+        *_PLACE,
+    ]
+)
+
+# What is used too often, for each partition that uses it: how often in all, and by which document first.
+OVERUSED = pa.schema(
+    [
+        pa.field("partition", pa.string()),
+        pa.field("rule", pa.string()),
+        pa.field("key", KEY),
+        pa.field("count", pa.int64()),
+        pa.field("of_doc", DOC),
+    ]
+)
+
+
+def bucket_of(key: bytes, buckets: int) -> int:
+    """The bucket of a key whose last eight bytes are evenly spread."""
+    return int.from_bytes(key[-8:], "little") % buckets
+
+
+def members_of(edges: pa.Table) -> pa.Table:
+    """Both ends of edges to groups' firsts, as rows of MEMBERS: the first is told as well that it is one."""
+    child = edges.select(["partition", "rule", "row", "doc", "of_doc"]).rename_columns(MEMBERS.names)
+    first = edges.select(["of_partition", "rule", "of_row", "of_doc", "of_doc"]).rename_columns(MEMBERS.names)
+    both = pa.concat_tables([child, first]).cast(MEMBERS)
+    return both.group_by(MEMBERS.names).aggregate([]).sort_by([(name, "ascending") for name in MEMBERS.names])
+
+
+def whole(tables: Iterable[pa.Table], schema: pa.Schema) -> pa.Table:
+    """Tables of one kind as one, with the types of `schema`: a shuffle may have widened them."""
+    return pa.concat_tables([schema.empty_table(), *(table.select(schema.names).cast(schema) for table in tables)])
 
 
 def order_key() -> list[tuple[str, str]]:

@@ -84,6 +84,14 @@ class Measurer:
             self._judge_document(document, kept, everything=False)
         self._forget_beyond_drop(document)
 
+    def measure_again(self, document: Document) -> None:
+        """Measure and decide a kept document anew whose paragraphs or images became fewer; its language stays."""
+        document.scores.update(dict.fromkeys(self._config.document))
+        if not document.text():
+            document.reason = NO_TEXT
+        else:
+            self._judge_document(document, [], everything=False)
+
     def _forget_beyond_drop(self, document: Document) -> None:
         """A document that is dropped earlier than before is what a fresh measurement would leave of it."""
         names = list(self._config.document)

@@ -1,0 +1,86 @@
+"""The dedup stage's documents: what repeats over the corpus is dropped from each, and each is decided anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest
+from obelics_pipeline.config.dedup import DedupConfig
+from obelics_pipeline.dedup.uses import (
+    IMAGE_URL,
+    PARAGRAPH,
+    counts_as_paragraph,
+    host_of,
+    paragraph_key,
+    url_key,
+    verdicts,
+)
+from obelics_pipeline.document import Document, ImageNode, TextNode
+from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.storage import Place, read_table
+from obelics_pipeline.tables import DocumentWriter, read_kept, score_columns
+from obelics_pipeline.unit import Unit
+
+VERSION = 1  # raise it when the same verdicts would give other documents
+REPEATED, OVERUSED_URL, OVERUSED_LOOK = "repeated_paragraph", "overused_image_url", "overused_image"  # reasons of nodes
+NO_TEXT, NO_IMAGE = "no_text", "no_image"  # reasons of documents
+
+Decide = Callable[[Document], None]  # sets the reason of a document that lost something
+
+Verdicts = Mapping[bytes, bytes]  # key of what is used too often -> the first document that uses it
+
+
+def dedup_unit(
+    unit: Unit, *, folder: Place, extract_folder: Place, verdict_folder: Place, config: DedupConfig, decide: Decide
+) -> Manifest:
+    """Apply what the counts say to the kept documents of one extracted unit."""
+    done = read_manifest(folder, unit.name)
+    if done is not None:
+        return done
+    rows = [read_table(verdict_folder / name) for name in unit.payload["verdicts"]]
+    paragraphs, images = verdicts(rows, PARAGRAPH), verdicts(rows, IMAGE_URL)
+    source = committed(extract_folder, unit.payload["extracted"]).path(extract_folder, "data")
+    documents = Ledger("documents")
+    with Attempt(folder, unit) as attempt:
+        with DocumentWriter(attempt.file("data", ".parquet"), *score_columns(source)) as writer:
+            for document in read_kept(source):
+                lost_text = drop_paragraphs(document, paragraphs, config)
+                if lost_text + drop_images(document, images):
+                    decide(document)
+                if document.reason is None:
+                    documents.keep()
+                else:
+                    documents.drop(document.reason)
+                writer.write(document)
+        return attempt.commit([documents], {"partition": unit.payload["extracted"]})
+
+
+def drop_paragraphs(document: Document, repeated: Verdicts, config: DedupConfig) -> int:
+    """Drop the paragraphs that the host repeats, wherever they stand (reference, stage 9); how many."""
+    host, dropped = host_of(document.url), 0
+    for node in document.nodes if repeated else ():
+        if isinstance(node, TextNode) and counts_as_paragraph(node, config.paragraphs):
+            first = repeated.get(paragraph_key(host, node.text))
+            if first is not None:
+                node.reason, node.of = REPEATED, first.hex()
+                dropped += 1
+    return dropped
+
+
+def drop_images(document: Document, overused: Verdicts) -> int:
+    """Drop the images whose URL is used too often (reference, stage 6); how many."""
+    dropped = 0
+    for image in document.images() if overused else ():
+        first = overused.get(url_key(image.src))
+        if first is not None:
+            image.reason, image.of = OVERUSED_URL, first.hex()
+            dropped += 1
+    return dropped
+
+
+def lack(document: Document) -> None:
+    """Decide as the reference does (stages 8 and 10): a document without text, or without an image, goes."""
+    if not any(isinstance(node, TextNode) and node.reason is None and node.text for node in document.nodes):
+        document.reason = NO_TEXT
+    elif not any(isinstance(node, ImageNode) and node.reason is None for node in document.nodes):
+        document.reason = NO_IMAGE

@@ -1,0 +1,87 @@
+"""Map steps that count: what the documents of a unit use, before the fetch and after it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import pyarrow.parquet as pq
+
+from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest
+from obelics_pipeline.config.dedup import DedupConfig
+from obelics_pipeline.dedup.groups import Groups, Page, read_groups
+from obelics_pipeline.dedup.uses import Use, UseCounts, User, image_uses, look_uses, text_uses
+from obelics_pipeline.document import Document
+from obelics_pipeline.storage import Place
+from obelics_pipeline.tables import read_kept
+from obelics_pipeline.unit import Unit
+
+VERSION = 1  # raise it when the same documents would give other counts
+
+Looks = Callable[[Sequence[Place]], Mapping[str, str]]  # files of fetched answers -> perceptual hash by image URL
+UsesOf = Callable[[Document, Page, bool], Iterable[Use]]  # of a document, and whether it counts
+
+
+def use_unit(
+    unit: Unit,
+    *,
+    folder: Place,
+    candidate_folder: Place,
+    member_folder: Place,
+    extract_folder: Place,
+    config: DedupConfig,
+) -> Manifest:
+    """Count the paragraphs and image URLs of the kept documents of one extracted unit."""
+    done = read_manifest(folder, unit.name)
+    if done is not None:
+        return done
+    groups = read_groups(unit, candidate_folder, member_folder)
+    seen: dict[int, set[bytes]] = defaultdict(set)  # by page
+
+    def uses(document: Document, page: Page, counts: bool) -> Iterable[Use]:
+        if config.paragraphs.min_count is not None:
+            yield from text_uses(document, config.paragraphs, counts, seen[page.page])
+        if config.images.url_max is not None:
+            yield from image_uses(document, config.images, counts)
+
+    source = committed(extract_folder, unit.payload["extracted"]).path(extract_folder, "data")
+    return _count(unit, folder, source, groups, uses, config.buckets)
+
+
+def look_unit(
+    unit: Unit,
+    *,
+    folder: Place,
+    candidate_folder: Place,
+    member_folder: Place,
+    dedup_folder: Place,
+    answer_folder: Place,
+    read_looks: Looks,
+    config: DedupConfig,
+) -> Manifest:
+    """Count what the fetched images of the documents of one unit look like."""
+    done = read_manifest(folder, unit.name)
+    if done is not None:
+        return done
+    groups = read_groups(unit, candidate_folder, member_folder)
+    looks = read_looks([answer_folder / name for name in unit.payload["answers"]])
+
+    def uses(document: Document, _page: Page, counts: bool) -> Iterable[Use]:
+        return look_uses(document.images(), looks, counts)
+
+    source = committed(dedup_folder, unit.payload["documents"]).path(dedup_folder, "data")
+    return _count(unit, folder, source, groups, uses, config.buckets)
+
+
+def _count(unit: Unit, folder: Place, source: Place, groups: Groups, uses: UsesOf, buckets: int) -> Manifest:
+    sums = UseCounts()
+    for document in read_kept(source):
+        page = groups.page(document.doc_id)
+        user = User(page.row, page.doc, page.recency)
+        for use in uses(document, page, groups.counts(page)):
+            sums.add(use, user)
+    partition = unit.payload["extracted"]
+    table = sums.table(unit.payload["generation"], partition, buckets)
+    with Attempt(folder, unit) as attempt:
+        pq.write_table(table, attempt.file("data", ".parquet"), compression="zstd")
+        return attempt.commit([], {"rows": {"data": table.num_rows}, "partition": partition})

@@ -1,0 +1,60 @@
+"""Which document belongs to which group of duplicates, as one unit of documents knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from obelics_pipeline.commit import committed
+from obelics_pipeline.dedup.candidates import TEXT, URL
+from obelics_pipeline.storage import Place, read_table
+from obelics_pipeline.unit import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One kept document of a unit: a row of candidates.PAGES."""
+
+    row: int
+    doc: bytes
+    page: int
+    twin: int
+    recency: int
+
+
+class Groups:
+    """The groups of one unit's documents, from its rows of PAGES and of MEMBERS."""
+
+    def __init__(self, pages: pa.Table, members: Iterable[pa.Table]) -> None:
+        self._by_row = {value["row"]: Page(**value) for value in pages.to_pylist()}
+        self._by_doc = {page.doc: page for page in self._by_row.values()}
+        self._groups = {
+            (row, rule): group
+            for table in members
+            for row, rule, group in zip(*(table[name].to_pylist() for name in ("row", "rule", "group")), strict=True)
+        }
+
+    def page(self, doc_id: str) -> Page:
+        """What is known of a document. Raises KeyError for one that was not kept when the keys were made."""
+        return self._by_doc[bytes.fromhex(doc_id)]
+
+    def group(self, page: Page, rule: str) -> bytes:
+        """The first document of a document's group; a page, or a text, that is alone is its own first.
+
+        Parts of a page are in the page's group; a document is in the text group of its twin.
+        """
+        speaker = self._by_row[page.page if rule == URL else page.twin]
+        return self._groups.get((speaker.row, rule), speaker.doc)
+
+    def counts(self, page: Page) -> bool:
+        """Whether a document is counted: it belongs to its page's first capture, and is the first with its text."""
+        first_capture = self.group(page, URL) == self._by_row[page.page].doc
+        return first_capture and self.group(page, TEXT) == page.doc
+
+
+def read_groups(unit: Unit, candidate_folder: Place, member_folder: Place) -> Groups:
+    """The groups of a unit whose payload names its candidates and the files of its group members."""
+    pages = read_table(committed(candidate_folder, unit.payload["candidates"]).path(candidate_folder, "pages"))
+    return Groups(pages, [read_table(member_folder / name) for name in unit.payload["members"]])
