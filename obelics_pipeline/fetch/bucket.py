@@ -144,10 +144,11 @@ class _Bucket:
 
     def _keep(self, content: bytes) -> FetchResult:
         facts = check_image(content, self._config)
+        look = facts.look
         if self._reencode is not None:
             content, facts = self._reencode(content, facts)
         sha256 = self._store.put(content)
-        return FetchResult("", "ok", None, False, sha256, len(content), facts.format, facts.width, facts.height)
+        return FetchResult("", "ok", None, False, sha256, len(content), facts.format, facts.width, facts.height, look)
 
     def _follow(self, visit: _Visit, location: str, seconds: float) -> list[Task]:
         if visit.hops >= self._config.max_redirects:

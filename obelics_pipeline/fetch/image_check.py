@@ -8,11 +8,12 @@ from __future__ import annotations
 import io
 import threading
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from obelics_pipeline.config.fetching import FetchingConfig
+from obelics_pipeline.fetch.look import look_of
 from obelics_pipeline.fetch.reason import FetchError
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class ImageFacts:
     format: str
     width: int
     height: int
+    look: str | None = field(default=None, compare=False)  # see `look_of`: not exact, so no fact
 
 
 def check_image(content: bytes, config: FetchingConfig) -> ImageFacts:
@@ -101,6 +103,7 @@ def _decode(content: bytes, kind: str, config: FetchingConfig) -> ImageFacts:
             with image:
                 facts = _within_caps(image, kind, config)
                 _decode_whole(image)
+                facts = replace(facts, look=look_of(image))
     except FetchError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -23,6 +23,7 @@ RESULT_SCHEMA = pa.schema(
         pa.field("format", pa.string()),
         pa.field("width", pa.int32()),
         pa.field("height", pa.int32()),
+        pa.field("look", pa.string()),
     ]
 )
 
@@ -32,7 +33,9 @@ class FetchResult:
     """One URL's outcome; no clock values, so equal outcomes are equal rows.
 
     `reason` is None exactly where `status` is ok. `sha256` names the bytes in the image store, `format` is Pillow's
-    name in lower case, `width` and `height` are pixels as stored (an EXIF orientation is not applied).
+    name in lower case, `width` and `height` are pixels as stored (an EXIF orientation is not applied). `look` is the
+    perceptual hash, in hexadecimal. `of` is set where images are compared, and not stored: the document that has the
+    image first, where too many have it.
     """
 
     url: str
@@ -44,6 +47,8 @@ class FetchResult:
     format: str | None = None
     width: int | None = None
     height: int | None = None
+    look: str | None = None
+    of: str | None = None
 
     @classmethod
     def without_image(cls, url: str, reason: str) -> FetchResult:
@@ -51,13 +56,13 @@ class FetchResult:
         return cls(url, "dropped" if is_dropped(reason) else "failed", reason, is_retryable(reason))
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands in a journal."""
-        return asdict(self)
+        """As it stands in a journal or a table: all that is stored of it."""
+        return {name: getattr(self, name) for name in RESULT_SCHEMA.names}
 
 
 def results_to_table(results: Iterable[FetchResult]) -> pa.Table:
     """A table of `RESULT_SCHEMA`, a row per result in the order given."""
-    return pa.Table.from_pylist([asdict(result) for result in results], schema=RESULT_SCHEMA)
+    return pa.Table.from_pylist([result.to_json() for result in results], schema=RESULT_SCHEMA)
 
 
 def results_from_table(table: pa.Table) -> list[FetchResult]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest
 from obelics_pipeline.config import FetchingConfig
+from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.result import RESULT_SCHEMA, FetchResult, results_from_table, results_to_table
@@ -26,11 +27,11 @@ REQUESTS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url"
 ANSWERS = pa.schema([("partition", pa.string()), *RESULT_SCHEMA])
 
 
-def request_units(extracted: Sequence[Manifest], config: FetchingConfig, rules: Any) -> list[Unit]:
-    """One unit per extracted unit: which image URLs its kept documents ask for. `rules` is what decides on a URL."""
+def request_units(documents: Sequence[Manifest], config: FetchingConfig, rules: Any) -> list[Unit]:
+    """One unit per unit of documents: which image URLs its kept documents ask for. `rules` is what decides on a URL."""
     return [
-        Unit("requests", digest(m.unit, m.files["data"]["sha256"], config.buckets, rules), "", {"extracted": m.unit})
-        for m in extracted
+        Unit("requests", digest(m.unit, m.files["data"]["sha256"], config.buckets, rules), "", {"documents": m.unit})
+        for m in documents
     ]
 
 
@@ -38,20 +39,20 @@ def request_unit(
     unit: Unit,
     *,
     folder: Path,
-    extract_folder: Path,
+    document_folder: Path,
     buckets: int,
     url_reason: Callable[[str], str | None],
 ) -> Manifest:
-    """Write the distinct (bucket, partition, url) of one extracted unit; what a rule refuses is not asked."""
+    """Write the distinct (bucket, partition, url) of one unit of documents; what a rule refuses is not asked."""
     done = read_manifest(folder, unit.name)
     if done is not None:
         return done
-    extracted = committed(extract_folder, unit.payload["extracted"])
-    urls = sorted({url for url in _kept_images(extracted.path(extract_folder, "data")) if url_reason(url) is None})
-    columns = [[host_bucket(url, buckets) for url in urls], [extracted.unit] * len(urls), urls]
+    documents = committed(document_folder, unit.payload["documents"])
+    urls = sorted({url for url in _kept_images(documents.path(document_folder, "data")) if url_reason(url) is None})
+    columns = [[host_bucket(url, buckets) for url in urls], [documents.unit] * len(urls), urls]
     with Attempt(folder, unit) as attempt:
         pq.write_table(pa.Table.from_arrays(columns, schema=REQUESTS), attempt.file("data", ".parquet"))
-        return attempt.commit([], {"urls": len(urls)})
+        return attempt.commit([], {"rows": {"data": len(urls)}})
 
 
 def _kept_images(path: Path) -> Iterator[str]:
@@ -65,12 +66,12 @@ def _kept_images(path: Path) -> Iterator[str]:
 
 
 def fetch_units(
-    requests: Mapping[str, Sequence[Path]], folder: Path, config: FetchingConfig, retry: Sequence[str] = ()
+    requests: Dealt, folder: Path, config: FetchingConfig, retry: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
     """One unit (as JSON) per bucket with requests. `retry` names the reasons whose URLs are to be asked once more."""
     units = []
-    for bucket, paths in sorted(requests.items(), key=lambda item: int(item[0])):
-        rows = _request_rows(paths)
+    for bucket, names in sorted(requests.files.items(), key=lambda item: int(item[0])):
+        rows = _request_rows([requests.folder / name for name in names])
         asked = hashlib.sha256("\n".join(f"{partition} {url}" for partition, url in rows).encode()).hexdigest()
         earlier = list(earlier_results(folder, int(bucket), config))
         generation = max((g for g, _ in earlier), default=0)
@@ -84,7 +85,7 @@ def fetch_units(
                 "generation": generation,
                 "retry": sorted(retry),
                 "asked": asked,
-                "requests": [str(path.relative_to(folder)) for path in paths],
+                "requests": list(names),
             }
         )
     return units
@@ -101,12 +102,12 @@ def fetch_unit_of(value: dict[str, Any]) -> Unit:
     return Unit(STAGE, id_, f"bucket-{value['bucket']:04d}", value)
 
 
-def fetch_unit(unit: Unit, *, folder: Path, images: Path, config: FetchingConfig) -> Manifest:
+def fetch_unit(unit: Unit, *, folder: Path, request_folder: Path, images: Path, config: FetchingConfig) -> Manifest:
     """Fetch the URLs of one bucket, each once; what an earlier unit of the bucket found is not asked again."""
     done = read_manifest(folder, unit.name)
     if done is not None:
         return done
-    rows = _request_rows([folder / name for name in unit.payload["requests"]])
+    rows = _request_rows([request_folder / name for name in unit.payload["requests"]])
     urls = sorted({url for _, url in rows})
     previous = _previous(folder, unit, config)
     journal = folder / "journal" / f"{unit.name}.jsonl"

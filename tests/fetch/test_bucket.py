@@ -1,6 +1,7 @@
 """A unit of fetching: every URL once, every outcome with its reason, and a killed unit goes on where it was."""
 
 import hashlib
+import io
 import os
 import signal
 import subprocess
@@ -8,10 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.fetch.bucket import fetch_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
+from obelics_pipeline.fetch.look import look_of
 from obelics_pipeline.fetch.result import FetchResult
 from tests.fetch.site import Site, answer, config, fetch, in_turn, picture, raw, redirect, reset, slow
 
@@ -21,7 +24,8 @@ def test_the_original_bytes_are_kept_under_their_hash(tmp_path: Path) -> None:
     with Site({"/a": answer(200, image, Content_Type="text/html")}) as site:
         result = fetch(site, tmp_path, "/a")["/a"]
         sha256 = hashlib.sha256(image).hexdigest()
-        assert result == FetchResult(site.url("/a"), "ok", None, False, sha256, len(image), "png", 40, 30)
+        look = look_of(Image.open(io.BytesIO(image)))
+        assert result == FetchResult(site.url("/a"), "ok", None, False, sha256, len(image), "png", 40, 30, look)
         assert ImageStore(tmp_path / "store").read(sha256) == image
         assert site.log[-1].headers["user-agent"] == config(site).user_agent
 
@@ -183,6 +187,7 @@ from pathlib import Path
 from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.fetch.bucket import fetch_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
+from obelics_pipeline.fetch.look import look_of
 folder, port = Path(sys.argv[1]), int(sys.argv[2])
 config = FetchingConfig(allow_private=[f"127.0.0.1:{port}"], threads=4, per_host=4)
 urls = [f"http://127.0.0.1:{port}/{n}" for n in range(60)]

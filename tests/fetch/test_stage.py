@@ -7,6 +7,7 @@ import pytest
 
 from obelics_pipeline.commit import Attempt, Manifest
 from obelics_pipeline.config import FetchingConfig
+from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.document import Document, ImageNode, TextNode
 from obelics_pipeline.fetch.host import host_bucket
 from obelics_pipeline.fetch.stage import fetch_unit, fetch_unit_of, fetch_units, identity, request_unit, request_units
@@ -41,7 +42,7 @@ class Stage:
             manifest = request_unit(
                 unit,
                 folder=self.folder / "requests",
-                extract_folder=self.folder,
+                document_folder=self.folder,
                 buckets=self.config.buckets,
                 url_reason=refuse_logos,
             )
@@ -49,20 +50,21 @@ class Stage:
         return [(row["bucket"], row["partition"], row["url"]) for row in rows]
 
     def fetch(self, retry: tuple[str, ...] = ()) -> list[Manifest]:
-        by_bucket: dict[str, list[Path]] = {}
-        folder = self.folder / "fetch"
+        """As the job does, with the shuffle done by hand."""
+        folder, dealt_folder = self.folder / "fetch", self.folder / "dealt"
+        dealt_folder.mkdir(exist_ok=True)
+        files: dict[str, list[str]] = {}
         for number, unit in enumerate(request_units(self.units, self.config, "rules")):
             self.requests()
             source = next((self.folder / "requests").glob(f"{unit.name}-*.parquet"))
             table = pq.read_table(source)
             for bucket in set(table["bucket"].to_pylist()):
-                path = folder / f"dealt-{number}-{bucket}.parquet"
-                path.parent.mkdir(exist_ok=True)
-                pq.write_table(table.filter([b == bucket for b in table["bucket"].to_pylist()]), path)
-                by_bucket.setdefault(str(bucket), []).append(path)
-        units = [fetch_unit_of(value) for value in fetch_units(by_bucket, folder, self.config, retry)]
-        images = self.folder / "images"
-        return [fetch_unit(unit, folder=folder, images=images, config=self.config) for unit in units]
+                name = f"{number}-{bucket}.parquet"
+                pq.write_table(table.filter([b == bucket for b in table["bucket"].to_pylist()]), dealt_folder / name)
+                files.setdefault(str(bucket), []).append(name)
+        units = [fetch_unit_of(value) for value in fetch_units(Dealt(dealt_folder, files), folder, self.config, retry)]
+        places = {"folder": folder, "request_folder": dealt_folder, "images": self.folder / "images"}
+        return [fetch_unit(unit, config=self.config, **places) for unit in units]
 
 
 @pytest.fixture
