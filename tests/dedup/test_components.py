@@ -134,3 +134,18 @@ def test_nothing_in_nothing_out() -> None:
     assert spread(EDGES.empty_table(), 4).num_rows == 0
     found, left = contract(EDGES.empty_table(), 0, 4, 0)
     assert found.equals(EDGES.empty_table()) and left == 0
+
+
+@pytest.mark.parametrize("buckets", [1, 4])
+def test_an_edge_is_sent_once_to_each_bucket_that_needs_it(buckets: int) -> None:
+    edges = edge_table([pair(i, 0) for i in range(1, 50)])
+    dealt = spread(edges, buckets).to_pylist()
+    sent = [(row["bucket"], row["doc"], row["of_doc"]) for row in dealt]
+    assert len(sent) == len(set(sent))
+    assert len(sent) == 49 if buckets == 1 else 49 < len(sent) < 98
+
+
+def test_a_document_that_is_not_settled_counts_in_its_own_bucket_only() -> None:
+    dealt = spread(edge_table([pair(1, 0), pair(2, 1), pair(4, 3), pair(9, 7), pair(9, 8)]), 3)
+    parts = [contract(dealt.filter(pa.compute.equal(dealt["bucket"], b)), b, 3, 0) for b in range(3)]
+    assert sum(left for _, left in parts) == 2  # 1 and 9
