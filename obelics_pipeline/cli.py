@@ -13,7 +13,7 @@ from typing import NoReturn
 from obelics_pipeline import __version__
 from obelics_pipeline.errors import Stopped, UserError
 
-STAGES = ("extract", "fetch", "shard")
+STAGES = ("extract", "dedup", "fetch", "dedup-images", "shard")
 
 
 class _Parser(argparse.ArgumentParser):

@@ -36,6 +36,7 @@ class Display:
         )  # fmt: skip
         self._ledgers: dict[str, dict[str, Ledger]] = {}  # noun -> stage -> ledger
         self._stage, self._task, self._done, self._total = "", TaskID(0), 0, 0
+        self._step = False  # the stage at hand is a step within another
         self._began = self._last_line = time.monotonic()
         self._fresh: Counter[str] = Counter()  # what this stage has done in this run: the rate counts no resumed work
         self._live = Live(get_renderable=self._render, console=console, refresh_per_second=4, transient=False)
@@ -49,12 +50,18 @@ class Display:
         if self._console.is_terminal:
             self._live.stop()
 
-    def stage(self, name: str, total: int, done: int) -> None:
-        """A stage begins: so many units, so many of them committed by an earlier run."""
+    def stage(self, name: str, total: int, done: int, step: bool = False) -> None:
+        """A stage begins: so many units, so many of them committed by an earlier run.
+
+        A `step` within a stage is shown while it lasts, and is worth a line only where that is long.
+        """
+        if self._step and self._console.is_terminal:
+            self._progress.update(self._task, visible=False)
+        self._step = step
         self._stage, self._done, self._total = name, done, total
         self._began, self._fresh = time.monotonic(), Counter()
         self._task = self._progress.add_task(name, total=total, completed=done)
-        if not self._console.is_terminal and total > done:
+        if not self._console.is_terminal and total > done and not step:
             resumed = f" ({done} done earlier)" if done else ""
             self._console.print(f"{name}: {total} units{resumed}", highlight=False)
 
@@ -72,7 +79,7 @@ class Display:
         self._done += 1
         self._progress.update(self._task, completed=self._done)
         now = time.monotonic()
-        due = now - self._last_line > PLAIN_SECONDS or self._done == self._total
+        due = now - self._last_line > PLAIN_SECONDS or (self._done == self._total and not self._step)
         if not self._console.is_terminal and due:
             self._last_line = now
             self._console.print(self._line(), highlight=False, soft_wrap=True)

@@ -24,6 +24,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.extract, self.requests, self.fetch = path / "extract", path / "requests", path / "fetch"
+        self.dedup, self.exchange = path / "dedup", path / "exchange"
         self.assembled, self.shards, self.images = path / "assembled", path / "shards", path / "images"
         self.index, self.manifest = path / "index.parquet", path / "manifest.json"
         self.config, self.events = path / "config.yaml", path / "events.jsonl"

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
-import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from filters.rule import paragraph_score
-from obelics_pipeline.commit import Manifest, file_sha256, read_manifest, remember, sweep, temporary
+from obelics_pipeline.commit import Manifest, read_manifest, remember, sweep
 from obelics_pipeline.config import RunConfig
+from obelics_pipeline.dealt import Dealt
+from obelics_pipeline.dedup.apply import OVERUSED_LOOK, lack
+from obelics_pipeline.dedup.uses import LOOK, look_key, verdicts
+from obelics_pipeline.deduplication import Deduplication
+from obelics_pipeline.document import Document
+from obelics_pipeline.exchange import deal, sources_of
 from obelics_pipeline.extract.measure import score_names
-from obelics_pipeline.extract.stage import extract_unit, extract_units
+from obelics_pipeline.extract.stage import extract_unit, extract_units, measurer
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.result import FetchResult, results_from_table
 from obelics_pipeline.fetch.stage import fetch_unit, fetch_unit_of, fetch_units, identity, request_unit, request_units
@@ -30,15 +30,16 @@ from obelics_pipeline.shard.index import merge_indexes
 from obelics_pipeline.shard.manifest import RunManifest, promises_of, write_manifest
 from obelics_pipeline.shard.stage import assemble_unit, assemble_units, plan_tars, shard_entries, tar_unit
 from obelics_pipeline.stages import StageRunner
+from obelics_pipeline.storage import Place, draft, file_sha256, read_table, remove, size_of
 from obelics_pipeline.unit import Unit, digest
 
 
 @dataclass(frozen=True)
-class Answers:
-    """The fetch stage's results by the extracted unit that asked: the files, and a digest of the rows in them."""
+class Documents:
+    """The committed units that hold the documents of a run at some stage, and the folder that they are in."""
 
-    files: Mapping[str, Sequence[Path]]
-    digests: Mapping[str, str]
+    units: Sequence[Manifest]
+    folder: Place
 
 
 class Job:
@@ -46,6 +47,7 @@ class Job:
 
     def __init__(self, folder: RunFolder, config: RunConfig, runner: StageRunner) -> None:
         self.folder, self.config, self.runner = folder, config, runner
+        self._dedup = Deduplication(folder, config, runner) if config.dedup.enabled else None
         self.ledgers: dict[str, Ledger] = {}  # the run's: records, documents, images, urls
 
     def extract(self, sources: Inputs) -> list[Manifest]:
@@ -68,66 +70,63 @@ class Job:
                 for path in (self.folder.extract / "manifests").glob(f"{task.label}-*.json"):
                     path.unlink()
 
-    def fetch(self, extracted: Sequence[Manifest], retry: Sequence[str]) -> Answers:
-        """Image URLs of the kept documents to images in the store."""
-        if not self.config.fetch.enabled:
-            return Answers({}, {})
-        requests = self._requests(extracted)
+    def dedup(self, extracted: Sequence[Manifest]) -> Documents:
+        """Groups of duplicates are found; what repeats over the corpus is dropped from documents."""
+        if self._dedup is None:
+            return Documents(extracted, self.folder.extract)
+        self._dedup.compare(extracted)
+        decide = functools.partial(_decide, config=self.config) if self.config.dedup.measure_again else lack
+        return Documents(self._dedup.drop_repeated(extracted, decide), self.folder.dedup)
+
+    def fetch(self, documents: Documents, retry: Sequence[str]) -> Dealt:
+        """Image URLs of the kept documents to images in the store; the answers by unit of documents."""
         folder, config = self.folder.fetch, self.config.fetch
-        key = digest([m.files["data"]["sha256"] for m in requests], identity(config))
-        plan = folder / "plans" / f"{key}.json"
+        if not config.enabled:
+            return Dealt(folder)
+        requests = self._requests(documents)
+        dealt = deal(
+            self.runner, self.folder.exchange / "requests", sources_of(requests, self.folder.requests), "bucket"
+        )
+        plan = folder / "plans" / f"{digest(dealt.digests, identity(config))}.json"
         if retry:
             plan.unlink(missing_ok=True)
-
-        def make() -> list[dict[str, Any]]:
-            paths = [m.path(self.folder.requests, "data") for m in requests]
-            dealt = self.runner.engine.regroup(paths, "bucket", folder / "requests" / key)
-            return fetch_units(dealt, folder, config, retry)
-
-        units = [fetch_unit_of(value) for value in remember(plan, make)]
-        work = functools.partial(fetch_unit, folder=folder, images=self.folder.images, config=config)
+        planned = remember(plan, lambda: fetch_units(dealt, folder, config, retry))
+        units = [fetch_unit_of(value) for value in planned]
+        work = functools.partial(
+            fetch_unit, folder=folder, request_folder=dealt.folder, images=self.folder.images, config=config
+        )
         fetched = self.runner.map("fetch", work, units, folder)
-        _keep_only(folder / "requests", key)
-        return self._answers(fetched)
+        answers = sources_of(fetched, folder, "answers")
+        return deal(self.runner, self.folder.exchange / "answers", answers, "partition")
 
-    def _requests(self, extracted: Sequence[Manifest]) -> list[Manifest]:
+    def _requests(self, documents: Documents) -> list[Manifest]:
         """Which URLs to ask for; what a rule refuses by its URL alone is never asked."""
         rules, folder = self.config.images, self.folder.requests
         work = functools.partial(
             request_unit,
             folder=folder,
-            extract_folder=self.folder.extract,
+            document_folder=documents.folder,
             buckets=self.config.fetch.buckets,
             url_reason=functools.partial(url_reason, config=rules),
         )
-        units = request_units(extracted, self.config.fetch, [rules.banned_words, rules.banned_as_substrings])
+        units = request_units(documents.units, self.config.fetch, [rules.banned_words, rules.banned_as_substrings])
         requests = self.runner.map("requests", work, units, folder, part_of="fetch")
         sweep(folder, requests)
         return requests
 
-    def _answers(self, fetched: Sequence[Manifest]) -> Answers:
-        """The results dealt back to the units that asked for them."""
-        folder = self.folder.fetch
-        key = digest([m.files["answers"]["sha256"] for m in fetched])
+    def dedup_images(self, documents: Documents, answers: Dealt) -> Dealt:
+        """Which images look the same in too many documents, by extracted unit."""
+        if self._dedup is None:
+            return Dealt(answers.folder)
+        return self._dedup.looks(documents.units, answers, _read_looks)
 
-        def make() -> dict[str, Any]:
-            paths = [m.path(folder, "answers") for m in fetched]
-            dealt = self.runner.engine.regroup(paths, "partition", folder / "dealt" / key)
-            return {
-                unit: {"digest": _rows_digest(files), "files": [str(f.relative_to(folder)) for f in files]}
-                for unit, files in sorted(dealt.items())
-            }
-
-        dealt = remember(folder / "plans" / f"answers-{key}.json", make)
-        _keep_only(folder / "dealt", key)
-        files = {unit: [folder / name for name in value["files"]] for unit, value in dealt.items()}
-        return Answers(files, {unit: value["digest"] for unit, value in dealt.items()})
-
-    def shard(self, extracted: Sequence[Manifest], answers: Answers) -> None:
+    def shard(self, documents: Documents, answers: Dealt, overused: Dealt) -> None:
         """Documents and images to tars, index and manifest."""
-        assembled = self._assemble(extracted, answers)
+        assembled = self._assemble(documents, answers, overused)
+        settled = self._dedup.settle(assembled) if self._dedup is not None else []
         scores = score_names(self.config)
-        units = plan_tars(assembled, self.folder.assembled, self.config, scores)
+        left_out = self._left_out(settled)
+        units = plan_tars(assembled, self.folder.assembled, self.config, scores, left_out)
         self._withdraw(units)
         work = functools.partial(
             tar_unit,
@@ -136,20 +135,31 @@ class Job:
             read_image=ImageStore(self.folder.images).read,
         )
         tars = self.runner.map("shard", work, units, self.folder.shards)
-        self._account(assembled, tars)
+        self._account(tars)
         self._publish(tars, scores)
 
-    def _assemble(self, extracted: Sequence[Manifest], answers: Answers) -> list[Manifest]:
+    def _left_out(self, settled: Sequence[Manifest]) -> dict[str, list[int]]:
+        """The rows of duplicates by assembled unit."""
+        folder = self.folder.exchange / "settled"
+        return {
+            m.notes["documents"]: read_table(m.path(folder, "data"), ["row"])["row"].to_pylist()
+            for m in settled
+            if m.notes["rows"]["data"]
+        }
+
+    def _assemble(self, documents: Documents, answers: Dealt, overused: Dealt) -> list[Manifest]:
         folder = self.folder.assembled
+        units = assemble_units(documents.units, answers, overused, self.config)
         work = functools.partial(
             assemble_unit,
             folder=folder,
-            extract_folder=self.folder.extract,
+            document_folder=documents.folder,
             config=self.config,
-            read_answers=_read_answers,
+            read_answers=functools.partial(
+                _read_answers, answer_folder=answers.folder, overused_folder=overused.folder
+            ),
             score=paragraph_score,
         )
-        units = assemble_units(extracted, answers.files, answers.digests, self.config)
         assembled = self.runner.map("assemble", work, units, folder, part_of="shard")
         sweep(folder, assembled)
         return assembled
@@ -159,19 +169,20 @@ class Job:
         folder = self.folder.shards
         standing = [manifest for unit in units if (manifest := read_manifest(folder, unit.name)) is not None]
         if len(standing) < len(units):
-            self.folder.manifest.unlink(missing_ok=True)
-            self.folder.index.unlink(missing_ok=True)
+            remove([self.folder.manifest, self.folder.index])
         sweep(folder, standing)
 
-    def _account(self, assembled: Sequence[Manifest], tars: Sequence[Manifest]) -> None:
+    def _account(self, tars: Sequence[Manifest]) -> None:
         """The run's ledgers. What units that failed held is counted as failed; nothing else may be missing."""
         ledgers = self.runner.ledgers
         documents = Ledger("documents")
         documents.add(ledgers["extract"].get("documents", Ledger("documents")))
-        entered = ledgers["assemble"].get("documents", Ledger("documents"))
-        self._carry(documents, entered.entered, "assemble")
-        documents.kept = entered.kept
-        documents.dropped.update(entered.dropped)
+        for stage in ("dedup", "assemble", "settled"):
+            if stage in ledgers:
+                entered = ledgers[stage].get("documents", Ledger("documents"))
+                self._carry(documents, entered.entered, stage)
+                documents.kept = entered.kept
+                documents.dropped.update(entered.dropped)
         self._carry(documents, sum(m.notes["documents"] for m in tars), "shard")
         self.ledgers = {
             "records": ledgers["extract"].get("records", Ledger("records")),
@@ -194,14 +205,14 @@ class Job:
     def _publish(self, tars: Sequence[Manifest], scores: Sequence[str]) -> None:
         """Write the index and, last of all, the manifest that makes the folder a finished run."""
         notes: dict[str, Any] = {"failed_units": sorted(self.runner.failures, key=str)}
-        if not self.folder.index.exists():
-            self.folder.manifest.unlink(missing_ok=True)
-            with temporary(self.folder.index) as draft:
-                merge_indexes([m.path(self.folder.shards, "index") for m in tars], draft, scores)
+        if size_of(self.folder.index) is None:
+            remove([self.folder.manifest])
+            with draft(self.folder.index) as path:
+                merge_indexes([m.path(self.folder.shards, "index") for m in tars], path, scores)
         manifest = RunManifest(
             shards=shard_entries(tars),
             index_sha256=file_sha256(self.folder.index),
-            index_bytes=self.folder.index.stat().st_size,
+            index_bytes=size_of(self.folder.index) or 0,
             promises=promises_of(self.config, scores),
             ledgers=self.ledgers,
             notes=notes,
@@ -218,18 +229,24 @@ class Job:
         )
 
 
-def _read_answers(paths: Sequence[Path]) -> dict[str, FetchResult]:
-    return {result.url: result for path in paths for result in results_from_table(pq.read_table(path))}
+def _decide(document: Document, config: RunConfig) -> None:
+    measurer(config.model_dump_json()).measure_again(document)
 
 
-def _rows_digest(files: Sequence[Path]) -> str:
-    """A digest of rows, whatever their order."""
-    rows = sorted(json.dumps(row, sort_keys=True) for path in files for row in pq.read_table(path).to_pylist())
-    return hashlib.sha256("\n".join(rows).encode()).hexdigest()
+def _read_answers(
+    answers: Sequence[str], overused: Sequence[str], *, answer_folder: Place, overused_folder: Place
+) -> dict[str, FetchResult]:
+    """What the fetch stage knows of each URL; an image that looks like too many others is one that was dropped."""
+    first = verdicts([read_table(overused_folder / name) for name in overused], LOOK)
+    results = (r for name in answers for r in results_from_table(read_table(answer_folder / name)))
+    return {result.url: _without_overused(result, first) for result in results}
 
 
-def _keep_only(folder: Path, name: str) -> None:
-    """Remove what an earlier plan had dealt out."""
-    for path in folder.iterdir() if folder.exists() else ():
-        if path.name != name:
-            shutil.rmtree(path, ignore_errors=True)
+def _without_overused(result: FetchResult, first: Mapping[bytes, bytes]) -> FetchResult:
+    of = first.get(look_key(result.look)) if result.look is not None else None
+    return result if of is None else replace(result, status="dropped", reason=OVERUSED_LOOK, of=of.hex())
+
+
+def _read_looks(paths: Sequence[Place]) -> dict[str, str]:
+    results = (result for path in paths for result in results_from_table(read_table(path)))
+    return {result.url: result.look for result in results if result.look is not None}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
@@ -15,7 +16,9 @@ from rich.console import Console
 from filters.rule import build_rules
 from obelics_pipeline.config import RunConfig, load_config
 from obelics_pipeline.display import Display
-from obelics_pipeline.engines.local import DISK_FULL, LocalEngine, disk_full
+from obelics_pipeline.engines.attempts import DISK_FULL, disk_full
+from obelics_pipeline.engines.engine import Engine
+from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.events import EventLog
 from obelics_pipeline.extract.measure import Measurer
@@ -26,9 +29,12 @@ from obelics_pipeline.shard.check_shard import skipped_checks
 from obelics_pipeline.shard.validate import problems
 from obelics_pipeline.stages import StageRunner
 
-STAGES = ("extract", "fetch", "shard")
+STAGES = ("extract", "dedup", "fetch", "dedup-images", "shard")
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 UNIT_SECONDS = 3600.0  # a unit that takes longer is killed and tried again: nothing in it should take that long
+PRELOAD = ("obelics_pipeline.job",)  # what every unit needs, imported once before workers are forked
+
+OpenEngine = Callable[[Path], AbstractContextManager[Engine]]
 
 
 def run(
@@ -40,9 +46,11 @@ def run(
     stages: Sequence[str] = STAGES,
     retry: Sequence[str] = (),
     force: bool = False,
+    open_engine: OpenEngine | None = None,
 ) -> int:
     """Run the main job; returns the exit code 0 (done) or 1 (finished, with failed units).
 
+    `open_engine` makes the engine from the run's folder; the local one with `workers` processes, where it is None.
     Raises UserError for what a person can mend, Stopped where the same command goes on later.
     """
     checked = load_config(config, overrides)
@@ -61,7 +69,7 @@ def run(
                     display.say(line)
                 for line in changed:
                     display.say(f"changed since the last run here: {line}; what it touches is redone")
-                with LocalEngine(workers, output, UNIT_SECONDS, preload=["obelics_pipeline.job"]) as engine:
+                with (open_engine or partial(_local_engine, workers))(output) as engine:
                     job = Job(folder, checked, StageRunner(engine, events, display, stages))
                     code = _run(job, sources, stages, retry, display)
             events.write("run_done", exit_code=code)
@@ -78,14 +86,23 @@ def run(
             events.close()
 
 
+def _local_engine(workers: int, folder: Path) -> LocalEngine:
+    return LocalEngine(workers, folder, UNIT_SECONDS, PRELOAD)
+
+
 def _run(job: Job, sources: Inputs, stages: Sequence[str], retry: Sequence[str], display: Display) -> int:
     """The stages in order; those that are not named must be done already."""
+    last = max(STAGES.index(stage) for stage in stages)
     extracted = job.extract(sources)
-    if {"fetch", "shard"} & set(stages):
-        answers = job.fetch(extracted, retry)
-        if "shard" in stages:
-            job.shard(extracted, answers)
-            _validate(job, display)
+    if last >= STAGES.index("dedup"):
+        documents = job.dedup(extracted)
+    if last >= STAGES.index("fetch"):
+        answers = job.fetch(documents, retry)
+    if last >= STAGES.index("dedup-images"):
+        overused = job.dedup_images(documents, answers)
+    if last >= STAGES.index("shard"):
+        job.shard(documents, answers, overused)
+        _validate(job, display)
     return _conclude(job, stages, display)
 
 

@@ -36,7 +36,7 @@ class StageRunner:
         if todo and (part_of or stage) not in self._only:
             raise UserError(f"--stage: {part_of or stage} has {len(todo)} of {len(units)} units to do; name it as well")
         self.events.write("stage_started", stage=stage, units=len(units), done=len(done))
-        self._display.stage(stage, len(units), len(done))
+        self._display.stage(f"{part_of}: {stage}" if part_of else stage, len(units), len(done), step=bool(part_of))
         for manifest in done.values():
             self._display.count(manifest.ledgers.values(), fresh=False)
         for unit, outcome in self.engine.map_units(work, todo):

@@ -34,8 +34,8 @@ class TextConfig(Section):
     rows: PositiveInt = Field(
         8, description="Hash functions of a band. Two texts of similarity s meet in a band with s^rows."
     )
-    min_words: PositiveInt = Field(
-        10, description="Words from which on a text is compared: very short ones are alike by chance."
+    min_characters: PositiveInt = Field(
+        50, description="Characters from which on a text is compared: very short ones are alike by chance."
     )
 
     @model_validator(mode="after")

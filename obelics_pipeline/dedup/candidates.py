@@ -85,7 +85,8 @@ def candidate_unit(unit: Unit, *, folder: Place, extract_folder: Place, config: 
     with Attempt(folder, unit) as attempt:
         pq.write_table(table, attempt.file("data", ".parquet"), compression="zstd")
         pq.write_table(pages.table(), attempt.file("pages", ".parquet"), compression="zstd")
-        return attempt.commit([], {"rows": table.num_rows, "partition": extracted.unit})
+        notes = {"rows": {"data": table.num_rows}, **place}
+        return attempt.commit([], notes)
 
 
 class PagesTable:
@@ -100,9 +101,7 @@ class PagesTable:
         """Add a document; whether it is the first kept one of its page."""
         page = self._first.setdefault(fact.record, fact.row)
         self._at[fact.row] = len(self._rows)
-        self._rows.append(
-            {"row": fact.row, "doc": fact.doc, "page": page, "twin": fact.row, "recency": fact.recency}
-        )
+        self._rows.append({"row": fact.row, "doc": fact.doc, "page": page, "twin": fact.row, "recency": fact.recency})
         return page == fact.row
 
     def set_twin(self, row: int, twin: int) -> None:
@@ -139,7 +138,7 @@ def text_messages(
     Texts of one unit with the same signature are combined: the first speaks for all, so that a text that stands in a
     million pages is one message per unit and band.
     """
-    long = [fact for fact in facts if fact.text.count(" ") + 1 >= config.text.min_words]
+    long = [fact for fact in facts if len(fact.text) >= config.text.min_characters]
     if not long:
         return CANDIDATES.empty_table()
     signatures = signed.sign([fact.text for fact in long])
@@ -192,105 +191,6 @@ def kept_pages(path: Place, config: DedupConfig) -> Iterator[PageFacts]:
             general = json.loads(value["general_metadata"])
             yield PageFacts(
                 row=row,
-                doc=bytes.fromhex(value["doc_id"]),
-                url=general["url"],
-                record=(general["warc_filename"], general["warc_record_offset"]),
-                recency=recency(general.get("warc_date"), config.keep),
-                text=PARAGRAPH_SEPARATOR.join(text for text in value["texts"] if text is not None),
-            )
-
-
-def recency(self, row: int) -> int:
-        """Of a document that was added."""
-        value: int = self._rows[self._at[row]]["recency"]
-        return value
-
-    def table(self) -> pa.Table:
-        """The rows, in the order of the documents."""
-        return pa.Table.from_pylist(self._rows, PAGES)
-
-
-class Sign(Protocol):
-    """Signatures of texts."""
-
-    def sign(self, texts: Sequence[str]) -> Signatures:
-        """One row per text."""
-
-
-def signer(config: TextConfig) -> Signer:
-    """The signer of a config."""
-    return Signer(config.shingle_words, config.permutations, config.bands, config.rows)
-
-
-def text_messages(
-    facts: Sequence[PageFacts],
-    signed: Sign,
-    first_of_signature: dict[bytes, int],
-    pages: PagesTable,
-    place: dict[str, Any],
-    config: DedupConfig,
-) -> pa.Table:
-    """A message per band of each text that is long enough.
-
-    Texts of one unit with the same signature are combined: the first speaks for all, so that a text that stands in a
-    million pages is one message per unit and band.
-    """
-    long = [fact for fact in facts if fact.text.count(" ") + 1 >= config.text.min_words]
-    if not long:
-        return CANDIDATES.empty_table()
-    signatures = signed.sign([fact.text for fact in long])
-    speakers, chosen = [], []
-    for i, fact in enumerate(long):
-        whole = signatures.sketches[i].tobytes() + signatures.band_keys[i].tobytes()
-        first = first_of_signature.setdefault(whole, fact.row)
-        if first == fact.row:
-            speakers.append(fact)
-            chosen.append(i)
-        else:
-            pages.set_twin(fact.row, first)
-    tables = [CANDIDATES.empty_table()]
-    sketches = [signatures.sketches[i].tobytes() for i in chosen]
-    for band in range(signatures.band_keys.shape[1] if speakers else 0):
-        prefix = band.to_bytes(8, "big")  # a key is of its band: equal values of two bands say nothing
-        keys = [prefix + signatures.band_keys[i, band].tobytes() for i in chosen]
-        tables.append(message_table(TEXT, speakers, keys, sketches, place, config.buckets))
-    return pa.concat_tables(tables)
-
-
-def message_table(
-    rule: str,
-    facts: Sequence[PageFacts],
-    keys: Sequence[bytes],
-    sketches: Sequence[bytes] | None,
-    place: dict[str, Any],
-    buckets: int,
-) -> pa.Table:
-    """Rows of CANDIDATES."""
-    n = len(facts)
-    columns = {
-        "bucket": [bucket_of(key, buckets) for key in keys],
-        "rule": [rule] * n,
-        "key": list(keys),
-        "sketch": [None] * n if sketches is None else list(sketches),
-        "generation": [place["generation"]] * n,
-        "recency": [fact.recency for fact in facts],
-        "partition": [place["partition"]] * n,
-        "row": [fact.row for fact in facts],
-        "doc": [fact.doc for fact in facts],
-    }
-    return pa.table(columns, schema=CANDIDATES)
-
-
-def kept_pages(path: Place, config: DedupConfig) -> Iterator[PageFacts]:
-    """The kept documents of an extracted unit, from the columns that matter here."""
-    table = read_table(path, ["doc_id", "general_metadata", "texts", "reason"])
-    rows = np.flatnonzero(table["reason"].is_null().to_numpy())
-    kept = table.take(pa.array(rows)).drop_columns("reason")
-    for batch, start in batches_of(kept):
-        for i, value in enumerate(batch):
-            general = json.loads(value["general_metadata"])
-            yield PageFacts(
-                row=int(rows[start + i]),
                 doc=bytes.fromhex(value["doc_id"]),
                 url=general["url"],
                 record=(general["warc_filename"], general["warc_record_offset"]),

@@ -28,9 +28,9 @@ class Groups:
     """The groups of one unit's documents, from its rows of PAGES and of MEMBERS."""
 
     def __init__(self, pages: pa.Table, members: Iterable[pa.Table]) -> None:
-        self._by_row = {value["row"]: Page(**value) for value in pages.to_pylist()}
+        self._by_row: dict[int, Page] = {value["row"]: Page(**value) for value in pages.to_pylist()}
         self._by_doc = {page.doc: page for page in self._by_row.values()}
-        self._groups = {
+        self._groups: dict[tuple[int, str], bytes] = {
             (row, rule): group
             for table in members
             for row, rule, group in zip(*(table[name].to_pylist() for name in ("row", "rule", "group")), strict=True)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.commit import Attempt, Manifest, read_manifest
 from obelics_pipeline.dedup.candidates import TEXT, URL
-from obelics_pipeline.dedup.components import contract
+from obelics_pipeline.dedup.components import contract, spread
 from obelics_pipeline.dedup.leaders import edges
 from obelics_pipeline.dedup.messages import CANDIDATES, EDGES, USES, members_of, whole
 from obelics_pipeline.dedup.uses import overused
@@ -33,12 +33,12 @@ class Judged:
 Judge = Callable[[list[pa.Table], int], Judged]  # the rows of a bucket as they were dealt out, and its number
 
 
-def judge_unit(unit: Unit, *, folder: Place, judge: Judge) -> Manifest:
+def judge_unit(unit: Unit, *, folder: Place, dealt_folder: Place, judge: Judge) -> Manifest:
     """Read the rows of a bucket, judge them, commit what came of it. The rows of each table are noted by its role."""
     done = read_manifest(folder, unit.name)
     if done is not None:
         return done
-    judged = judge([read_table(folder / name) for name in unit.payload["files"]], int(unit.payload["value"]))
+    judged = judge([read_table(dealt_folder / name) for name in unit.payload["files"]], int(unit.payload["value"]))
     with Attempt(folder, unit) as attempt:
         for role, table in judged.tables.items():
             pq.write_table(table, attempt.file(role, ".parquet"), compression="zstd")
@@ -46,17 +46,18 @@ def judge_unit(unit: Unit, *, folder: Place, judge: Judge) -> Manifest:
         return attempt.commit([], {"rows": rows, **judged.notes})
 
 
-def link(rows: list[pa.Table], _bucket: int, *, threshold: float) -> Judged:
+def link(rows: list[pa.Table], _bucket: int, *, threshold: float, buckets: int) -> Judged:
     """Candidates to edges between texts ("data"), and to the groups of captures of one page ("members")."""
     found = edges(whole(rows, _without_bucket(CANDIDATES)), threshold)
     texts = found.filter(pc.equal(found["rule"], TEXT))
-    return Judged({"data": texts, "members": members_of(found.filter(pc.equal(found["rule"], URL)))})
+    return Judged({"data": spread(texts, buckets), "members": members_of(found.filter(pc.equal(found["rule"], URL)))})
 
 
-def contract_round(rows: list[pa.Table], bucket: int, *, buckets: int) -> Judged:
-    """One round of turning edges towards their group's first; how many nodes are not settled yet."""
-    found, unsettled = contract(whole(rows, EDGES), bucket, buckets)
-    return Judged({"data": found, "members": members_of(found)}, {"unsettled": unsettled})
+def contract_turn(rows: list[pa.Table], bucket: int, *, buckets: int, turn: int) -> Judged:
+    """One turn of bringing edges to their group's first; notes how many documents were not settled before it."""
+    found, unsettled = contract(whole(rows, EDGES), bucket, buckets, turn)
+    tables = {"data": spread(found, buckets), "members": members_of(found)}
+    return Judged(tables, {"unsettled": unsettled})
 
 
 def limit(rows: list[pa.Table], _bucket: int, *, limits: Mapping[str, int]) -> Judged:

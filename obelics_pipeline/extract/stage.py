@@ -79,12 +79,12 @@ def extract_unit(unit: Unit, *, folder: Path, config: RunConfig) -> Manifest:
     done = read_manifest(folder, unit.name)
     if done is not None:
         return done
-    measurer = _measurer(config.model_dump_json())
+    measuring = measurer(config.model_dump_json())
     earlier = _earlier(folder, unit)
     with Attempt(folder, unit) as attempt:
         documents = Ledger("documents")
         if earlier is not None:
-            source = _decide_again(earlier.path(folder, "data"), measurer)
+            source = _decide_again(earlier.path(folder, "data"), measuring)
             _write_documents(source, attempt.file("data", ".parquet"), config, documents)
             records = earlier.ledgers["records"]
             attempt.file("records", ".parquet").write_bytes(earlier.path(folder, "records").read_bytes())
@@ -92,7 +92,7 @@ def extract_unit(unit: Unit, *, folder: Path, config: RunConfig) -> Manifest:
             records = Ledger("records")
             with Suspects(folder / f".tmp-suspects-{unit.label}", unit.crashes) as suspects:
                 rows: list[dict[str, Any]] = []
-                source = _measure(_documents(unit, config, records, rows, suspects), measurer, unit)
+                source = _measure(_documents(unit, config, records, rows, suspects), measuring, unit)
                 _write_documents(source, attempt.file("data", ".parquet"), config, documents)
                 suspects.forget()
             pq.write_table(pa.Table.from_pylist(rows, RECORDS), attempt.file("records", ".parquet"), compression="zstd")
@@ -113,13 +113,14 @@ def _escape(name: str) -> str:
 
 
 @functools.lru_cache(maxsize=1)
-def _measurer(config_json: str) -> Measurer:
+def measurer(config_json: str) -> Measurer:
+    """The measurer of a config, made once per process."""
     config = RunConfig.model_validate_json(config_json)
-    measurer = Measurer(config.filters, config.language)
+    made = Measurer(config.filters, config.language)
     # Models and lists are loaded now, so that a worker that is killed while it loads them accuses no page.
     nodes: list[Node] = [TextNode("What is written here is of no account, but it is read.")]
-    measurer.measure(Document("", "", "", 0, 0, nodes), everything=True)
-    return measurer
+    made.measure(Document("", "", "", 0, 0, nodes), everything=True)
+    return made
 
 
 def _measure(documents: Iterator[Document], measurer: Measurer, unit: Unit) -> Iterator[Document]:

@@ -46,6 +46,10 @@ class Fetched(Protocol):
     def height(self) -> int | None:
         """Pixels."""
 
+    @property
+    def of(self) -> str | None:
+        """The document that has it first, of an image that was dropped because too many have it."""
+
 
 def assemble(document: Document, results: Mapping[str, Fetched], config: RunConfig, score: ParagraphScore) -> Ledger:
     """Give every image of a document its facts or its reason, clean the document, and decide it.
@@ -89,6 +93,7 @@ def _learn(image: ImageNode, found: Fetched | None) -> None:
     if found is None or found.status != "ok":
         image.reason = NOT_FETCHED if found is None else found.reason or found.status
         image.failed = found is None or found.status != "dropped"
+        image.of = None if found is None else found.of
         return
     image.sha256, image.n_bytes, image.format = found.sha256, found.n_bytes, found.format
     image.original_width, image.original_height = found.width, found.height

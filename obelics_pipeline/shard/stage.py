@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest
 from obelics_pipeline.config import RunConfig
+from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.document import Document
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.shard.assemble import Fetched, assemble
@@ -19,47 +20,45 @@ from obelics_pipeline.shard.index import IndexWriter, index_row
 from obelics_pipeline.shard.manifest import ShardEntry, shard_name
 from obelics_pipeline.shard.record import make_record
 from obelics_pipeline.shard.tar import ReadImage, ShardWriter
-from obelics_pipeline.tables import DocumentWriter, read_documents, score_columns
+from obelics_pipeline.tables import DocumentWriter, read_documents, read_kept, score_columns
 from obelics_pipeline.unit import Unit, digest
 
 VERSION = 1  # raise it when the same documents would give other shards: finished units are then redone
 SIZES = pa.schema([("row", pa.int64()), ("bytes", pa.int64())])
 
-Answers = Callable[[Sequence[Path]], Mapping[str, Fetched]]
+# Files of answers and of overused images -> what the fetch stage knows of each URL.
+Answers = Callable[[Sequence[str], Sequence[str]], Mapping[str, Fetched]]
 
 
-def assemble_units(
-    extracted: Sequence[Manifest], answers: Mapping[str, Sequence[Path]], digests: Mapping[str, str], config: RunConfig
-) -> list[Unit]:
-    """One unit per extracted unit. `answers` are its files of the fetch stage, `digests` say what is in them."""
+def assemble_units(documents: Sequence[Manifest], answers: Dealt, overused: Dealt, config: RunConfig) -> list[Unit]:
+    """One unit per unit of documents, with its answers of the fetch stage and what is known of overused images."""
     rules = [config.images.model_dump(mode="json"), config.finish.model_dump(mode="json"), config.fetch.enabled]
-    return [
-        Unit(
-            "assemble",
-            digest(VERSION, m.files["data"]["sha256"], digests.get(m.unit, ""), rules),
-            m.unit.rpartition("-")[0],
-            {"extracted": m.unit, "answers": [str(path) for path in answers.get(m.unit, ())]},
-        )
-        for m in extracted
-    ]
+    units = []
+    for m in documents:
+        partition = m.notes.get("partition", m.unit)
+        verdicts = [answers.digest(m.unit), overused.digest(partition)]
+        id_ = digest(VERSION, m.files["data"]["sha256"], verdicts, rules)
+        files = {"answers": answers.names(m.unit), "overused": overused.names(partition)}
+        payload = {"documents": m.unit, "partition": partition, **files}
+        units.append(Unit("assemble", id_, m.unit.rpartition("-")[0], payload))
+    return units
 
 
 def assemble_unit(
-    unit: Unit, *, folder: Path, extract_folder: Path, config: RunConfig, read_answers: Answers, score: ParagraphScore
+    unit: Unit, *, folder: Path, document_folder: Path, config: RunConfig, read_answers: Answers, score: ParagraphScore
 ) -> Manifest:
-    """Bring the kept documents of one extracted unit together with their images, and decide them."""
+    """Bring the kept documents of one unit together with their images, and decide them."""
     done = read_manifest(folder, unit.name)
     if done is not None:
         return done
-    extracted = committed(extract_folder, unit.payload["extracted"])
-    answers = read_answers([Path(name) for name in unit.payload["answers"]])
-    source = extracted.path(extract_folder, "data")
+    answers = read_answers(unit.payload["answers"], unit.payload["overused"])
+    source = committed(document_folder, unit.payload["documents"]).path(document_folder, "data")
     documents, images, sizes = Ledger("documents"), Ledger("images"), []
     scores, paragraph_scores = score_columns(source)
     paragraph_scores = list(dict.fromkeys([*paragraph_scores, *config.finish.paragraph]))
     with Attempt(folder, unit) as attempt:
         with DocumentWriter(attempt.file("data", ".parquet"), scores, paragraph_scores) as writer:
-            for row, document in enumerate(d for d in read_documents(source) if d.reason is None):
+            for row, document in enumerate(read_kept(source)):
                 images.add(assemble(document, answers, config, score))
                 if document.reason is None:
                     documents.keep()
@@ -68,11 +67,20 @@ def assemble_unit(
                     documents.drop(document.reason)
                 writer.write(document)
         pq.write_table(pa.Table.from_pylist(sizes, SIZES), attempt.file("sizes", ".parquet"))
-        return attempt.commit([documents, images])
+        return attempt.commit([documents, images], {"partition": unit.payload["partition"]})
 
 
-def plan_tars(assembled: Sequence[Manifest], folder: Path, config: RunConfig, score_names: Sequence[str]) -> list[Unit]:
-    """Which rows of which assembled units make which tar: in order, a tar is closed once it has its target bytes."""
+def plan_tars(
+    assembled: Sequence[Manifest],
+    folder: Path,
+    config: RunConfig,
+    score_names: Sequence[str],
+    left_out: Mapping[str, Sequence[int]],
+) -> list[Unit]:
+    """Which rows of which assembled units make which tar: in order, a tar is closed once it has its target bytes.
+
+    `left_out` are the rows, by assembled unit, of documents that are duplicates of others.
+    """
     units: list[Unit] = []
     spans: list[dict[str, Any]] = []
     filled = 0
@@ -85,10 +93,16 @@ def plan_tars(assembled: Sequence[Manifest], folder: Path, config: RunConfig, sc
         spans, filled = [], 0
 
     for manifest in assembled:
+        without = frozenset(left_out.get(manifest.unit, ()))
         for row, size in _sizes(manifest.path(folder, "sizes")):
+            if row in without:
+                continue
             if not spans or spans[-1]["unit"] != manifest.unit:
-                spans.append({"unit": manifest.unit, "sha256": manifest.files["data"]["sha256"], "start": row})
-            spans[-1]["stop"] = row + 1
+                sha256 = manifest.files["data"]["sha256"]
+                spans.append({"unit": manifest.unit, "sha256": sha256, "start": row, "without": []})
+            span = spans[-1]
+            span["without"] += sorted(n for n in without if span.get("stop", row) <= n < row)
+            span["stop"] = row + 1
             filled += size
             if filled >= config.shard.target_bytes:
                 close()
@@ -131,6 +145,6 @@ def shard_entries(manifests: Sequence[Manifest]) -> tuple[ShardEntry, ...]:
 def _kept(unit: Unit, folder: Path) -> Iterator[Document]:
     for span in unit.payload["spans"]:
         path = committed(folder, span["unit"]).path(folder, "data")
-        for document in read_documents(path, span["start"], span["stop"]):
-            if document.reason is None:
+        for row, document in enumerate(read_documents(path, span["start"], span["stop"]), span["start"]):
+            if document.reason is None and row not in span["without"]:
                 yield document

@@ -123,7 +123,7 @@ def test_a_filter_that_raises_costs_its_document(
 ) -> None:
     unit = units(warcs, config)[0]
     good = extract_unit(unit, folder=tmp_path / "good", config=config)
-    measurer = stage._measurer(config.model_dump_json())
+    measurer = stage.measurer(config.model_dump_json())
     real, calls = measurer.measure, []
 
     def fragile(document: Any, everything: bool = False) -> None:
@@ -155,7 +155,7 @@ def test_after_a_death_each_page_is_measured_while_it_is_the_one_that_is_noted(
     warcs: list[Path], config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unit = replace(units(warcs, config)[0], crashes=1)
-    measurer = stage._measurer(config.model_dump_json())
+    measurer = stage.measurer(config.model_dump_json())
     real, noted = measurer.measure, []
 
     def watched(document: Document, everything: bool = False) -> None:

@@ -1,0 +1,184 @@
+"""The last comparison: of each group of duplicates, the first document that passed everything else is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest
+from obelics_pipeline.config.dedup import DedupConfig, ImageSetConfig
+from obelics_pipeline.dedup.candidates import TEXT, URL
+from obelics_pipeline.dedup.groups import read_groups
+from obelics_pipeline.dedup.messages import CANDIDATES, EDGES, bucket_of, whole
+from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.storage import Place, read_table
+from obelics_pipeline.tables import kept_rows
+from obelics_pipeline.unit import Unit
+
+VERSION = 1  # raise it when the same documents would give other keys
+IMAGE_SET = "image_set"  # rule
+RULES = (URL, TEXT, IMAGE_SET)  # in this order: what lost as a capture is no longer there to be a text's first
+REASONS = {URL: "duplicate_url", TEXT: "duplicate_text", IMAGE_SET: "duplicate_image_set"}  # of documents
+
+# A document that passed everything else: where it stands in its assembled file, and the keys of its groups.
+PASSED = pa.schema(
+    [
+        pa.field("row", pa.int32()),  # of the assembled documents
+        pa.field("doc", pa.binary()),
+        pa.field("page", pa.int32()),  # the parts of a split page share it
+        pa.field("place", pa.int32()),  # row of the extracted documents: the place in messages.ORDER
+        pa.field("recency", pa.int64()),
+        *(pa.field(rule, pa.binary()) for rule in RULES),  # key of the group, null where the rule does not apply
+    ]
+)
+
+LOST = pa.schema(
+    [EDGES.field(name) for name in ("rule", "row", "of_doc")]
+)  # what a partition reads of its lost documents
+
+# A document that is left out because another is kept, in the order of the assembled documents.
+DUPLICATES = pa.schema(
+    [
+        pa.field("row", pa.int64()),  # of the assembled documents
+        pa.field("doc_id", pa.string()),
+        pa.field("reason", pa.string()),
+        pa.field("of", pa.string()),  # doc_id of the one that is kept
+    ]
+)
+
+
+def passed_unit(
+    unit: Unit,
+    *,
+    folder: Place,
+    candidate_folder: Place,
+    member_folder: Place,
+    assembled_folder: Place,
+    config: DedupConfig,
+) -> Manifest:
+    """List the kept documents of one assembled unit with the keys of their groups."""
+    done = read_manifest(folder, unit.name)
+    if done is not None:
+        return done
+    groups = read_groups(unit, candidate_folder, member_folder)
+    rows: list[dict[str, Any]] = []
+    source = committed(assembled_folder, unit.payload["documents"]).path(assembled_folder, "data")
+    for numbers, table in kept_rows(source, ["doc_id", "metadata", "nodes"]):
+        for row, value in zip(numbers, table.to_pylist(), strict=True):
+            page = groups.page(value["doc_id"])
+            rows.append(
+                {
+                    "row": row,
+                    "doc": page.doc,
+                    "page": page.page,
+                    "place": page.row,
+                    "recency": page.recency,
+                    URL: groups.group(page, URL) if config.page_url.enabled else None,
+                    TEXT: groups.group(page, TEXT) if config.text.enabled else None,
+                    IMAGE_SET: image_set_key(value["nodes"], config.image_set),
+                }
+            )
+    with Attempt(folder, unit) as attempt:
+        pq.write_table(pa.Table.from_pylist(rows, PASSED), attempt.file("data", ".parquet"), compression="zstd")
+        notes = {key: unit.payload[key] for key in ("extracted", "documents", "generation")}
+        return attempt.commit([], notes)
+
+
+def image_set_key(nodes: Iterable[Mapping[str, Any]], config: ImageSetConfig) -> bytes | None:
+    """The distinct images of a document, whatever their order; None where there are too few to tell by.
+
+    By content an image that was not fetched counts by its URL. Reference, stage 11: by URL, concatenated; ours are
+    kept apart by their JSON form.
+    """
+    images = [n for n in nodes if n["kind"] == "image" and n["reason"] is None]
+    by_url = config.same == "url"
+    names = sorted({n["src"] if by_url or n["sha256"] is None else n["sha256"] for n in images})
+    if not config.enabled or len(names) < config.min_images:
+        return None
+    return hashlib.blake2b(json.dumps(names).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def alive_unit(unit: Unit, *, folder: Place, passed_folder: Place, lost_folder: Place, buckets: int) -> Manifest:
+    """Messages by one rule for the documents that passed, less those that an earlier rule found to be duplicates."""
+    done = read_manifest(folder, unit.name)
+    if done is not None:
+        return done
+    rule, generation = unit.payload["rule"], unit.payload["generation"]
+    passed = read_table(committed(passed_folder, unit.payload["passed"]).path(passed_folder, "data"))
+    lost = lost_rows(passed, read_lost(unit.payload["lost"], lost_folder))
+    alive = [value for value in passed.to_pylist() if value["row"] not in lost and value[rule] is not None]
+    if rule == URL:
+        alive = first_parts(alive)
+    columns = {
+        "bucket": [bucket_of(value[rule], buckets) for value in alive],
+        "rule": [rule] * len(alive),
+        "key": [value[rule] for value in alive],
+        "sketch": [None] * len(alive),
+        "generation": [generation] * len(alive),
+        "recency": [value["recency"] for value in alive],
+        "partition": [unit.payload["extracted"]] * len(alive),
+        "row": [value["place"] for value in alive],
+        "doc": [value["doc"] for value in alive],
+    }
+    with Attempt(folder, unit) as attempt:
+        table = pa.table(columns, schema=CANDIDATES)
+        pq.write_table(table, attempt.file("data", ".parquet"), compression="zstd")
+        return attempt.commit([], {"rows": {"data": table.num_rows}})
+
+
+def settle_unit(unit: Unit, *, folder: Place, passed_folder: Place, lost_folder: Place) -> Manifest:
+    """Which documents of one assembled unit are duplicates of one that is kept, and how many are kept."""
+    done = read_manifest(folder, unit.name)
+    if done is not None:
+        return done
+    passed = read_table(committed(passed_folder, unit.payload["passed"]).path(passed_folder, "data"))
+    lost = lost_rows(passed, read_lost(unit.payload["lost"], lost_folder))
+    documents, rows = Ledger("documents"), []
+    for row, doc in zip(passed["row"].to_pylist(), passed["doc"].to_pylist(), strict=True):
+        if row not in lost:
+            documents.keep()
+            continue
+        rule, of = lost[row]
+        documents.drop(REASONS[rule])
+        rows.append({"row": row, "doc_id": doc.hex(), "reason": REASONS[rule], "of": of.hex()})
+    with Attempt(folder, unit) as attempt:
+        pq.write_table(pa.Table.from_pylist(rows, DUPLICATES), attempt.file("data", ".parquet"), compression="zstd")
+        notes = {"documents": unit.payload["documents"], "rows": {"data": len(rows)}}
+        return attempt.commit([documents], notes)
+
+
+def first_parts(passed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The first document of each page: it speaks for all parts of a split page."""
+    first: dict[int, dict[str, Any]] = {}
+    for value in passed:
+        first.setdefault(value["page"], value)
+    return list(first.values())
+
+
+def read_lost(names: Iterable[str], folder: Place) -> pa.Table:
+    """Rows of LOST from the files of one partition."""
+    return whole((read_table(folder / name) for name in names), LOST)
+
+
+def lost_rows(passed: pa.Table, lost: pa.Table) -> dict[int, tuple[str, bytes]]:
+    """Row of the assembled documents -> (rule, the document that is kept instead), from PASSED and LOST."""
+    columns = (lost[name].to_pylist() for name in ("row", "rule", "of_doc"))
+    by_place = {place: (rule, of) for place, rule, of in zip(*columns, strict=True)}
+    found: dict[int, tuple[str, bytes]] = {}
+    pages: dict[int, tuple[str, bytes]] = {}
+    values = passed.select(["row", "page", "place"]).to_pylist()
+    for value in values:
+        verdict = by_place.get(value["place"])
+        if verdict is not None:
+            found[value["row"]] = verdict
+            if verdict[0] == URL:
+                pages[value["page"]] = verdict
+    for value in values:
+        if value["page"] in pages:
+            found.setdefault(value["row"], pages[value["page"]])
+    return found

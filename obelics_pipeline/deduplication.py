@@ -1,0 +1,214 @@
+"""The global steps of a run in their order: before the fetch, after it, and at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from obelics_pipeline.commit import Manifest, sweep
+from obelics_pipeline.config import RunConfig
+from obelics_pipeline.dealt import Dealt
+from obelics_pipeline.dedup import apply, candidates, counting, keepers
+from obelics_pipeline.dedup.apply import Decide
+from obelics_pipeline.dedup.candidates import candidate_unit, candidate_units
+from obelics_pipeline.dedup.judge import contract_turn, first, limit, link
+from obelics_pipeline.dedup.uses import limits_of
+from obelics_pipeline.engines.engine import Work
+from obelics_pipeline.exchange import Source, deal, judge, map_all, sources_of
+from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.stages import StageRunner
+from obelics_pipeline.storage import Place
+from obelics_pipeline.unit import Unit, digest
+
+TURNS = 200  # of bringing edges to their group's first; groups of a million documents in a chain need about 40
+
+
+class Deduplication:
+    """Runs the steps that see the whole corpus. `documents` are the committed units that hold the documents."""
+
+    def __init__(self, folder: RunFolder, config: RunConfig, runner: StageRunner) -> None:
+        self._run, self._config, self._runner = folder, config.dedup, runner
+        self._candidates: list[Manifest] = []
+        self._members = Dealt(self._folder("members"))
+
+    def _folder(self, name: str) -> Place:
+        return self._run.exchange / name
+
+    def compare(self, extracted: Sequence[Manifest]) -> None:
+        """Find the groups of captures of one page, and of nearly the same text."""
+        folder, config = self._folder("candidates"), self._config
+        work = partial(candidate_unit, folder=folder, extract_folder=self._run.extract, config=config)
+        units = candidate_units(extracted, config, generation=0)
+        self._candidates = self._map("candidates", work, units, folder, "dedup")
+        dealt = deal(self._runner, self._folder("links"), sources_of(self._candidates, folder), "bucket")
+        judgement = partial(link, threshold=config.text.threshold, buckets=config.buckets)
+        settings = [candidates.VERSION, config.text.threshold, config.buckets]
+        links, links_folder = judge(self._runner, "links", judgement, dealt, settings, "dedup")
+        members = sources_of(links, links_folder, "members") + self._contract(sources_of(links, links_folder))
+        self._members = deal(self._runner, self._folder("members"), members, "partition")
+
+    def _contract(self, edges: Sequence[Source]) -> list[Source]:
+        """Bring edges between texts to the first of their group, turn by turn; the members of groups."""
+        buckets = self._config.buckets
+        for turn in range(TURNS if edges else 0):
+            dealt = deal(self._runner, self._folder(f"groups-{turn:03d}"), edges, "bucket")
+            judgement = partial(contract_turn, buckets=buckets, turn=turn)
+            units, folder = judge(self._runner, "groups", judgement, dealt, [buckets, turn], "dedup")
+            if not any(unit.notes["unsettled"] for unit in units):
+                return sources_of(units, folder, "members")
+            edges = sources_of(units, folder)
+        if edges:
+            raise RuntimeError(f"groups of near-duplicate texts did not settle in {TURNS} turns; report this as a bug")
+        return []
+
+    def drop_repeated(self, extracted: Sequence[Manifest], decide: Decide) -> list[Manifest]:
+        """Drop what repeats over the corpus from every document; the units of the dedup stage."""
+        config, folder = self._config, self._folder("uses")
+        work: Work = partial(
+            counting.use_unit,
+            folder=folder,
+            candidate_folder=self._folder("candidates"),
+            member_folder=self._members.folder,
+            extract_folder=self._run.extract,
+            config=config,
+        )
+        rules = [config.paragraphs.model_dump(mode="json"), config.images.model_dump(mode="json"), config.buckets]
+        units = [self._unit("uses", c, [counting.VERSION, rules], {}) for c in self._candidates]
+        uses = self._map("uses", work, units, folder, "dedup")
+        overused = self._limit("limits", sources_of(uses, folder), "dedup")
+        return self._apply(extracted, overused, decide)
+
+    def _apply(self, extracted: Sequence[Manifest], overused: Dealt, decide: Decide) -> list[Manifest]:
+        config = self._config
+        settings = [apply.VERSION, config.paragraphs.model_dump(mode="json"), config.measure_again]
+        units = [
+            Unit(
+                "dedup",
+                digest(settings, m.unit, m.files["data"]["sha256"], overused.digest(m.unit)),
+                m.unit.rpartition("-")[0],
+                {"extracted": m.unit, "verdicts": overused.names(m.unit)},
+            )
+            for m in extracted
+        ]
+        work = partial(
+            apply.dedup_unit,
+            folder=self._run.dedup,
+            extract_folder=self._run.extract,
+            verdict_folder=overused.folder,
+            config=config,
+            decide=decide,
+        )
+        return self._map("dedup", work, units, self._run.dedup, "dedup")
+
+    def looks(self, documents: Sequence[Manifest], answers: Dealt, read_looks: counting.Looks) -> Dealt:
+        """Find the images that look the same in too many documents; OVERUSED rows by extracted unit."""
+        config, folder = self._config, self._folder("looks")
+        if config.images.look_max is None or not answers.files:
+            return Dealt(self._folder("look-verdicts"))
+        by_partition = {m.notes["partition"]: m for m in documents}
+        units = []
+        for c in self._candidates:
+            document = by_partition.get(c.notes["partition"])
+            if document is not None:
+                settings = [counting.VERSION, document.unit, answers.digest(document.unit), config.buckets]
+                files = answers.names(document.unit)
+                units.append(self._unit("looks", c, settings, {"documents": document.unit, "answers": files}))
+        work = partial(
+            counting.look_unit,
+            folder=folder,
+            candidate_folder=self._folder("candidates"),
+            member_folder=self._members.folder,
+            dedup_folder=self._run.dedup,
+            answer_folder=answers.folder,
+            read_looks=read_looks,
+            config=config,
+        )
+        uses = self._map("looks", work, units, folder, "dedup-images")
+        return self._limit("look-limits", sources_of(uses, folder), "dedup-images")
+
+    def _limit(self, name: str, uses: Sequence[Source], part_of: str) -> Dealt:
+        limits = limits_of(self._config.paragraphs, self._config.images)
+        dealt = deal(self._runner, self._folder(name), uses, "bucket")
+        units, folder = judge(self._runner, name, partial(limit, limits=limits), dealt, limits, part_of)
+        return deal(self._runner, self._folder(f"{name}-verdicts"), sources_of(units, folder), "partition")
+
+    def settle(self, assembled: Sequence[Manifest]) -> list[Manifest]:
+        """Keep the first of each group that passed everything else; a unit per assembled one, with what is left out."""
+        passed = self._passed(assembled)
+        lost = Dealt(self._folder("lost"))
+        edges: list[Source] = []
+        for rule in keepers.RULES:
+            alive = self._alive(rule, passed, lost)
+            dealt = deal(self._runner, self._folder(f"firsts-{rule}"), alive, "bucket")
+            units, folder = judge(self._runner, "firsts", first, dealt, keepers.VERSION, "shard")
+            edges += sources_of(units, folder)
+            lost = deal(self._runner, self._folder(f"lost-{rule}"), edges, "partition")
+        folder = self._folder("settled")
+        work = partial(
+            keepers.settle_unit, folder=folder, passed_folder=self._folder("passed"), lost_folder=lost.folder
+        )
+        settled = [self._after(p, "settled", lost, {"documents": p.notes["documents"]}) for p in passed]
+        return self._map("settled", work, settled, folder, "shard")
+
+    def _passed(self, assembled: Sequence[Manifest]) -> list[Manifest]:
+        config, folder = self._config, self._folder("passed")
+        rules: Mapping[str, Any] = {
+            "image_set": config.image_set.model_dump(mode="json"),
+            "url": config.page_url.enabled,
+            "text": config.text.enabled,
+        }
+        by_partition = {m.notes["partition"]: m for m in assembled}
+        units = [
+            self._unit("passed", c, [keepers.VERSION, rules, m.unit, m.files["data"]["sha256"]], {"documents": m.unit})
+            for c in self._candidates
+            if (m := by_partition.get(c.notes["partition"])) is not None
+        ]
+        work = partial(
+            keepers.passed_unit,
+            folder=folder,
+            candidate_folder=self._folder("candidates"),
+            member_folder=self._members.folder,
+            assembled_folder=self._run.assembled,
+            config=config,
+        )
+        return self._map("passed", work, units, folder, "shard")
+
+    def _alive(self, rule: str, passed: Sequence[Manifest], lost: Dealt) -> list[Source]:
+        folder, buckets = self._folder(f"alive-{rule}"), self._config.buckets
+        units = [self._after(p, "alive", lost, {"rule": rule, "buckets": buckets}) for p in passed]
+        work = partial(
+            keepers.alive_unit,
+            folder=folder,
+            passed_folder=self._folder("passed"),
+            lost_folder=lost.folder,
+            buckets=buckets,
+        )
+        return sources_of(self._map("alive", work, units, folder, "shard"), folder)
+
+    def _unit(self, stage: str, candidate: Manifest, settings: Any, payload: Mapping[str, Any]) -> Unit:
+        """A unit on the documents of one extracted unit that needs to know their groups."""
+        partition = candidate.notes["partition"]
+        known = {
+            "candidates": candidate.unit,
+            "extracted": partition,
+            "generation": candidate.notes["generation"],
+            "members": self._members.names(partition),
+        }
+        groups = [candidate.files["pages"]["sha256"], self._members.digest(partition)]
+        id_ = digest(stage, candidate.unit, groups, settings)
+        return Unit(stage, id_, partition.rpartition("-")[0], known | dict(payload))
+
+    def _after(self, passed: Manifest, stage: str, lost: Dealt, settings: Mapping[str, Any]) -> Unit:
+        """A unit on the documents that passed, less those that lost so far."""
+        partition = passed.notes["extracted"]
+        id_ = digest(stage, passed.unit, passed.files["data"]["sha256"], lost.digest(partition), settings)
+        payload = {"passed": passed.unit, "extracted": partition, "generation": passed.notes["generation"]}
+        return Unit(
+            stage, id_, partition.rpartition("-")[0], payload | {"lost": lost.names(partition)} | dict(settings)
+        )
+
+    def _map(self, stage: str, work: Work, units: Sequence[Unit], folder: Place, part_of: str) -> list[Manifest]:
+        manifests = map_all(self._runner, stage, work, units, folder, part_of)
+        sweep(folder, manifests)
+        return manifests
