@@ -1,1 +1,1 @@
-"""The stages as Apache Beam transforms and runnable jobs. Nothing is here yet: the main job runs on one machine."""
+"""Apache Beam: the main job's engine, and its steps as transforms for a pipeline of one's own. See docs/beam.md."""

@@ -1,0 +1,81 @@
+"""The main job on Apache Beam: `python -m beam_jobs.curate CONFIG --input … --output … [Beam's own options]`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from obelics_pipeline.errors import Stopped, UserError
+from obelics_pipeline.run import PRELOAD, STAGES, UNIT_SECONDS, run
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run or draw the job; returns the exit code: 0 done, 1 failed units, 2 wrong command or config, 3 stopped."""
+    known, beam_options = _parser().parse_known_args(argv)
+    try:
+        if known.graph:
+            from beam_jobs.drawing import draw
+
+            draw(known.config, known.input, known.output, known.set, beam_options, known.graph)
+            return 0
+        return curate(known.config, known.input, known.output, beam_options, known.set, known.stage, known.retry_failed)
+    except (UserError, Stopped) as error:
+        print(f"curate: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("curate: stopped; run the same command again to go on", file=sys.stderr)
+        return Stopped.exit_code
+
+
+def curate(
+    config: str,
+    inputs: Sequence[str],
+    output: Path,
+    beam_options: Sequence[str],
+    overrides: Sequence[str] = (),
+    stages: Sequence[str] = STAGES,
+    retry: Sequence[str] = (),
+    force: bool = False,
+) -> int:
+    """The main job with Beam as its engine and Beam's own options; `local_options(workers)` are those of one machine.
+
+    See `obelics_pipeline.run.run`. Raises UserError, Stopped.
+    """
+    try:
+        from beam_jobs.engine import BeamEngine
+    except ImportError as error:
+        raise UserError(f"the engine beam needs the extra: pip install 'obelics-pipeline[beam]' ({error})") from None
+
+    def open_engine(folder: Path) -> BeamEngine:
+        return BeamEngine(beam_options, folder, UNIT_SECONDS, PRELOAD)
+
+    workers = os.cpu_count() or 1  # noted in the events; how many there are is Beam's to say
+    return run(config, inputs, output, workers, overrides, stages, retry, force, open_engine)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m beam_jobs.curate",
+        description="WARC files in, shards out, on Apache Beam. All options not named here are Beam's own, such as "
+        "--runner, --direct_num_workers, --project; see docs/beam.md.",
+        allow_abbrev=False,  # --temp or --stag may be Beam's
+    )
+    parser.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a bundled one")
+    parser.add_argument("--input", nargs="+", required=True, metavar="INPUT", help="as of `obelics run`")
+    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="folder of the run")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of the config"
+    )
+    parser.add_argument("--stage", nargs="+", choices=STAGES, default=list(STAGES), help="only these stages")
+    parser.add_argument("--retry-failed", nargs="+", default=[], metavar="REASON", help="as of `obelics run`")
+    parser.add_argument(
+        "--graph", type=Path, metavar="FILE", help="write the job graphs for these options; run nothing"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""The engine on Beam does what the local one does; what becomes of a unit reaches the driver, whatever it is."""
+
+import functools
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from beam_jobs.counters import ledger_counts
+from beam_jobs.engine import BeamEngine
+from beam_jobs.options import local_options
+from obelics_pipeline.commit import Manifest
+from obelics_pipeline.engines.engine import Failure
+from obelics_pipeline.engines.local import LocalEngine
+from obelics_pipeline.errors import Stopped, UserError
+from obelics_pipeline.unit import Unit
+from tests.engines.work import unit, work
+
+pytest.importorskip("apache_beam")
+
+
+@pytest.fixture(scope="module", params=[1, pytest.param(2, marks=pytest.mark.slow)], ids=["memory", "processes"])
+def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BeamEngine]:
+    with BeamEngine(local_options(request.param), tmp_path_factory.mktemp("run"), 60) as made:
+        yield made
+
+
+def outcomes(engine: Any, folder: Path, units: list[Unit]) -> dict[str, Manifest | Failure]:
+    return {u.id: o for u, o in engine.map_units(functools.partial(work, folder=folder), units)}
+
+
+def test_units_end_as_they_do_on_the_local_engine(engine: BeamEngine, tmp_path: Path) -> None:
+    units = [unit("once", "raise_once"), unit("always", "raise_always"), unit("dies", "die_once"), unit("fine")]
+    (tmp_path / "here").mkdir()
+    (tmp_path / "beam").mkdir()
+    with LocalEngine(2, tmp_path / "here", 60) as local:
+        expected = outcomes(local, tmp_path / "here", units)
+    before = Counter(engine.counters)
+    found = outcomes(engine, tmp_path / "beam", units)
+    assert found == expected
+    assert isinstance(found["always"], Failure)
+    manifests = [o for o in found.values() if isinstance(o, Manifest)]
+    assert engine.counters - before == ledger_counts(x for m in manifests for x in m.ledgers.values()) + Counter(
+        units_done=3, units_failed=1
+    )
+
+
+def test_a_unit_that_always_kills_its_process_fails_alone(engine: BeamEngine, tmp_path: Path) -> None:
+    found = outcomes(engine, tmp_path, [unit("dies", "die_always"), unit("fine")])
+    assert found["dies"] == Failure("its worker died 12 times")
+    assert isinstance(found["fine"], Manifest)
+
+
+def test_what_a_person_can_mend_ends_the_run(engine: BeamEngine, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="a model is missing"):
+        outcomes(engine, tmp_path, [unit("wrong", "user_error")])
+    assert (tmp_path / "tries-wrong").read_text() == "x"
+
+
+def test_a_full_disk_stops_the_run(engine: BeamEngine, tmp_path: Path) -> None:
+    with pytest.raises(Stopped, match="disk full while writing /somewhere"):
+        outcomes(engine, tmp_path, [unit("full", "disk_full")])
+
+
+def test_no_unit_is_nothing(engine: BeamEngine, tmp_path: Path) -> None:
+    assert outcomes(engine, tmp_path, []) == {}
+
+
+def test_values_come_in_the_order_of_the_items(engine: BeamEngine) -> None:
+    assert list(engine.map(abs, [-3, -1, -2])) == [3, 1, 2]
+    assert list(engine.map(abs, [-5])) == [5]
+
+
+def test_an_error_of_a_mapped_function_is_raised(engine: BeamEngine, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        list(engine.map(Path.read_text, [tmp_path / "none", tmp_path / "nothing"]))
+    assert caught.value.filename == str(tmp_path / "none")
+
+
+def test_a_value_that_json_would_change_is_refused(engine: BeamEngine) -> None:
+    with pytest.raises(RuntimeError, match="must be JSON values"):
+        list(engine.map(tuple, [[1], [2]]))
+
+
+def test_regroup_deals_out_what_the_local_engine_does(engine: BeamEngine, tmp_path: Path) -> None:
+    sources = []
+    for i in range(3):
+        sources.append(tmp_path / f"{i}.parquet")
+        n = list(range(i * 300, i * 300 + 300))
+        table = pa.table({"key": ["a b", "c/d", "e=f"] * 100, "n": n, "half": [None if v % 2 else v / 2 for v in n]})
+        pq.write_table(table, sources[-1])
+    found = engine.regroup(sources, "key", tmp_path / "beam")
+    expected = LocalEngine(1, tmp_path, 1).regroup(sources, "key", tmp_path / "here")
+    assert sorted(found) == sorted(expected) == ["a b", "c/d", "e=f"]
+    for value in found:
+        rows = [pa.concat_tables([pq.read_table(p, partitioning=None) for p in g[value]]) for g in (found, expected)]
+        assert rows[0].sort_by("n").equals(rows[1].sort_by("n"))
+    again = engine.regroup(sources[::-1], "key", tmp_path / "again")
+    for value in found:
+        assert [p.read_bytes() for p in found[value]] == [p.read_bytes() for p in again[value]]
+
+
+def test_regroup_of_numbers_names_them_by_their_digits(engine: BeamEngine, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"bucket": pa.array([7, 11, 7], pa.int32()), "n": [1, 2, 3]}), tmp_path / "a.parquet")
+    found = engine.regroup([tmp_path / "a.parquet"], "bucket", tmp_path / "out")
+    assert {v: pq.read_table(p[0], partitioning=None)["n"].to_pylist() for v, p in found.items()} == {
+        "7": [1, 3],
+        "11": [2],
+    }
+
+
+def test_regroup_of_nothing_is_nothing(engine: BeamEngine, tmp_path: Path) -> None:
+    assert engine.regroup([], "key", tmp_path / "out") == {}
+
+
+def test_rows_without_a_value_are_not_lost_in_silence(engine: BeamEngine, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"key": ["a", None], "n": [1, 2]}), tmp_path / "a.parquet")
+    with pytest.raises(RuntimeError, match="1 rows without a key"):
+        engine.regroup([tmp_path / "a.parquet"], "key", tmp_path / "out")
+
+
+def test_options_that_beam_refuses_are_told_in_one_line(tmp_path: Path) -> None:
+    with (
+        BeamEngine(["--runner=FnApiRunner", "--environment_type=PROCESS"], tmp_path, 60) as engine,
+        pytest.raises(UserError, match="process_command"),
+    ):
+        outcomes(engine, tmp_path, [unit("a")])
+
+
+def test_nothing_is_left_in_the_folder_but_the_log(tmp_path: Path) -> None:
+    with BeamEngine(local_options(1), tmp_path, 60) as engine:
+        outcomes(engine, tmp_path, [unit("a")])
+    left = {path.name for path in tmp_path.iterdir()} - {"manifests", ".workers", "tries-a"}
+    assert [name for name in left if not name.startswith("u-a")] == ["beam.log"]

@@ -1,0 +1,152 @@
+"""Beam waits for ever for a worker that was killed; a run on Beam ends by itself, with the same bytes."""
+
+import functools
+import hashlib
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from obelics_pipeline.commit import Manifest
+from obelics_pipeline.engines.engine import Failure
+from tests.engines.work import unit, work
+from tests.faults.runs import SMALL_UNITS, command, finish, start
+
+pytest.importorskip("apache_beam")
+OPTIONS = ["--direct_running_mode=multi_processing", "--direct_num_workers=2"]
+
+
+def beam_command(inputs: list[Path], output: Path) -> list[str]:
+    sets = [x for value in SMALL_UNITS for x in ("--set", value)]
+    job = [sys.executable, "-m", "beam_jobs.curate", "default", "--input", *map(str, inputs)]
+    return [*job, "--output", str(output), *sets, *OPTIONS]
+
+
+def published(output: Path) -> dict[str, str]:
+    """sha256 of what a run is made for."""
+    files = [*output.glob("shards/*.tar"), output / "index.parquet", output / "manifest.json"]
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def descendants(pid: int) -> list[tuple[int, str]]:
+    """The processes below a process, each with its command line, deepest last."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == pid:
+                found.append((int(entry.name), (entry / "cmdline").read_text().replace("\0", " ")))
+        except (OSError, ValueError):
+            continue
+    return [*found, *(below for child, _ in found for below in descendants(child))]
+
+
+def sdk_workers(pid: int) -> list[int]:
+    """Beam's own workers below a process."""
+    return [child for child, line in descendants(pid) if "sdk_worker_main" in line and "python" in line.split()[0]]
+
+
+@contextmanager
+def killer(kills: int, every: float) -> Iterator[list[int]]:
+    """Kill one of Beam's workers below this process every so many seconds, so many times."""
+    killed: list[int] = []
+    over = threading.Event()
+
+    def kill() -> None:
+        while len(killed) < kills and not over.wait(0.05):
+            for pid in sdk_workers(os.getpid())[:1]:
+                over.wait(every)
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                    killed.append(pid)
+                except ProcessLookupError:
+                    continue
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    try:
+        yield killed
+    finally:
+        over.set()
+        thread.join()
+
+
+def slow_work(item: object, *, folder: Path) -> Manifest:
+    """A unit that takes a while, so that there is something to kill."""
+    time.sleep(0.5)
+    return work(item, folder=folder)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_killed_workers_of_beam_cost_nobody_anything(tmp_path: Path) -> None:
+    from beam_jobs.engine import BeamEngine
+
+    before = {pid for pid, _ in descendants(os.getpid())}
+    units = [unit(f"{i:02d}") for i in range(16)]
+    with killer(3, 1.5) as killed, BeamEngine(OPTIONS, tmp_path, 60) as engine:
+        found = {u.id: o for u, o in engine.map_units(functools.partial(slow_work, folder=tmp_path), units)}
+    assert len(killed) >= 2
+    assert sorted(found) == [u.id for u in units]
+    assert not [o for o in found.values() if isinstance(o, Failure)]
+    left = [line for pid, line in descendants(os.getpid()) if pid not in before and "sdk_worker" in line]
+    assert left == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_run_whose_workers_are_killed_has_the_bytes_of_one_that_was_left_alone(
+    warcs: list[Path], proxy: str, tmp_path: Path
+) -> None:
+    code, printed = finish(command(warcs, tmp_path / "local"), proxy)
+    assert code == 0, printed
+    process = start(beam_command(warcs, tmp_path / "beam"), proxy)
+    killed = 0
+    while process.poll() is None and killed < 4:
+        for pid in sdk_workers(process.pid)[:1]:
+            time.sleep(3)
+            os.kill(pid, signal.SIGKILL)
+            killed += 1
+        time.sleep(0.2)
+    printed, _ = process.communicate(timeout=800)
+    assert killed == 4
+    assert process.returncode == 0, printed
+    assert published(tmp_path / "beam") == published(tmp_path / "local")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_whose_driver_ends_leaves_no_process_and_the_same_command_goes_on(
+    warcs: list[Path], proxy: str, tmp_path: Path, how: signal.Signals
+) -> None:
+    code, printed = finish(command(warcs, tmp_path / "local"), proxy)
+    assert code == 0, printed
+    process = start(beam_command(warcs, tmp_path / "beam"), proxy)
+    while not (workers := sdk_workers(process.pid)):
+        time.sleep(0.1)
+    time.sleep(2)
+    everyone = [pid for pid, _ in descendants(process.pid)]
+    os.kill(process.pid, how)
+    printed, _ = process.communicate(timeout=60)
+    assert process.returncode == (3 if how == signal.SIGINT else -how), printed
+    deadline = time.monotonic() + 20
+    while [pid for pid in {*everyone, *workers} if _alive(pid)]:
+        assert time.monotonic() < deadline, "processes outlived their driver"
+        time.sleep(0.1)
+    process = start(beam_command(warcs, tmp_path / "beam"), proxy)
+    printed, _ = process.communicate(timeout=800)
+    assert process.returncode == 0, printed
+    assert published(tmp_path / "beam") == published(tmp_path / "local")
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
