@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -146,6 +147,9 @@ class Pool(Generic[Item, Value]):
 
 def _ignoring_interrupts(action: Callable[[], None]) -> None:
     """What is started here ignores Ctrl-C from its first moment: it is the driver that decides what to do then."""
+    if threading.current_thread() is not threading.main_thread():
+        action()  # within Beam's worker: such a process ignores Ctrl-C itself, and only a main thread may say so
+        return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         action()
