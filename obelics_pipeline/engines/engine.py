@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from obelics_pipeline.commit import Manifest
+from obelics_pipeline.storage import Place
 from obelics_pipeline.unit import Unit
 
 Value = TypeVar("Value")
@@ -33,7 +33,7 @@ class Engine(Protocol):
         """What a function gives for each item, in their order."""
         ...
 
-    def regroup(self, sources: Sequence[Path], column: str, output: Path) -> dict[str, list[Path]]:
+    def regroup(self, sources: Sequence[Place], column: str, output: Place) -> dict[str, list[Place]]:
         """The shuffle: rows of many Parquet files dealt out by the value of a column.
 
         Returns the files of each value, without the column. The order of rows is not promised: who reads them sorts.

@@ -1,0 +1,101 @@
+"""Workers that hold a model: an actor pool of Ray Data, one unit per call, receipts out, ids compared."""
+
+from __future__ import annotations
+
+import pickle
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from obelics_pipeline.commit import Manifest
+from obelics_pipeline.config.ray import RayConfig
+from obelics_pipeline.engines.attempts import ATTEMPTS, units_done
+from obelics_pipeline.engines.engine import Failure, Work
+from obelics_pipeline.engines.on_ray.guard import Guard, pack, run_guarded
+from obelics_pipeline.engines.pool import Died, Raised
+from obelics_pipeline.errors import Stopped, UserError
+from obelics_pipeline.unit import Unit
+
+
+class Scorer:
+    """An actor. Its child holds the model, so that a unit that kills or hangs it costs the child, not the actor."""
+
+    def __init__(self, guard: Guard, work: Work) -> None:
+        self._guard, self._work = guard, work
+
+    def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
+        """What became of one unit, after all its tries."""
+        unit = pickle.loads(row["unit"])  # noqa: S301 - comes from our own driver
+        outcome: Manifest | Failure | Exception
+        try:
+            [(_, outcome)] = units_done(self._each, self._work, [unit])
+        except (UserError, Stopped) as error:
+            outcome = error
+        return {"name": unit.name, "outcome": pickle.dumps(outcome)}
+
+    def _each(
+        self, function: Callable[[Any], Any], waiting: deque[Any], /
+    ) -> Iterator[tuple[Any, Any | Raised | Died]]:
+        while waiting:
+            item = waiting.popleft()
+            yield item, run_guarded(self._guard, pack(function, item))
+
+
+def units_scored(
+    guard: Guard, work: Work, units: Sequence[Unit], config: RayConfig
+) -> Iterator[tuple[Unit, Manifest | Failure]]:
+    """Every unit once, as they finish. What Ray loses is handed to it again, and at last is a `Failure`.
+
+    Raises `Stopped` when a disk is full, `UserError` when a unit or the cluster finds that the setting is wrong.
+    """
+    _check_room(config)
+    left = {unit.name: unit for unit in units}
+    for _ in range(ATTEMPTS):
+        if not left:
+            return
+        for name, outcome in _pass(guard, work, list(left.values()), config):
+            if isinstance(outcome, Exception):
+                raise outcome
+            yield left.pop(name), outcome
+    for unit in left.values():
+        yield unit, Failure(f"its actor was lost {ATTEMPTS} times")
+
+
+def _pass(
+    guard: Guard, work: Work, units: Sequence[Unit], config: RayConfig
+) -> Iterator[tuple[str, Manifest | Failure | Exception]]:
+    """One streaming pass over units. A row that Ray gives up is simply absent."""
+    import ray
+    import ray.data
+
+    ray.data.DataContext.get_current().max_errored_blocks = -1  # without it one lost row ends the pass
+    rows = ray.data.from_items([{"unit": pickle.dumps(unit)} for unit in units], override_num_blocks=len(units))
+    scored = rows.map(
+        Scorer,  # type: ignore[arg-type]  # Ray's stub knows functions only
+        fn_constructor_args=(guard, work),
+        compute=ray.data.ActorPoolStrategy(size=min(config.actors, len(units))),
+        num_cpus=config.cpus_per_actor,
+        num_gpus=config.gpus_per_actor or None,
+        max_restarts=-1,
+        max_task_retries=ATTEMPTS,  # Ray's default is for ever
+    )
+    for row in scored.iter_rows():
+        yield row["name"], pickle.loads(row["outcome"])  # noqa: S301 - comes from our own workers
+
+
+def _check_room(config: RayConfig) -> None:
+    """Actors that take every CPU leave none for the tasks that feed them, and Ray Data then waits for ever."""
+    import ray
+
+    has = ray.cluster_resources()  # type: ignore[no-untyped-call]
+    cpus, gpus = config.actors * config.cpus_per_actor, config.actors * config.gpus_per_actor
+    if cpus >= has.get("CPU", 0):
+        raise UserError(
+            f"config: ray.actors x ray.cpus_per_actor = {cpus:g} of the cluster's {has.get('CPU', 0):g} CPUs, which "
+            "leaves none to read with; set one of them lower"
+        )
+    if gpus > has.get("GPU", 0):
+        raise UserError(
+            f"config: ray.actors x ray.gpus_per_actor = {gpus:g}, and the cluster has {has.get('GPU', 0):g} GPUs; set "
+            "one of them lower, or add nodes"
+        )

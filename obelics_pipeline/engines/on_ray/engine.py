@@ -1,0 +1,186 @@
+"""The engine of a Ray cluster: one task per unit, Ray Data's shuffle, and actors for models."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, TypeVar
+
+from obelics_pipeline.commit import Manifest
+from obelics_pipeline.config.ray import RayConfig
+from obelics_pipeline.engines.attempts import in_order, units_done
+from obelics_pipeline.engines.engine import Failure, Work
+from obelics_pipeline.engines.model import WithModel
+from obelics_pipeline.engines.on_ray.actors import units_scored
+from obelics_pipeline.engines.on_ray.guard import Guard, pack, run_guarded
+from obelics_pipeline.engines.on_ray.session import address_of, session
+from obelics_pipeline.engines.on_ray.shuffle import regroup
+from obelics_pipeline.engines.pool import Died, Raised
+from obelics_pipeline.errors import Stopped, UserError
+from obelics_pipeline.storage import TEMPORARY, Place, create
+from obelics_pipeline.unit import Unit
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+LOOK_SECONDS = 5.0  # between two looks at how many CPUs the cluster has
+
+
+class RayEngine:
+    """Runs units on a Ray cluster. Use as a context manager: a Ray that it started ends with it.
+
+    `address` is that of a cluster; None: RAY_ADDRESS, or a Ray of our own with `workers` CPUs. On a cluster `workers`
+    bounds how many units run at a time; None: as many as it has room for. `folder` is the run's, and all nodes see it.
+    """
+
+    def __init__(
+        self,
+        address: str | None,
+        workers: int | None,
+        folder: Place,
+        unit_timeout_seconds: float,
+        config: RayConfig,
+        preload: Sequence[str] = (),
+    ) -> None:
+        self._address, self._workers, self._config = address_of(address), workers, config
+        folder = folder.absolute() if isinstance(folder, Path) else folder
+        mark = f"{TEMPORARY}ray-{secrets.token_hex(8)}"  # a name nobody can have seen before
+        self._guard = Guard(folder, mark, unit_timeout_seconds, tuple(preload))
+        self._open = ExitStack()
+        self._slots, self._looked = 0.0, float("-inf")
+
+    def __enter__(self) -> RayEngine:
+        with ExitStack() as stack:
+            create(self._guard.folder / self._guard.mark, b"")
+            stack.callback(self._remove_mark)
+            stack.enter_context(session(self._address, self._workers, self._config))
+            if self._address != "local":
+                list(self.map(_nothing, [None]))  # a cluster that cannot work for us is told of before anything else
+            self._open = stack.pop_all()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.__exit__(*error)
+
+    def _remove_mark(self) -> None:
+        with contextlib.suppress(OSError):
+            (self._guard.folder / self._guard.mark).unlink()
+
+    def map_units(self, work: Work, units: Sequence[Unit]) -> Iterator[tuple[Unit, Manifest | Failure]]:
+        """Every unit once, as they finish. A unit whose worker or node dies is tried again; the others never notice.
+
+        Raises `Stopped` when a disk is full or the cluster is gone, `UserError` when the setting is wrong.
+        """
+        return units_done(self._each, work, units)
+
+    def map_models(
+        self, make: Callable[[], Any], work: Callable[[Unit, Any], Manifest], units: Sequence[Unit]
+    ) -> Iterator[tuple[Unit, Manifest | Failure]]:
+        """As `map_units`, on workers that each make one model and keep it: `work(unit, model)`."""
+        return units_scored(self._guard, WithModel(make, work), units, self._config)
+
+    def map(self, function: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
+        """What a picklable function gives for each item, in their order. Raises what it raises."""
+        return in_order(self._each, function, items)
+
+    def regroup(self, sources: Sequence[Place], column: str, output: Place) -> dict[str, list[Place]]:
+        """Deal rows out by a column: one file per value, its rows sorted by all other columns."""
+        output = output.absolute() if isinstance(output, Path) else output
+        return regroup(sources, column, output, self._config)
+
+    def _each(
+        self, function: Callable[[Any], Any], waiting: deque[Any], /
+    ) -> Iterator[tuple[Any, Any | Raised | Died]]:
+        """One Ray task per item, a bounded number of them at a time."""
+        import ray
+
+        task = ray.remote(run_guarded).options(
+            num_cpus=self._config.cpus_per_unit,
+            memory=self._config.memory_per_unit_bytes or None,
+            max_retries=0,  # who tries again, and how often, is decided by the rule that all engines share
+        )
+        running: dict[Any, Any] = {}
+        try:
+            while waiting or running:
+                while waiting and len(running) < self._room():
+                    item = waiting.popleft()
+                    running[task.remote(self._guard, pack(function, item))] = item
+                for reference in self._finished(list(running)):
+                    item = running.pop(reference)
+                    yield item, _outcome(reference)
+        finally:
+            for reference in running:  # somebody gave up: what is left is of no more use
+                ray.cancel(reference, force=True)
+
+    def _room(self) -> float:
+        """How many units may be at Ray at a time."""
+        if self._workers is not None:
+            return self._workers
+        import ray
+
+        if time.monotonic() >= self._looked + LOOK_SECONDS:
+            self._looked = time.monotonic()
+            cpus = ray.cluster_resources().get("CPU", 0.0)  # type: ignore[no-untyped-call]
+            self._slots = cpus / self._config.cpus_per_unit
+        return max(1.0, self._config.in_flight * self._slots)
+
+    def _finished(self, running: list[Any]) -> list[Any]:
+        """At least one that ended. Raises Stopped where none can: no node fits a unit any more."""
+        import ray
+
+        fitted = time.monotonic()
+        while True:
+            done, rest = ray.wait(running, num_returns=1, timeout=LOOK_SECONDS)
+            if done:
+                return done + (ray.wait(rest, num_returns=len(rest), timeout=0)[0] if rest else [])
+            if self._fits():
+                fitted = time.monotonic()
+            elif time.monotonic() > fitted + self._config.start_seconds:
+                raise Stopped(
+                    f"no node of the Ray cluster {self._address} has had {self._config.cpus_per_unit:g} CPUs and "
+                    f"{self._config.memory_per_unit_bytes} bytes of memory for {self._config.start_seconds:g} s; see "
+                    "ray status, and run the same command again to go on"
+                )
+
+    def _fits(self) -> bool:
+        """Whether any node that is alive could run a unit."""
+        import ray
+
+        wanted = {"CPU": self._config.cpus_per_unit, "memory": self._config.memory_per_unit_bytes}
+        known = ray.nodes()  # type: ignore[no-untyped-call]
+        nodes = [node["Resources"] for node in known if node["Alive"]]
+        return any(all(node.get(name, 0) >= amount for name, amount in wanted.items()) for node in nodes)
+
+
+def _nothing(_: None) -> None:
+    """A call that only shows that calls arrive."""
+
+
+def _outcome(reference: Any) -> Any | Raised | Died:
+    """What a task gave. One by one, so that one that was lost takes no other with it."""
+    import ray
+    from ray import exceptions
+
+    try:
+        return ray.get(reference)
+    except exceptions.RuntimeEnvSetupError as error:
+        raise UserError(f"--engine ray: a node cannot take over this checkout: {str(error)[:300]!r}") from None
+    except exceptions.RayTaskError as error:
+        if isinstance(error.cause, ImportError):
+            raise UserError(
+                f"--engine ray: a node lacks what this run needs: {error.cause}; install it there"
+            ) from None
+        return Raised(error.cause if isinstance(error.cause, Exception) else RuntimeError(str(error)[-300:]))
+    except exceptions.NodeDiedError:
+        return Died("lost its node")
+    except exceptions.OutOfMemoryError:
+        return Died("was killed for the node's memory")
+    except exceptions.RayError as error:
+        return Died(
+            "died" if isinstance(error, exceptions.WorkerCrashedError) else f"was lost ({type(error).__name__})"
+        )
