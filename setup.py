@@ -108,6 +108,7 @@ def extensions() -> list[Extension]:
         "models/_forest.c",
         "obelics_pipeline/extract/_simplify.c",
         "obelics_pipeline/extract/_main_features.c",
+        "obelics_pipeline/dedup/_minhash.c",
     ]
     present = [source for source in sources if (ROOT / source).is_file()]
     return [Extension(source.removesuffix(".c").replace("/", "."), [source], optional=True) for source in present]
