@@ -66,7 +66,7 @@ def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="WARC files (path, glob, s3://, https://, gs://), a list of them (.txt, warc.paths, warc.paths.gz), or a "
         "pointer table (.parquet)",
     )  # fmt: skip
-    run.add_argument("--output", type=Path, required=True, metavar="DIR", help="folder of the run")
+    run.add_argument("--output", required=True, metavar="DIR", help="folder of the run: a path, s3://… or gs://…")
     run.add_argument("--engine", choices=("local",), default="local", help="who runs the units (default: local)")
     run.add_argument("--workers", type=_positive, metavar="N", help="processes (default: one per CPU core)")
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of the config")
@@ -78,6 +78,10 @@ def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
     run.add_argument(
         "--force", action="store_true", help="go on in a folder that another config file or other input began"
     )
+    run.add_argument(
+        "--against", nargs="+", default=[], metavar="DIR",
+        help="finished runs that this one is added to: their documents come first where duplicates are looked for",
+    )  # fmt: skip
     run.set_defaults(command=_run)
 
 
@@ -89,15 +93,15 @@ def _add_demo(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 def _add_validate(commands: argparse._SubParsersAction[_Parser]) -> None:
     validate = commands.add_parser("validate", help="read every shard back and check all that can be checked")
-    validate.add_argument("folder", type=Path, metavar="DIR", help="folder of a finished run")
+    validate.add_argument("folder", metavar="DIR", help="folder of a finished run")
     validate.set_defaults(command=_validate)
 
 
 def _add_export(commands: argparse._SubParsersAction[_Parser]) -> None:
     export = commands.add_parser("export", help="write the documents in another format")
-    export.add_argument("folder", type=Path, metavar="DIR", help="folder of a finished run")
+    export.add_argument("folder", metavar="DIR", help="folder of a finished run")
     export.add_argument("--format", choices=("parquet",), required=True, help="parquet: the published OBELICS columns")
-    export.add_argument("--output", type=Path, metavar="DIR", help="default: DIR/export-FORMAT")
+    export.add_argument("--output", metavar="DIR", help="default: DIR/export-FORMAT")
     export.set_defaults(command=_export)
 
 
@@ -148,6 +152,7 @@ def _run(arguments: argparse.Namespace) -> int:
         stages=arguments.stage,
         retry=arguments.retry_failed,
         force=arguments.force,
+        against=arguments.against,
     )
 
 
@@ -159,8 +164,9 @@ def _demo(arguments: argparse.Namespace) -> int:
 
 def _validate(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.shard.validate import validate
+    from obelics_pipeline.storage import place
 
-    report = validate(arguments.folder)
+    report = validate(place(arguments.folder))
     for line in report.lines():
         print(line)
     return report.exit_code
@@ -168,9 +174,11 @@ def _validate(arguments: argparse.Namespace) -> int:
 
 def _export(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.shard.export import export_parquet
+    from obelics_pipeline.storage import place
 
-    output = arguments.output or arguments.folder / f"export-{arguments.format}"
-    files = export_parquet(arguments.folder, output)
+    folder = place(arguments.folder)
+    output = place(arguments.output) if arguments.output else folder / f"export-{arguments.format}"
+    files = export_parquet(folder, output)
     print(f"wrote {len(files)} files to {output}")
     return 0
 

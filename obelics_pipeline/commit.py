@@ -1,25 +1,40 @@
 """How a unit's output becomes part of a run: data under a temporary name, then one manifest, created if absent.
 
-Readers trust manifests only, so a unit is either whole or not there, whenever a process is killed.
+Readers trust manifests only, so a unit is either whole or not there, whenever a process is killed. The same holds in
+an object store: there the temporary files are local, and each is put whole.
 """
 
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
-import os
-import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.storage import (
+    TEMPORARY,
+    Place,
+    create,
+    draft_for,
+    file_sha256,
+    files_below,
+    names_in,
+    put,
+    put_once,
+    read_bytes,
+    read_many,
+    remove,
+    size_of,
+    sweep_scratch,
+    write_bytes,
+)
 from obelics_pipeline.unit import Unit
 
-TEMPORARY = ".tmp-"  # prefix of files that belong to no manifest yet; `sweep` removes what a kill left behind
+ENDING = ".json"
+FEW = 16  # manifests that are asked for one by one; to list a stage of an object store takes a request per thousand
 
 
 @dataclass(frozen=True)
@@ -32,7 +47,7 @@ class Manifest:
     ledgers: dict[str, Ledger]
     notes: dict[str, Any]
 
-    def path(self, folder: Path, role: str) -> Path:
+    def path(self, folder: Place, role: str) -> Place:
         """The file that plays `role` in this unit, within the stage's folder."""
         return folder / str(self.files[role]["name"])
 
@@ -53,10 +68,9 @@ class Attempt:
     Use as a context manager; `commit` is the last thing inside it.
     """
 
-    def __init__(self, folder: Path, unit: Unit) -> None:
+    def __init__(self, folder: Place, unit: Unit) -> None:
         self._folder, self._unit = folder, unit
         self._files: dict[str, tuple[Path, str]] = {}
-        folder.mkdir(parents=True, exist_ok=True)
 
     def __enter__(self) -> Attempt:
         return self
@@ -66,12 +80,12 @@ class Attempt:
             path.unlink(missing_ok=True)
 
     def file(self, role: str, suffix: str, name: str | None = None) -> Path:
-        """A temporary path to write the file of this role to.
+        """A temporary local path to write the file of this role to.
 
         Committed, it is named after the unit, its content and `suffix` (".parquet"), or as `name` says; the main
         file of a unit plays the role "data" and lies in the stage's folder, the others in a folder of their role.
         """
-        path = self._folder / f"{TEMPORARY}{secrets.token_hex(8)}{suffix}"
+        path = draft_for(self._folder, suffix)
         self._files[role] = path, name or suffix
         return path
 
@@ -84,42 +98,84 @@ class Attempt:
         for ledger in ledgers:
             if not ledger.balanced():
                 raise ValueError(f"unit {self._unit.name}: the ledger of {ledger.noun} does not balance: {ledger}")
-        files = {}
-        for role, (path, ending) in self._files.items():
-            sha256 = file_sha256(path)
-            name = f"{self._unit.name}-{sha256[:12]}{ending}" if ending.startswith(".") else ending
-            target = self._folder / name if role == "data" else self._folder / role / name
-            size = path.stat().st_size
-            target.parent.mkdir(exist_ok=True)
-            _sync(path)
-            os.replace(path, target)
-            files[role] = {"name": str(target.relative_to(self._folder)), "sha256": sha256, "bytes": size}
+        files = {role: self._publish(role) for role in self._files}
         manifest = Manifest(self._unit.name, self._unit.stage, files, {x.noun: x for x in ledgers}, notes or {})
         path = manifest_path(self._folder, self._unit.name)
         if not create_json(path, manifest.to_json()) and read_manifest(self._folder, self._unit.name) is None:
-            path.unlink(missing_ok=True)  # damaged, or what it names is gone: it commits nothing
+            remove([path])  # damaged, or what it names is gone: it commits nothing
             create_json(path, manifest.to_json())
         return read_manifest(self._folder, self._unit.name) or manifest
 
+    def _publish(self, role: str) -> dict[str, Any]:
+        """Give a file its final name; what the manifest says of it."""
+        path, ending = self._files[role]
+        sha256, size = file_sha256(path), path.stat().st_size
+        name = f"{self._unit.name}-{sha256[:12]}{ending}" if ending.startswith(".") else ending
+        name = name if role == "data" else f"{role}/{name}"
+        target = self._folder / name
+        if isinstance(target, Path):
+            put(path, target)
+        else:
+            put_once(path, target, sha256)
+        return {"name": name, "sha256": sha256, "bytes": size}
 
-def manifest_path(folder: Path, unit_name: str) -> Path:
+
+def manifest_path(folder: Place, unit_name: str) -> Place:
     """Where a unit's manifest stands."""
-    return folder / "manifests" / f"{unit_name}.json"
+    return folder / "manifests" / f"{unit_name}{ENDING}"
 
 
-def read_manifest(folder: Path, unit_name: str) -> Manifest | None:
+def read_manifest(folder: Place, unit_name: str) -> Manifest | None:
     """The manifest of a unit, or None while it is not committed (or its files are gone or of another size)."""
     try:
-        value = json.loads(manifest_path(folder, unit_name).read_text(encoding="utf-8"))
-        ledgers = {noun: Ledger.from_json(noun, counts) for noun, counts in value["ledgers"].items()}
-        manifest = Manifest(value["unit"], value["stage"], value["files"], ledgers, value["notes"])
-        whole = all((folder / f["name"]).stat().st_size == f["bytes"] for f in manifest.files.values())
-    except (OSError, ValueError, KeyError, TypeError):
+        manifest = _parsed(read_bytes(manifest_path(folder, unit_name)))
+        whole = all(size_of(folder / f["name"]) == f["bytes"] for f in manifest.files.values())
+    except _absent(folder):
         return None
     return manifest if whole else None
 
 
-def committed(folder: Path, unit_name: str) -> Manifest:
+def _absent(where: Place) -> tuple[type[Exception], ...]:
+    """What says that a file is not there, or not what it should be: on a disk also that it cannot be read."""
+    missing = OSError if isinstance(where, Path) else FileNotFoundError  # a store may answer the next time
+    return missing, ValueError, KeyError, TypeError
+
+
+def _parsed(data: bytes) -> Manifest:
+    value = json.loads(data)
+    ledgers = {noun: Ledger.from_json(noun, counts) for noun, counts in value["ledgers"].items()}
+    return Manifest(value["unit"], value["stage"], value["files"], ledgers, value["notes"])
+
+
+def read_manifests(folder: Place, unit_names: Sequence[str]) -> dict[str, Manifest]:
+    """The manifests of those of many units that are committed.
+
+    Of more than a few in an object store, one listing says which are there and whether their files are whole; then they
+    are read many at a time.
+    """
+    if isinstance(folder, Path) or len(unit_names) <= FEW:
+        read = ((name, read_manifest(folder, name)) for name in unit_names)
+        return {name: manifest for name, manifest in read if manifest is not None}
+    sizes = files_below(folder)
+    there = [name for name in unit_names if f"manifests/{name}{ENDING}" in sizes]
+    found: dict[str, Manifest] = {}
+    for name, data in zip(there, read_many([manifest_path(folder, name) for name in there]), strict=True):
+        try:
+            manifest = _parsed(data or b"")
+            if all(sizes.get(f["name"]) == f["bytes"] for f in manifest.files.values()):
+                found[name] = manifest
+        except (ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
+def unit_names(folder: Place, label: str = "") -> list[str]:
+    """The names of the units that have a manifest, sorted; of one label only, where it is given."""
+    names = names_in(folder / "manifests", f"{label}-" if label else "")
+    return [name.removesuffix(ENDING) for name in names if name.endswith(ENDING)]
+
+
+def committed(folder: Place, unit_name: str) -> Manifest:
     """The manifest of a unit that an earlier step committed. Raises FileNotFoundError where it is gone."""
     manifest = read_manifest(folder, unit_name)
     if manifest is None:
@@ -127,76 +183,40 @@ def committed(folder: Path, unit_name: str) -> Manifest:
     return manifest
 
 
-def write_file(path: Path, data: bytes) -> None:
-    """Write a whole file or nothing: a reader never sees half of it."""
-    with temporary(path) as draft:
-        draft.write_bytes(data)
-
-
-@contextmanager
-def temporary(path: Path) -> Iterator[Path]:
-    """A temporary path that takes the place of `path` when the block ends well, and is removed when it does not."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{TEMPORARY}{secrets.token_hex(8)}{path.suffix}")
-    try:
-        yield draft
-        _sync(draft)
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def create_json(path: Path, value: Any) -> bool:
+def create_json(path: Place, value: Any) -> bool:
     """Create a JSON file if it is not there yet. False where another was first."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f"{TEMPORARY}{secrets.token_hex(8)}.json")
-    try:
-        draft.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-        _sync(draft)
-        try:
-            os.link(draft, path)
-            return True
-        except FileExistsError:
-            return False
-    finally:
-        draft.unlink(missing_ok=True)
+    return create(path, _json(value))
 
 
-def remember(path: Path, make: Callable[[], Any]) -> Any:
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def remember(path: Place, make: Callable[[], Any]) -> Any:
     """The JSON value that `make` returned when this file was first asked for. `path` names all that it depends on."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return json.loads(read_bytes(path))
+    except _absent(path):
         value = make()
-        write_file(path, (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode())
+        write_bytes(path, _json(value))
         return value
 
 
-def sweep(folder: Path, wanted: Iterable[Manifest]) -> int:
+def sweep(folder: Place, wanted: Iterable[Manifest]) -> int:
     """Remove every file of a stage's folder that no wanted manifest names; returns how many were removed."""
-    keep = {f["name"] for m in wanted for f in m.files.values()}
-    keep |= {str(manifest_path(folder, m.unit).relative_to(folder)) for m in wanted}
-    removed = 0
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and str(path.relative_to(folder)) not in keep:
-            path.unlink(missing_ok=True)
-            removed += 1
-    return removed
+    keep: set[str] = set()
+    for manifest in wanted:
+        keep |= {f["name"] for f in manifest.files.values()} | {f"manifests/{manifest.unit}{ENDING}"}
+    stray = [name for name in files_below(folder) if name not in keep]
+    remove(folder / name for name in stray)
+    return len(stray)
 
 
-def sweep_temporary(folder: Path) -> None:
+def sweep_temporary(folder: Place) -> None:
     """Remove what a killed run left behind before it was named. Only for who holds the run's lock."""
+    if not isinstance(folder, Path):
+        sweep_scratch()
+        return
     for path in folder.rglob(f"{TEMPORARY}*"):
         if path.is_file():
             path.unlink(missing_ok=True)
-
-
-def file_sha256(path: Path) -> str:
-    """sha256 of a file's bytes, in hexadecimal."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb") as stream:
-        os.fsync(stream.fileno())

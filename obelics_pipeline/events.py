@@ -11,13 +11,27 @@ import time
 from pathlib import Path
 from typing import Any
 
+from obelics_pipeline.errors import Stopped
+from obelics_pipeline.storage import Place, read_bytes, scratch_of, write_bytes
+
+PUT_SECONDS = 30.0  # between two puts of the log to an object store, at least
+PUT_GROWTH = 1.25  # and it must have grown by so much: all puts together move five times its bytes, at most
+
 
 class EventLog:
-    """Appends to `events.jsonl`. A run that is started again goes on in the same file."""
+    """Appends to `events.jsonl`. A run that is started again goes on in the same file.
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._stream = path.open("a", encoding="utf-8")
+    Nothing can be appended to an object: there the log is a local file that is put whole, now and then and at the end.
+    A kill loses the lines since then.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._place, self._path = place, scratch_of(place)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        if not isinstance(place, Path):
+            self._path.write_bytes(_so_far(place))
+        self._stream = self._path.open("a", encoding="utf-8")
+        self._put_at, self._put_bytes = 0.0, 0
 
     def write(self, event: str, **values: Any) -> None:
         """Write one event. A full disk must not hide the error that matters, so a failed write is let go."""
@@ -25,8 +39,27 @@ class EventLog:
         with contextlib.suppress(OSError):
             self._stream.write(json.dumps(line, ensure_ascii=False) + "\n")
             self._stream.flush()
+        due = time.monotonic() - self._put_at >= PUT_SECONDS
+        if not isinstance(self._place, Path) and due and self._stream.tell() >= self._put_bytes * PUT_GROWTH:
+            self._put()
 
     def close(self) -> None:
         """Close the file."""
         with contextlib.suppress(OSError):
             self._stream.close()
+        if not isinstance(self._place, Path):
+            self._put()
+
+    def _put(self) -> None:
+        self._put_at = time.monotonic()
+        with contextlib.suppress(OSError, Stopped):
+            data = self._path.read_bytes()
+            write_bytes(self._place, data)
+            self._put_bytes = len(data)
+
+
+def _so_far(place: Place) -> bytes:
+    try:
+        return read_bytes(place)
+    except FileNotFoundError:
+        return b""

@@ -8,11 +8,14 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from obelics_pipeline.commit import file_sha256, sweep_temporary, write_file
+from obelics_pipeline.commit import sweep_temporary
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.config.run import differences, dump_config, load_resolved
 from obelics_pipeline.errors import UserError
+from obelics_pipeline.lease import leased
+from obelics_pipeline.storage import Place, file_sha256, local_copy, read_bytes, scratch_of, write_bytes
 
 ORPHANS_SECONDS = 20.0  # how long workers of a killed run may take to notice that their driver is gone
 MARK = "run.json"  # says that a folder is a run's, and under which config name it was begun
@@ -21,8 +24,9 @@ MARK = "run.json"  # says that a folder is a run's, and under which config name 
 class RunFolder:
     """Where the pieces of a run lie."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Place) -> None:
         self.path = path
+        self.scratch = scratch_of(path)  # on this machine; the folder itself where that is local
         self.extract, self.requests, self.fetch = path / "extract", path / "requests", path / "fetch"
         self.dedup, self.exchange = path / "dedup", path / "exchange"
         self.assembled, self.shards, self.images = path / "assembled", path / "shards", path / "images"
@@ -34,15 +38,25 @@ class RunFolder:
     def locked(self) -> Iterator[None]:
         """Hold the folder for one run, once the workers of a killed one are gone.
 
-        Raises UserError where another run is at work in it.
+        Raises UserError where another run is at work in it, or where it cannot be written to.
         """
+        with self._locked_here():
+            if isinstance(self.path, Path):
+                yield
+            else:
+                with leased(self.path / ".lease"):
+                    yield
+
+    @contextmanager
+    def _locked_here(self) -> Iterator[None]:
+        """Hold it against the other processes of this machine."""
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            lock = (self.path / ".lock").open("a")
+            self.scratch.mkdir(parents=True, exist_ok=True)
+            lock = (self.scratch / ".lock").open("a")
         except OSError as error:
             why = f"cannot be written to ({error.strerror})"
             raise UserError(f"--output {self.path}: {why}; give another folder") from None
-        with lock, (self.path / ".workers").open("a") as workers:
+        with lock, (self.scratch / ".workers").open("a") as workers:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -66,15 +80,15 @@ class RunFolder:
                     "give an empty or new folder"
                 )
         else:
-            begun = json.loads(mark.read_text(encoding="utf-8"))["config"]
+            begun = json.loads(read_bytes(mark))["config"]
             if begun != name and not force:
                 raise UserError(
                     f"--output {self.path}: holds the output of config {begun}, not of {name}; give another folder, "
                     "or --force to redo there what differs"
                 )
-        changed = differences(load_resolved(self.config), config) if self.config.exists() else []
-        write_file(mark, (json.dumps({"config": name}) + "\n").encode())
-        write_file(self.config, dump_config(config).encode())
+        changed = differences(self._earlier_config(), config) if self.config.exists() else []
+        write_bytes(mark, (json.dumps({"config": name}) + "\n").encode())
+        write_bytes(self.config, dump_config(config).encode())
         return changed
 
     def refuse_other_input(self, names: Iterable[str]) -> None:
@@ -90,26 +104,30 @@ class RunFolder:
         """The names of sources that are not what an earlier run read under the same name; remembers the new state."""
         known = self._known_inputs()
         changed = {name for name, version in versions.items() if known.get(name, version) != version}
-        write_file(self.inputs, (json.dumps(dict(versions), indent=1) + "\n").encode())
+        write_bytes(self.inputs, (json.dumps(dict(versions), indent=1) + "\n").encode())
         return changed
 
+    def _earlier_config(self) -> dict[str, Any]:
+        with local_copy(self.config) as path:
+            return load_resolved(path)
+
     def _known_inputs(self) -> dict[str, str]:
-        known: dict[str, str] = json.loads(self.inputs.read_text(encoding="utf-8")) if self.inputs.exists() else {}
+        known: dict[str, str] = json.loads(read_bytes(self.inputs)) if self.inputs.exists() else {}
         return known
 
     def is_validated(self) -> bool:
         """Whether the shards that the manifest lists were all read back."""
         try:
-            return self.validated.read_text(encoding="utf-8").strip() == file_sha256(self.manifest)
+            return read_bytes(self.validated).decode().strip() == file_sha256(self.manifest)
         except OSError:
             return False
 
     def mark_validated(self) -> None:
         """Note that they were: a run that is killed before must check when it goes on."""
-        write_file(self.validated, f"{file_sha256(self.manifest)}\n".encode())
+        write_bytes(self.validated, f"{file_sha256(self.manifest)}\n".encode())
 
 
-def _wait_for(workers: int, folder: Path) -> None:
+def _wait_for(workers: int, folder: Place) -> None:
     deadline = time.monotonic() + ORPHANS_SECONDS
     while True:
         try:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from obelics_pipeline.commit import Manifest, read_manifest
+from obelics_pipeline.commit import Manifest, read_manifests
 from obelics_pipeline.display import Display
 from obelics_pipeline.engines.engine import Engine, Failure, Work
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.events import EventLog
 from obelics_pipeline.ledger import Ledger, total
+from obelics_pipeline.storage import Place
 from obelics_pipeline.unit import Unit
 
 
@@ -25,13 +25,13 @@ class StageRunner:
         self.fresh = 0  # units done by this run, not by an earlier one
         self.ledgers: dict[str, dict[str, Ledger]] = {}  # stage -> noun -> the sum over its units
 
-    def map(self, stage: str, work: Work, units: Sequence[Unit], folder: Path, part_of: str = "") -> list[Manifest]:
+    def map(self, stage: str, work: Work, units: Sequence[Unit], folder: Place, part_of: str = "") -> list[Manifest]:
         """The manifests of all units that could be done, in the order of `units`; the others are in `failures`.
 
         `part_of` names the stage that a step without a name of its own on the command line belongs to. Raises
         UserError where a stage that was not asked for has work left.
         """
-        done = {unit.name: manifest for unit in units if (manifest := read_manifest(folder, unit.name)) is not None}
+        done = read_manifests(folder, [unit.name for unit in units])
         todo = [unit for unit in units if unit.name not in done]
         if todo and (part_of or stage) not in self._only:
             raise UserError(f"--stage: {part_of or stage} has {len(todo)} of {len(units)} units to do; name it as well")

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from obelics_pipeline.document import Document, ImageNode, Node, TextNode, general_metadata, interleave, to_json
+from obelics_pipeline.storage import Place, open_parquet, read_schema
 
 PUBLISHED = pa.schema(
     [
@@ -42,6 +43,7 @@ _NODE_FIELDS: dict[str, pa.DataType] = {
     "format": pa.string(),
     "sha256": pa.string(),
     "n_bytes": pa.int64(),
+    "look": pa.string(),
 }
 _IMAGE_FIELDS = tuple(name for name in _NODE_FIELDS if name not in ("kind", "role", "reason", "failed", "of", "text"))
 _PROVENANCE = ("url", "warc_filename", "warc_record_offset", "warc_record_length")
@@ -155,18 +157,21 @@ def _image_arrays(nodes: Sequence[Node]) -> dict[str, pa.Array]:
     return arrays
 
 
-def score_columns(path: Path) -> tuple[list[str], list[str]]:
+def score_columns(path: Place) -> tuple[list[str], list[str]]:
     """The names of the document and the paragraph scores in a file of documents."""
-    schema = pq.read_schema(path)
+    return _scores_of(read_schema(path))
+
+
+def _scores_of(schema: pa.Schema) -> tuple[list[str], list[str]]:
     nodes = schema.field("nodes").type.value_type
     paragraph = [field.name.removeprefix("score_") for field in nodes if field.name.startswith("score_")]
     return [field.name for field in schema if pa.types.is_floating(field.type)], paragraph
 
 
-def read_documents(path: Path, start: int = 0, stop: int | None = None) -> Iterator[Document]:
+def read_documents(path: Place, start: int = 0, stop: int | None = None) -> Iterator[Document]:
     """The documents of one file, in order; `start` and `stop` are rows. One row group is held at a time."""
-    with pq.ParquetFile(path) as source:
-        score_names, _ = score_columns(path)
+    with open_parquet(path) as source:
+        score_names, _ = _scores_of(source.schema_arrow)
         row = 0
         for group in range(source.num_row_groups):
             n = source.metadata.row_group(group).num_rows
@@ -178,7 +183,7 @@ def read_documents(path: Path, start: int = 0, stop: int | None = None) -> Itera
             row += n
 
 
-def read_kept(path: Path) -> Iterator[Document]:
+def read_kept(path: Place) -> Iterator[Document]:
     """The kept documents of one file, in order."""
     score_names, _ = score_columns(path)
     for _rows, table in kept_rows(path, _columns(score_names)):
@@ -186,9 +191,9 @@ def read_kept(path: Path) -> Iterator[Document]:
             yield _from_row(value, score_names)
 
 
-def kept_rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[list[int], pa.Table]]:
+def kept_rows(path: Place, columns: Sequence[str]) -> Iterator[tuple[list[int], pa.Table]]:
     """Some columns of the kept documents, a row group at a time, with their rows in the file."""
-    with pq.ParquetFile(path) as source:
+    with open_parquet(path) as source:
         start = 0
         for group in range(source.num_row_groups):
             table = source.read_row_group(group, columns=list(dict.fromkeys([*columns, "reason"])))

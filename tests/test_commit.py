@@ -12,9 +12,9 @@ from obelics_pipeline.commit import (
     remember,
     sweep,
     sweep_temporary,
-    write_file,
 )
 from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.storage import write_bytes
 from obelics_pipeline.unit import Unit, digest
 
 UNIT = Unit("extract", "0123456789abcdef", "crawl-000")
@@ -96,8 +96,8 @@ def test_what_a_kill_left_half_written_is_swept(tmp_path: Path) -> None:
 
 
 def test_a_file_is_written_whole(tmp_path: Path) -> None:
-    write_file(tmp_path / "a" / "b.json", b"1")
-    write_file(tmp_path / "a" / "b.json", b"22")
+    write_bytes(tmp_path / "a" / "b.json", b"1")
+    write_bytes(tmp_path / "a" / "b.json", b"22")
     assert [p.read_bytes() for p in (tmp_path / "a").iterdir()] == [b"22"]
 
 

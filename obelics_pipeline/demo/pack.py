@@ -11,8 +11,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from obelics_pipeline.commit import write_file
 from obelics_pipeline.demo.pages import Page, hosts, pages, peculiarities
+from obelics_pipeline.storage import write_bytes
 
 if TYPE_CHECKING:
     from warcio.warcwriter import WARCWriter
@@ -52,7 +52,7 @@ def pack(folder: Path) -> list[Path]:
         path = folder / name
         data = _warc(name, mine)
         if not path.is_file() or path.read_bytes() != data:  # a file left as it was is no new input to a second run
-            write_file(path, data)
+            write_bytes(path, data)
         paths.append(path)
     return paths
 

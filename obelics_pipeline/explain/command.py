@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from obelics_pipeline.commit import write_file
 from obelics_pipeline.config import RunConfig, load_config
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.explain.account import Account, account_of
@@ -14,6 +14,9 @@ from obelics_pipeline.explain.in_run import fates_of, find_in_run, noted_inputs
 from obelics_pipeline.explain.record import find_warc, is_warc, page_in_file, pointed_at, record_at, record_of
 from obelics_pipeline.explain.side_by_side import side_by_side
 from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.read.remote import is_remote
+from obelics_pipeline.storage import Place, local_copy, write_bytes
+from obelics_pipeline.storage import place as place_of
 
 DEFAULT_CONFIG = "default"  # of a file that is no run's
 
@@ -27,10 +30,10 @@ def explain(
     only page; or a file with a page and its address. `config` is the run's own, or default, unless it is named;
     `inputs` say where a run's WARC files are now. Raises UserError.
     """
-    if Path(place).is_dir():
+    if (folder := _folder(place)) is not None:
         if which is None:
             raise UserError(f"{place}: say which record: obelics explain {place} DOC, or a URL")
-        return _of_run(RunFolder(Path(place)), which, config, overrides, inputs)
+        return _of_run(RunFolder(folder), which, config, overrides, inputs)
     checked = load_config(config or DEFAULT_CONFIG, overrides)
     if is_warc(place):
         return account_of(place, record_of(place, which, checked.reading), checked)
@@ -39,10 +42,17 @@ def explain(
     return account_of(place, page_in_file(Path(place), which, checked.reading), checked)
 
 
+def _folder(named: str) -> Place | None:
+    """The folder of a run, where it is one that is named: behind a URL, what is neither a WARC nor a page."""
+    if Path(named).is_dir():
+        return Path(named)
+    return place_of(named) if is_remote(named) and not is_warc(named) else None
+
+
 def write_html(account: Account, path: Path) -> None:
     """Write the page that shows raw, simplified and final side by side. Raises UserError where it cannot be written."""
     try:
-        write_file(path, side_by_side(account).encode())
+        write_bytes(path, side_by_side(account).encode())
     except OSError as error:
         raise UserError(f"--html {path}: cannot be written: {error.strerror}") from None
 
@@ -51,7 +61,8 @@ def _of_run(
     folder: RunFolder, which: str, config: str | None, overrides: Sequence[str], inputs: Sequence[str]
 ) -> Account:
     found = find_in_run(folder, which)
-    checked: RunConfig = load_config(config or str(folder.config), overrides)
+    with local_copy(folder.config) if config is None else nullcontext(config) as path:
+        checked: RunConfig = load_config(str(path), overrides)
     name, patterns = found.warc_filename, [*inputs, *noted_inputs(folder)]
     path = find_warc(name, patterns, checked.reading)
     if name.endswith(".parquet"):

@@ -6,15 +6,13 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
-from obelics_pipeline.commit import Manifest, read_manifest
+from obelics_pipeline.commit import Manifest, read_manifest, read_manifests, unit_names
 from obelics_pipeline.document import Document
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.storage import Place, read_bytes, read_table, size_of
 from obelics_pipeline.tables import read_documents
 
 _DOC_ID = re.compile(r"[0-9a-f]{32}")
@@ -83,18 +81,15 @@ def fates_of(folder: RunFolder, unit: str, doc_ids: Sequence[str]) -> dict[str, 
 def noted_inputs(folder: RunFolder) -> list[str]:
     """What the runs in a folder were given as input, the last run's first, as it was written on the command line."""
     try:
-        lines = folder.events.read_text(encoding="utf-8").splitlines()
+        lines = read_bytes(folder.events).decode("utf-8", "replace").splitlines()
     except OSError:
         return []
     events = [json.loads(line) for line in lines if '"run_started"' in line and line.endswith("}")]
     return list(dict.fromkeys(pattern for event in reversed(events) for pattern in event.get("inputs", ())))
 
 
-def _manifests(folder: Path) -> Iterator[Manifest]:
-    for path in sorted((folder / "manifests").glob("*.json")):
-        manifest = read_manifest(folder, path.stem)
-        if manifest is not None:
-            yield manifest
+def _manifests(folder: Place) -> Iterator[Manifest]:
+    return iter(read_manifests(folder, unit_names(folder)).values())
 
 
 def _of_document(folder: RunFolder, manifests: Sequence[Manifest], doc_id: str) -> InRun | None:
@@ -116,7 +111,7 @@ def _of_document(folder: RunFolder, manifests: Sequence[Manifest], doc_id: str) 
 def _of_url(folder: RunFolder, manifests: Sequence[Manifest], url: str) -> InRun | None:
     found: list[tuple[str, dict[str, Any]]] = []
     for manifest in manifests:
-        table = pq.read_table(manifest.path(folder.extract, "records"), filters=[("url", "==", url)])
+        table = read_table(manifest.path(folder.extract, "records"), filters=[("url", "==", url)])
         found += [(manifest.unit, row) for row in table.to_pylist()]
     if not found:
         return None
@@ -134,22 +129,22 @@ def _of_url(folder: RunFolder, manifests: Sequence[Manifest], url: str) -> InRun
     )
 
 
-def _documents(folder: Path, units: Sequence[str], doc_ids: Sequence[str]) -> dict[str, Document]:
+def _documents(folder: Place, units: Sequence[str], doc_ids: Sequence[str]) -> dict[str, Document]:
     found: dict[str, Document] = {}
     for unit in units:
         manifest = read_manifest(folder, unit)
         if manifest is None:
             continue
         path = manifest.path(folder, "data")
-        for row, doc_id in enumerate(pq.read_table(path, columns=["doc_id"])["doc_id"].to_pylist()):
+        for row, doc_id in enumerate(read_table(path, ["doc_id"])["doc_id"].to_pylist()):
             if doc_id in doc_ids:
                 found[doc_id] = next(read_documents(path, row, row + 1))
     return found
 
 
 def _index_rows(folder: RunFolder, doc_ids: Sequence[str]) -> dict[str, tuple[str, int, int]]:
-    if not doc_ids or not folder.index.exists():
+    if not doc_ids or size_of(folder.index) is None:
         return {}
     columns = ["doc_id", "shard", "offset", "length"]
-    table = pq.read_table(folder.index, columns=columns, filters=[("doc_id", "in", list(doc_ids))])
+    table = read_table(folder.index, columns, filters=[("doc_id", "in", list(doc_ids))])
     return {row["doc_id"]: (row["shard"], row["offset"], row["length"]) for row in table.to_pylist()}

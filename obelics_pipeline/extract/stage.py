@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import Attempt, Manifest, read_manifest
+from obelics_pipeline.commit import Attempt, Manifest, read_manifest, read_manifests, unit_names
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.document import Document, ImageNode, Node, TextNode, make_doc_id
 from obelics_pipeline.errors import UserError
@@ -24,6 +24,7 @@ from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.read.page import Page, Skipped
 from obelics_pipeline.read.ranges import ReadTask
 from obelics_pipeline.read.records import read_task
+from obelics_pipeline.storage import Place, read_bytes, scratch_of
 from obelics_pipeline.tables import DocumentWriter, read_documents
 from obelics_pipeline.unit import Unit, digest
 
@@ -70,7 +71,7 @@ def _payload(task: ReadTask, measured: str, everything: bool) -> dict[str, Any]:
     return {"task": task.to_json(), "measured": digest(measured, _range(task)), "everything": everything}
 
 
-def extract_unit(unit: Unit, *, folder: Path, config: RunConfig) -> Manifest:
+def extract_unit(unit: Unit, *, folder: Place, config: RunConfig) -> Manifest:
     """Read, extract, measure and decide one unit; return at once where it is committed already.
 
     Where only thresholds of documents changed since an earlier run, the stored documents are decided anew and no
@@ -87,10 +88,10 @@ def extract_unit(unit: Unit, *, folder: Path, config: RunConfig) -> Manifest:
             source = _decide_again(earlier.path(folder, "data"), measuring)
             _write_documents(source, attempt.file("data", ".parquet"), config, documents)
             records = earlier.ledgers["records"]
-            attempt.file("records", ".parquet").write_bytes(earlier.path(folder, "records").read_bytes())
+            attempt.file("records", ".parquet").write_bytes(read_bytes(earlier.path(folder, "records")))
         else:
             records = Ledger("records")
-            with Suspects(folder / f".tmp-suspects-{unit.label}", unit.crashes) as suspects:
+            with Suspects(scratch_of(folder) / f".tmp-suspects-{unit.label}", unit.crashes) as suspects:
                 rows: list[dict[str, Any]] = []
                 source = _measure(_documents(unit, config, records, rows, suspects), measuring, unit)
                 _write_documents(source, attempt.file("data", ".parquet"), config, documents)
@@ -99,17 +100,12 @@ def extract_unit(unit: Unit, *, folder: Path, config: RunConfig) -> Manifest:
         return attempt.commit([records, documents], {"measured": unit.payload["measured"]})
 
 
-def _earlier(folder: Path, unit: Unit) -> Manifest | None:
+def _earlier(folder: Place, unit: Unit) -> Manifest | None:
     """A committed unit of the same range in which the same things were measured."""
-    for path in sorted((folder / "manifests").glob(f"{_escape(unit.label)}-*.json")):
-        manifest = read_manifest(folder, path.stem)
-        if manifest is not None and manifest.notes.get("measured") == unit.payload["measured"]:
+    for manifest in read_manifests(folder, unit_names(folder, unit.label)).values():
+        if manifest.notes.get("measured") == unit.payload["measured"]:
             return manifest
     return None
-
-
-def _escape(name: str) -> str:
-    return name.replace("[", "[[]")
 
 
 @functools.lru_cache(maxsize=1)
@@ -137,7 +133,7 @@ def _measure(documents: Iterator[Document], measurer: Measurer, unit: Unit) -> I
         yield from batch
 
 
-def _decide_again(path: Path, measurer: Measurer) -> Iterator[Document]:
+def _decide_again(path: Place, measurer: Measurer) -> Iterator[Document]:
     for document in read_documents(path):
         measurer.decide(document)
         yield document

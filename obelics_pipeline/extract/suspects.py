@@ -23,6 +23,7 @@ class Suspects:
 
     def __enter__(self) -> Suspects:
         if self._active:
+            self._notes.parent.mkdir(parents=True, exist_ok=True)
             self.guilty = _guilty(self._notes)
             self._stream = self._notes.open("a", encoding="utf-8")
             self._stream.write(f"{_NEW_TRY}\n")

@@ -59,7 +59,7 @@ def fetch_bucket(
 
 
 def _has_image(result: FetchResult, store: ImageStore) -> bool:
-    return result.sha256 is None or store.path(result.sha256).exists()
+    return result.sha256 is None or store.has(result.sha256)
 
 
 @dataclass(frozen=True, slots=True)

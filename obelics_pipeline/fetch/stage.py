@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest
+from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest, read_manifests, unit_names
 from obelics_pipeline.config import FetchingConfig
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.result import RESULT_SCHEMA, FetchResult, results_from_table, results_to_table
 from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.storage import Place, open_parquet, read_table, scratch_of
 from obelics_pipeline.unit import Unit, digest
 
 STAGE = "fetch"
@@ -38,8 +38,8 @@ def request_units(documents: Sequence[Manifest], config: FetchingConfig, rules: 
 def request_unit(
     unit: Unit,
     *,
-    folder: Path,
-    document_folder: Path,
+    folder: Place,
+    document_folder: Place,
     buckets: int,
     url_reason: Callable[[str], str | None],
 ) -> Manifest:
@@ -55,9 +55,9 @@ def request_unit(
         return attempt.commit([], {"rows": {"data": len(urls)}})
 
 
-def _kept_images(path: Path) -> Iterator[str]:
+def _kept_images(path: Place) -> Iterator[str]:
     """The image URLs of kept documents, read from their two columns alone."""
-    with pq.ParquetFile(path) as source:
+    with open_parquet(path) as source:
         for group in range(source.num_row_groups):
             table = source.read_row_group(group, columns=["reason", "images"])
             for reason, images in zip(table["reason"].to_pylist(), table["images"].to_pylist(), strict=True):
@@ -66,7 +66,7 @@ def _kept_images(path: Path) -> Iterator[str]:
 
 
 def fetch_units(
-    requests: Dealt, folder: Path, config: FetchingConfig, retry: Sequence[str] = ()
+    requests: Dealt, folder: Place, config: FetchingConfig, retry: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
     """One unit (as JSON) per bucket with requests. `retry` names the reasons whose URLs are to be asked once more."""
     units = []
@@ -75,7 +75,7 @@ def fetch_units(
         asked = hashlib.sha256("\n".join(f"{partition} {url}" for partition, url in rows).encode()).hexdigest()
         earlier = list(earlier_results(folder, int(bucket), config))
         generation = max((g for g, _ in earlier), default=0)
-        known = [result for _, path in earlier if retry for result in results_from_table(pq.read_table(path))]
+        known = [result for _, path in earlier if retry for result in results_from_table(read_table(path))]
         if any(_retried(result, retry) for result in known):
             generation += 1
         units.append(
@@ -102,7 +102,7 @@ def fetch_unit_of(value: dict[str, Any]) -> Unit:
     return Unit(STAGE, id_, f"bucket-{value['bucket']:04d}", value)
 
 
-def fetch_unit(unit: Unit, *, folder: Path, request_folder: Path, images: Path, config: FetchingConfig) -> Manifest:
+def fetch_unit(unit: Unit, *, folder: Place, request_folder: Place, images: Place, config: FetchingConfig) -> Manifest:
     """Fetch the URLs of one bucket, each once; what an earlier unit of the bucket found is not asked again."""
     done = read_manifest(folder, unit.name)
     if done is not None:
@@ -110,7 +110,7 @@ def fetch_unit(unit: Unit, *, folder: Path, request_folder: Path, images: Path, 
     rows = _request_rows([request_folder / name for name in unit.payload["requests"]])
     urls = sorted({url for _, url in rows})
     previous = _previous(folder, unit, config)
-    journal = folder / "journal" / f"{unit.name}.jsonl"
+    journal = scratch_of(folder) / "journal" / f"{unit.name}.jsonl"
     journal.parent.mkdir(parents=True, exist_ok=True)
     results = fetch_bucket(urls, config, ImageStore(images), previous, journal)
     with Attempt(folder, unit) as attempt:
@@ -122,29 +122,28 @@ def fetch_unit(unit: Unit, *, folder: Path, request_folder: Path, images: Path, 
     return manifest
 
 
-def _request_rows(paths: Sequence[Path]) -> list[tuple[str, str]]:
+def _request_rows(paths: Sequence[Place]) -> list[tuple[str, str]]:
     """(partition, url) of a bucket, in a fixed order."""
     rows: list[tuple[str, str]] = []
     for path in paths:
-        table = pq.read_table(path, columns=["partition", "url"])
+        table = read_table(path, ["partition", "url"])
         rows += zip(table["partition"].to_pylist(), table["url"].to_pylist(), strict=True)
     return sorted(rows)
 
 
-def earlier_results(folder: Path, bucket: int, config: FetchingConfig) -> Iterator[tuple[int, Path]]:
+def earlier_results(folder: Place, bucket: int, config: FetchingConfig) -> Iterator[tuple[int, Place]]:
     """(generation, file) of every committed unit of a bucket that was fetched under the same config, oldest first."""
     found = []
-    for path in (folder / "manifests").glob(f"bucket-{bucket:04d}-*.json"):
-        manifest = read_manifest(folder, path.stem)
-        if manifest is not None and manifest.notes["identity"] == identity(config):
+    for manifest in read_manifests(folder, unit_names(folder, f"bucket-{bucket:04d}")).values():
+        if manifest.notes["identity"] == identity(config):
             found.append((manifest.notes["generation"], manifest.unit, manifest.path(folder, "data")))
-    return ((generation, path) for generation, _, path in sorted(found))
+    return ((generation, path) for generation, _, path in sorted(found, key=lambda item: item[:2]))
 
 
-def _previous(folder: Path, unit: Unit, config: FetchingConfig) -> dict[str, FetchResult]:
+def _previous(folder: Place, unit: Unit, config: FetchingConfig) -> dict[str, FetchResult]:
     known: dict[str, FetchResult] = {}
     for generation, path in earlier_results(folder, unit.payload["bucket"], config):
-        for result in results_from_table(pq.read_table(path)):
+        for result in results_from_table(read_table(path)):
             asked_again = generation < unit.payload["generation"] and _retried(result, unit.payload["retry"])
             if not asked_again:
                 known[result.url] = result

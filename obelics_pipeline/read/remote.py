@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from fsspec.core import url_to_fs
 
+from obelics_pipeline.access import KNOWN, lacks_credentials, missing_package
 from obelics_pipeline.config.reading import ReadingConfig
 from obelics_pipeline.errors import UserError
 
@@ -16,8 +17,6 @@ TAIL_PIECE = 512 * 1024  # bytes of one request beyond it, where only the rest o
 HEAD_PIECE = 4096  # bytes of one request before it, at least
 HELD_PIECES = 3  # pieces in memory: the one being read, and those just before it
 MAX_WAIT = 60.0  # seconds between two tries, at most
-EXTRAS = {"s3": "s3", "s3a": "s3"}  # protocol -> extra of this package that brings its file system
-PACKAGES = {"gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs", "hf": "huggingface_hub"}
 
 
 class NoRangesError(OSError):
@@ -41,12 +40,9 @@ def file_system(url: str, config: ReadingConfig) -> tuple[Any, str]:
     try:
         return url_to_fs(url, **_options(protocol, config))  # type: ignore[no-any-return]
     except ImportError:
-        extra = EXTRAS.get(protocol)
-        what = f"obelics-pipeline[{extra}]" if extra else PACKAGES.get(protocol, f"the fsspec package for {protocol}")
-        raise UserError(f"{url}: reading {protocol}:// needs a further package: pip install '{what}'") from None
+        raise UserError(missing_package(url)) from None
     except ValueError as error:
-        known = ", ".join(("s3", "https", "http", "gs"))
-        raise UserError(f"{url}: {error}; valid are paths and URLs of {known}") from None
+        raise UserError(f"{url}: {error}; valid are paths and URLs of {', '.join(KNOWN)}") from None
 
 
 def _options(protocol: str, config: ReadingConfig) -> dict[str, Any]:
@@ -70,6 +66,8 @@ def with_retries(what: str, action: Callable[[], T], config: ReadingConfig) -> T
         except Exception as error:  # aiohttp, botocore and gcsfs each have their own; all of them may pass
             if getattr(error, "status", None) in GONE:
                 raise FileNotFoundError(f"{what}: {error}") from None
+            if lacks_credentials(error):
+                raise PermissionError(f"{what}: {error}") from None
             if attempt == config.request_retries:
                 raise OSError(f"{what}: {type(error).__name__}: {error} (tried {attempt + 1} times)") from None
             time.sleep(min(config.retry_wait_seconds * 2**attempt, MAX_WAIT))

@@ -9,13 +9,13 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-from obelics_pipeline.commit import file_sha256
 from obelics_pipeline.shard.check_picture import picture_problems
 from obelics_pipeline.shard.check_record import NotJson, parse_json, record_problems
 from obelics_pipeline.shard.manifest import Promises, ShardEntry
 from obelics_pipeline.shard.readback import datasets_problems, webdataset_problems
 from obelics_pipeline.shard.record import content_sha256
 from obelics_pipeline.shard.tar import CHUNK, Member, Placed, TarDamaged, read_members, shard_size
+from obelics_pipeline.storage import file_sha256
 
 Row = Mapping[str, Any]
 

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_origin, get_type_hints
 
-from obelics_pipeline.commit import file_sha256, write_file
 from obelics_pipeline.config.run import RunConfig
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.storage import Place, file_sha256, read_bytes, write_bytes
 
 FORMAT = "obelics-shards-1"
 FILE, INDEX, SHARDS = "manifest.json", "index.parquet", "shards"
@@ -95,17 +95,17 @@ def shard_entry(path: Path, rows: Sequence[Mapping[str, Any]]) -> ShardEntry:
     return ShardEntry(path.name, file_sha256(path), path.stat().st_size, len(rows), texts, images, files)
 
 
-def write_manifest(folder: Path, manifest: RunManifest) -> None:
+def write_manifest(folder: Place, manifest: RunManifest) -> None:
     """Write it whole or not at all: a folder with a manifest is a finished run."""
     text = json.dumps(manifest.to_json(), ensure_ascii=False, indent=1) + "\n"
-    write_file(folder / FILE, text.encode())
+    write_bytes(folder / FILE, text.encode())
 
 
-def read_manifest(folder: Path) -> RunManifest:
+def read_manifest(folder: Place) -> RunManifest:
     """The manifest of a finished run. Raises UserError for a folder that is none, or whose manifest is not ours."""
     path = folder / FILE
     try:
-        value = json.loads(path.read_bytes())
+        value = json.loads(read_bytes(path))
     except OSError:
         raise UserError(f"{folder}: no finished run is there ({FILE} is missing); give the --output of a run") from None
     except ValueError as error:
@@ -120,9 +120,9 @@ def read_manifest(folder: Path) -> RunManifest:
         raise UserError(f"{path}: not the manifest of a run ({type(error).__name__}: {error})") from None
 
 
-def stated_counts(folder: Path) -> dict[str, Any]:
+def stated_counts(folder: Place) -> dict[str, Any]:
     """The sums as they stand in the file, for comparison with its list of shards."""
-    counts: dict[str, Any] = json.loads((folder / FILE).read_bytes())["counts"]
+    counts: dict[str, Any] = json.loads(read_bytes(folder / FILE))["counts"]
     return counts
 
 

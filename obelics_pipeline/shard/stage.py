@@ -20,6 +20,7 @@ from obelics_pipeline.shard.index import IndexWriter, index_row
 from obelics_pipeline.shard.manifest import ShardEntry, shard_name
 from obelics_pipeline.shard.record import make_record
 from obelics_pipeline.shard.tar import ReadImage, ShardWriter
+from obelics_pipeline.storage import Place, read_table
 from obelics_pipeline.tables import DocumentWriter, read_documents, read_kept, score_columns
 from obelics_pipeline.unit import Unit, digest
 
@@ -45,7 +46,13 @@ def assemble_units(documents: Sequence[Manifest], answers: Dealt, overused: Deal
 
 
 def assemble_unit(
-    unit: Unit, *, folder: Path, document_folder: Path, config: RunConfig, read_answers: Answers, score: ParagraphScore
+    unit: Unit,
+    *,
+    folder: Place,
+    document_folder: Place,
+    config: RunConfig,
+    read_answers: Answers,
+    score: ParagraphScore,
 ) -> Manifest:
     """Bring the kept documents of one unit together with their images, and decide them."""
     done = read_manifest(folder, unit.name)
@@ -72,7 +79,7 @@ def assemble_unit(
 
 def plan_tars(
     assembled: Sequence[Manifest],
-    folder: Path,
+    folder: Place,
     config: RunConfig,
     score_names: Sequence[str],
     left_out: Mapping[str, Sequence[int]],
@@ -111,12 +118,12 @@ def plan_tars(
     return units
 
 
-def _sizes(path: Path) -> Iterator[tuple[int, int]]:
-    table = pq.read_table(path)
+def _sizes(path: Place) -> Iterator[tuple[int, int]]:
+    table = read_table(path)
     return zip(table["row"].to_pylist(), table["bytes"].to_pylist(), strict=True)
 
 
-def tar_unit(unit: Unit, *, folder: Path, assembled_folder: Path, read_image: ReadImage) -> Manifest:
+def tar_unit(unit: Unit, *, folder: Place, assembled_folder: Place, read_image: ReadImage) -> Manifest:
     """Write one tar and its part of the index."""
     done = read_manifest(folder, unit.name)
     if done is not None:
@@ -142,7 +149,7 @@ def shard_entries(manifests: Sequence[Manifest]) -> tuple[ShardEntry, ...]:
     return tuple(ShardEntry(f["name"], f["sha256"], f["bytes"], **notes) for f, notes in files)
 
 
-def _kept(unit: Unit, folder: Path) -> Iterator[Document]:
+def _kept(unit: Unit, folder: Place) -> Iterator[Document]:
     for span in unit.payload["spans"]:
         path = committed(folder, span["unit"]).path(folder, "data")
         for row, document in enumerate(read_documents(path, span["start"], span["stop"]), span["start"]):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +13,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import TEMPORARY, file_sha256
 from obelics_pipeline.shard.check_shard import shard_problems, skipped_checks
 from obelics_pipeline.shard.index import index_schema, read_index, read_span
 from obelics_pipeline.shard.manifest import (
@@ -23,6 +24,7 @@ from obelics_pipeline.shard.manifest import (
     read_manifest,
     stated_counts,
 )
+from obelics_pipeline.storage import TEMPORARY, Place, file_sha256, local_copy, names_in, size_of
 
 ShardTask = tuple[ShardEntry, int, int]  # a shard, and its rows of the index from the first to beyond the last
 Map = Callable[[Callable[[ShardTask], list[str]], Iterable[ShardTask]], Iterable[list[str]]]
@@ -48,7 +50,7 @@ class Report:
         return [*self.problems, *(f"not checked: {line}" for line in self.skipped), f"{verdict}: {counted}"]
 
 
-def validate(folder: Path, each: Map = map) -> Report:
+def validate(folder: Place, each: Map = map) -> Report:
     """Check a run's folder. `each` maps the check of one shard over all: `map`, or a pool's (tasks are small).
 
     Raises UserError for a folder that is no finished run.
@@ -57,31 +59,39 @@ def validate(folder: Path, each: Map = map) -> Report:
     return Report(tuple(problems(folder, each)), manifest.counts(), tuple(skipped_checks()))
 
 
-def problems(folder: Path, each: Map = map) -> list[str]:
+def problems(folder: Place, each: Map = map) -> list[str]:
     """Everything that is wrong with a run's folder, a line each that names shard and document. See `validate`."""
     manifest = read_manifest(folder)
     found = [*_manifest_problems(folder, manifest), *_stray_files(folder, manifest)]
-    index = list(_index_file_problems(folder, manifest))
-    found += index
-    if not any(line.startswith(f"{INDEX}: cannot") for line in index):
-        check = partial(_check, folder, manifest.promises)
-        for lines in each(check, _tasks(folder, manifest, found)):
-            found += lines
-        found += _repeated_ids(folder)
+    try:
+        with local_copy(folder / INDEX) as index:
+            wrong = list(_index_file_problems(index, manifest))
+            found += wrong
+            if not any(line.startswith(f"{INDEX}: cannot") for line in wrong):
+                check = partial(_check, folder, manifest.promises)
+                for lines in each(check, _tasks(index, manifest, found)):
+                    found += lines
+                found += _repeated_ids(index)
+    except FileNotFoundError as error:
+        found.append(f"{INDEX}: cannot be read: {error}")
     return found
 
 
-def _check(folder: Path, promises: Promises, task: ShardTask) -> list[str]:
+def _check(folder: Place, promises: Promises, task: ShardTask) -> list[str]:
     entry, start, stop = task
     rows = read_span(folder / INDEX, start, stop)
-    return shard_problems(folder / SHARDS / entry.name, entry, rows, promises)
+    try:
+        with local_copy(folder / SHARDS / entry.name) as path:
+            return shard_problems(path, entry, rows, promises)
+    except FileNotFoundError:
+        return [f"{entry.name}: cannot be read: {os.strerror(errno.ENOENT)}"]
 
 
-def _tasks(folder: Path, manifest: RunManifest, found: list[str]) -> Iterator[ShardTask]:
+def _tasks(index: Path, manifest: RunManifest, found: list[str]) -> Iterator[ShardTask]:
     """Each shard of the manifest with its rows of the index; what does not match goes to `found`."""
     waiting = {entry.name: entry for entry in manifest.shards if _plain(entry.name)}
     start = 0
-    for name, rows in groupby(str(row["shard"]) for row in read_index(folder / INDEX, ["shard"])):
+    for name, rows in groupby(str(row["shard"]) for row in read_index(index, ["shard"])):
         stop = start + sum(1 for _ in rows)
         entry = waiting.pop(name, None)
         if entry is None:
@@ -98,7 +108,7 @@ def _plain(name: object) -> bool:
     return isinstance(name, str) and name.endswith(".tar") and name == Path(name).name and "\0" not in name
 
 
-def _manifest_problems(folder: Path, manifest: RunManifest) -> Iterator[str]:
+def _manifest_problems(folder: Place, manifest: RunManifest) -> Iterator[str]:
     counts = manifest.counts()
     if stated_counts(folder) != counts:
         yield f"manifest.json: counts are {stated_counts(folder)}, its shards sum to {counts}"
@@ -114,17 +124,16 @@ def _manifest_problems(folder: Path, manifest: RunManifest) -> Iterator[str]:
             yield f"manifest.json: {ledger.kept} {noun} kept by the ledger, {counts[noun]} in the shards"
 
 
-def _stray_files(folder: Path, manifest: RunManifest) -> Iterator[str]:
+def _stray_files(folder: Place, manifest: RunManifest) -> Iterator[str]:
     listed = {entry.name for entry in manifest.shards}
-    for path in sorted((folder / SHARDS).glob("*.tar")):
-        if path.name not in listed and not path.name.startswith(TEMPORARY):
-            yield f"{path.name}: is not in the manifest"
+    for name in names_in(folder / SHARDS):
+        if name.endswith(".tar") and name not in listed and not name.startswith(TEMPORARY):
+            yield f"{name}: is not in the manifest"
 
 
-def _index_file_problems(folder: Path, manifest: RunManifest) -> Iterator[str]:
-    path = folder / INDEX
+def _index_file_problems(path: Path, manifest: RunManifest) -> Iterator[str]:
     try:
-        if path.stat().st_size != manifest.index_bytes or file_sha256(path) != manifest.index_sha256:
+        if size_of(path) != manifest.index_bytes or file_sha256(path) != manifest.index_sha256:
             yield f"{INDEX}: its sha256 is not the manifest's"
         schema = pq.read_schema(path)
         if not schema.equals(index_schema(manifest.promises.score_names)):
@@ -136,11 +145,11 @@ def _index_file_problems(folder: Path, manifest: RunManifest) -> Iterator[str]:
         yield f"{INDEX}: cannot be read: {str(error).splitlines()[0][:200]}"
 
 
-def _repeated_ids(folder: Path) -> list[str]:
+def _repeated_ids(index: Path) -> list[str]:
     """Documents that are in the index more than once, over the whole run."""
     import duckdb
 
     query = "SELECT doc_id, count(*) FROM read_parquet(?) GROUP BY doc_id HAVING count(*) > 1 ORDER BY doc_id LIMIT 20"
     with duckdb.connect() as connection:
-        rows = connection.execute(query, [str(folder / INDEX)]).fetchall()
+        rows = connection.execute(query, [str(index)]).fetchall()
     return [f"{INDEX}: document {doc_id} is in it {n} times" for doc_id, n in rows]

@@ -9,7 +9,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from obelics_pipeline.commit import file_sha256
+from obelics_pipeline.storage import file_sha256
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.document import Document, ImageNode, Node, TextNode, make_doc_id
 from obelics_pipeline.ledger import Ledger

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from obelics_pipeline.commit import file_sha256
+from obelics_pipeline.storage import file_sha256
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.document import Node, TextNode
 from obelics_pipeline.errors import UserError
