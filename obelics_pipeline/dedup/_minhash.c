@@ -56,7 +56,7 @@ static inline Py_ssize_t words_of(const int width, const void *data, Py_ssize_t 
         if (kind == SEPARATOR)
             continue;
         if (within == SEPARATOR)
-            within = kind == MARK ? WORD : kind;
+            within = kind;
         word = word * CHARACTERS + (entry & 0xFFFFFF);
     }
     if (within != SEPARATOR)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from obelics_pipeline.dedup.characters import ALONE, IDEOGRAPHS, KIND_SHIFT, MARK, SEPARATOR, SKIPPED, TABLE_SIZE, WORD
+from obelics_pipeline.dedup.characters import ALONE, IDEOGRAPHS, KIND_SHIFT, SEPARATOR, SKIPPED, TABLE_SIZE, WORD
 
 _MASK = 2**64 - 1
 _CHARACTERS = 0x9E3779B97F4A7C15  # odd, and as good as random: of the polynomial over a word's characters
@@ -74,7 +74,7 @@ def _words(text: str, table: memoryview) -> Iterator[int]:
         if kind == SEPARATOR:
             continue
         if within == SEPARATOR:
-            within = WORD if kind == MARK else kind
+            within = kind
         word = (word * _CHARACTERS + (entry & 0xFFFFFF)) & _MASK
     if within != SEPARATOR:
         yield mixed(word)
