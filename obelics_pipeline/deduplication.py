@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from obelics_pipeline.commit import Manifest, sweep
-from obelics_pipeline.config import RunConfig
+from obelics_pipeline.config.dedup import DedupConfig
+from obelics_pipeline.corpus import STEPS, Corpus, write_corpus
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.dedup import apply, candidates, counting, keepers
 from obelics_pipeline.dedup.apply import Decide
@@ -18,19 +21,28 @@ from obelics_pipeline.engines.engine import Work
 from obelics_pipeline.exchange import Source, deal, judge, map_all, sources_of
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.stages import StageRunner
-from obelics_pipeline.storage import Place
+from obelics_pipeline.storage import Place, draft, read_schema, read_table, remove
 from obelics_pipeline.unit import Unit, digest
 
 TURNS = 200  # of bringing edges to their group's first; groups of a million documents in a chain need about 40
 
 
 class Deduplication:
-    """Runs the steps that see the whole corpus. `documents` are the committed units that hold the documents."""
+    """Runs the steps that see the whole corpus: that of this run, and of those that it is added to (`earlier`)."""
 
-    def __init__(self, folder: RunFolder, config: RunConfig, runner: StageRunner) -> None:
-        self._run, self._config, self._runner = folder, config.dedup, runner
-        self._candidates: list[Manifest] = []
+    def __init__(
+        self, folder: RunFolder, config: DedupConfig, runner: StageRunner, earlier: Sequence[Corpus] = ()
+    ) -> None:
+        self._run, self._config, self._runner, self._earlier = folder, config, runner, earlier
+        self._generation = max((corpus.generation + 1 for corpus in earlier), default=0)
+        self._steps: dict[str, list[Manifest]] = {}
         self._members = Dealt(self._folder("members"))
+        self._overused = [Dealt(folder.exchange), Dealt(folder.exchange)]  # before the fetch, and after it
+
+    def _sources(self, step: str) -> list[Source]:
+        """The messages of a step: this run's, and those of the runs that it is added to."""
+        own = sources_of(self._steps[step], self._folder(step))
+        return own + [s for corpus in self._earlier for s in sources_of(corpus.manifests(step), corpus.step(step))]
 
     def _folder(self, name: str) -> Place:
         return self._run.exchange / name
@@ -39,9 +51,9 @@ class Deduplication:
         """Find the groups of captures of one page, and of nearly the same text."""
         folder, config = self._folder("candidates"), self._config
         work = partial(candidate_unit, folder=folder, extract_folder=self._run.extract, config=config)
-        units = candidate_units(extracted, config, generation=0)
-        self._candidates = self._map("candidates", work, units, folder, "dedup")
-        dealt = deal(self._runner, self._folder("links"), sources_of(self._candidates, folder), "bucket")
+        units = candidate_units(extracted, config, self._generation)
+        self._steps["candidates"] = self._map("candidates", work, units, folder, "dedup")
+        dealt = deal(self._runner, self._folder("links"), self._sources("candidates"), "bucket")
         judgement = partial(link, threshold=config.text.threshold, buckets=config.buckets)
         settings = [candidates.VERSION, config.text.threshold, config.buckets]
         links, links_folder = judge(self._runner, "links", judgement, dealt, settings, "dedup")
@@ -74,23 +86,20 @@ class Deduplication:
             config=config,
         )
         rules = [config.paragraphs.model_dump(mode="json"), config.images.model_dump(mode="json"), config.buckets]
-        units = [self._unit("uses", c, [counting.VERSION, rules], {}) for c in self._candidates]
-        uses = self._map("uses", work, units, folder, "dedup")
-        overused = self._limit("limits", sources_of(uses, folder), "dedup")
-        return self._apply(extracted, overused, decide)
+        units = [self._unit("uses", c, [counting.VERSION, rules], {}) for c in self._steps["candidates"]]
+        self._steps["uses"] = self._map("uses", work, units, folder, "dedup")
+        self._overused[0] = self._limit("limits", self._sources("uses"), "dedup")
+        return self._apply(extracted, self._overused[0], decide)
 
     def _apply(self, extracted: Sequence[Manifest], overused: Dealt, decide: Decide) -> list[Manifest]:
         config = self._config
         settings = [apply.VERSION, config.paragraphs.model_dump(mode="json"), config.measure_again]
-        units = [
-            Unit(
-                "dedup",
-                digest(settings, m.unit, m.files["data"]["sha256"], overused.digest(m.unit)),
-                m.unit.rpartition("-")[0],
-                {"extracted": m.unit, "verdicts": overused.names(m.unit)},
-            )
-            for m in extracted
-        ]
+        units = []
+        for m in extracted:
+            partition = candidates.partition_of(m.unit, self._generation)
+            id_ = digest(settings, m.unit, m.files["data"]["sha256"], overused.digest(partition))
+            payload = {"extracted": m.unit, "partition": partition, "verdicts": overused.names(partition)}
+            units.append(Unit("dedup", id_, m.unit.rpartition("-")[0], payload))
         work = partial(
             apply.dedup_unit,
             folder=self._run.dedup,
@@ -108,7 +117,7 @@ class Deduplication:
             return Dealt(self._folder("look-verdicts"))
         by_partition = {m.notes["partition"]: m for m in documents}
         units = []
-        for c in self._candidates:
+        for c in self._steps["candidates"]:
             document = by_partition.get(c.notes["partition"])
             if document is not None:
                 settings = [counting.VERSION, document.unit, answers.digest(document.unit), config.buckets]
@@ -124,8 +133,9 @@ class Deduplication:
             read_looks=read_looks,
             config=config,
         )
-        uses = self._map("looks", work, units, folder, "dedup-images")
-        return self._limit("look-limits", sources_of(uses, folder), "dedup-images")
+        self._steps["looks"] = self._map("looks", work, units, folder, "dedup-images")
+        self._overused[1] = self._limit("look-limits", self._sources("looks"), "dedup-images")
+        return self._overused[1]
 
     def _limit(self, name: str, uses: Sequence[Source], part_of: str) -> Dealt:
         limits = limits_of(self._config.paragraphs, self._config.images)
@@ -135,21 +145,28 @@ class Deduplication:
 
     def settle(self, assembled: Sequence[Manifest]) -> list[Manifest]:
         """Keep the first of each group that passed everything else; a unit per assembled one, with what is left out."""
-        passed = self._passed(assembled)
+        own = self._passed(assembled)
+        again = self._passed_again()
         lost = Dealt(self._folder("lost"))
         edges: list[Source] = []
         for rule in keepers.RULES:
-            alive = self._alive(rule, passed, lost)
+            alive = self._alive(rule, "passed", own, lost) + self._alive(rule, "passed-again", again, lost)
             dealt = deal(self._runner, self._folder(f"firsts-{rule}"), alive, "bucket")
             units, folder = judge(self._runner, "firsts", first, dealt, keepers.VERSION, "shard")
             edges += sources_of(units, folder)
             lost = deal(self._runner, self._folder(f"lost-{rule}"), edges, "partition")
-        folder = self._folder("settled")
-        work = partial(
-            keepers.settle_unit, folder=folder, passed_folder=self._folder("passed"), lost_folder=lost.folder
-        )
-        settled = [self._after(p, "settled", lost, {"documents": p.notes["documents"]}) for p in passed]
-        return self._map("settled", work, settled, folder, "shard")
+        self._steps["passed"], self._steps["settled"] = own, self._settled("", own, lost)
+        self._list("duplicates.parquet", "settled", self._steps["settled"])
+        self._list("against-duplicates.parquet", "settled-again", self._settled("-again", again, lost))
+        self._list("against-changed.parquet", "changed", self._changes())
+        write_corpus(self._run, self._config, self._steps, self._generation, self._earlier)
+        return self._steps["settled"]
+
+    def _settled(self, suffix: str, passed: Sequence[Manifest], lost: Dealt) -> list[Manifest]:
+        folder, source = self._folder(f"settled{suffix}"), self._folder(f"passed{suffix}")
+        work = partial(keepers.settle_unit, folder=folder, passed_folder=source, lost_folder=lost.folder)
+        units = [self._after(p, "settled", lost, {"documents": p.notes["documents"]}) for p in passed]
+        return self._map(f"settled{suffix}", work, units, folder, "shard")
 
     def _passed(self, assembled: Sequence[Manifest]) -> list[Manifest]:
         config, folder = self._config, self._folder("passed")
@@ -161,7 +178,7 @@ class Deduplication:
         by_partition = {m.notes["partition"]: m for m in assembled}
         units = [
             self._unit("passed", c, [keepers.VERSION, rules, m.unit, m.files["data"]["sha256"]], {"documents": m.unit})
-            for c in self._candidates
+            for c in self._steps["candidates"]
             if (m := by_partition.get(c.notes["partition"])) is not None
         ]
         work = partial(
@@ -174,13 +191,70 @@ class Deduplication:
         )
         return self._map("passed", work, units, folder, "shard")
 
-    def _alive(self, rule: str, passed: Sequence[Manifest], lost: Dealt) -> list[Source]:
-        folder, buckets = self._folder(f"alive-{rule}"), self._config.buckets
+    def _passed_again(self) -> list[Manifest]:
+        """The kept documents of the runs that this one is added to, with the groups that they are in now."""
+        folder, manifests = self._folder("passed-again"), []
+        for corpus in self._earlier:
+            by_partition = {m.notes["partition"]: m for m in corpus.manifests("candidates")}
+            settled = {m.notes["documents"]: m for m in corpus.manifests("settled")}
+            units = []
+            for p in corpus.manifests("passed"):
+                files = {"passed": p.unit, "settled": settled[p.notes["documents"]].unit}
+                units.append(self._unit("again", by_partition[p.notes["partition"]], files, p.notes | files))
+            work = partial(
+                keepers.passed_again_unit,
+                folder=folder,
+                corpus_folders={step: corpus.step(step) for step in STEPS},
+                member_folder=self._members.folder,
+            )
+            manifests += map_all(self._runner, "passed-again", work, units, folder, "shard")
+        sweep(folder, manifests)
+        return manifests
+
+    def _list(self, name: str, step: str, manifests: Sequence[Manifest]) -> None:
+        """Gather a step's rows in one file of the run's folder, for people; a run without earlier ones has one."""
+        target = self._run.path / name
+        paths = [m.path(self._folder(step), "data") for m in manifests]
+        if not paths:
+            remove([target])
+            return
+        with draft(target) as path, pq.ParquetWriter(path, read_schema(paths[0]), compression="zstd") as writer:
+            for part in paths:
+                writer.write_table(read_table(part))
+
+    def _changes(self) -> list[Manifest]:
+        """Documents of the runs that this one is added to that would lose paragraphs or images by its counts."""
+        folder, manifests = self._folder("changed"), list[Manifest]()
+        for corpus in self._earlier:
+            verdicts = {m.notes["documents"]: m for m in corpus.manifests("settled")}
+            units = []
+            for p in corpus.manifests("passed"):
+                partition, documents = p.notes["partition"], p.notes["documents"]
+                digests = [dealt.digest(partition) for dealt in self._overused]
+                if any(digests):
+                    files = {"verdicts": [dealt.names(partition) for dealt in self._overused]}
+                    payload = {"documents": documents, "settled": verdicts[documents].unit, **files}
+                    id_ = digest(apply.VERSION, documents, digests)
+                    units.append(Unit("changed", id_, partition.rpartition("-")[0], payload))
+            work = partial(
+                apply.changed_unit,
+                folder=folder,
+                corpus_folders={"assembled": corpus.folder.assembled, "settled": corpus.step("settled")},
+                verdict_folders=[dealt.folder for dealt in self._overused],
+                config=self._config,
+            )
+            manifests += map_all(self._runner, "changed", work, units, folder, "shard")
+        sweep(folder, manifests)
+        return manifests
+
+    def _alive(self, rule: str, step: str, passed: Sequence[Manifest], lost: Dealt) -> list[Source]:
+        name, buckets = f"alive-{rule}{step.removeprefix('passed')}", self._config.buckets
+        folder = self._folder(name)
         units = [self._after(p, "alive", lost, {"rule": rule, "buckets": buckets}) for p in passed]
         work = partial(
             keepers.alive_unit,
             folder=folder,
-            passed_folder=self._folder("passed"),
+            passed_folder=self._folder(step),
             lost_folder=lost.folder,
             buckets=buckets,
         )
@@ -190,9 +264,8 @@ class Deduplication:
         """A unit on the documents of one extracted unit that needs to know their groups."""
         partition = candidate.notes["partition"]
         known = {
+            **{key: candidate.notes[key] for key in ("extracted", "partition", "generation")},
             "candidates": candidate.unit,
-            "extracted": partition,
-            "generation": candidate.notes["generation"],
             "members": self._members.names(partition),
         }
         groups = [candidate.files["pages"]["sha256"], self._members.digest(partition)]
@@ -201,9 +274,9 @@ class Deduplication:
 
     def _after(self, passed: Manifest, stage: str, lost: Dealt, settings: Mapping[str, Any]) -> Unit:
         """A unit on the documents that passed, less those that lost so far."""
-        partition = passed.notes["extracted"]
+        partition = passed.notes["partition"]
         id_ = digest(stage, passed.unit, passed.files["data"]["sha256"], lost.digest(partition), settings)
-        payload = {"passed": passed.unit, "extracted": partition, "generation": passed.notes["generation"]}
+        payload = {"passed": passed.unit, "partition": partition, "generation": passed.notes["generation"]}
         return Unit(
             stage, id_, partition.rpartition("-")[0], payload | {"lost": lost.names(partition)} | dict(settings)
         )

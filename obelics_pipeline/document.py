@@ -59,6 +59,7 @@ class ImageNode:
     sha256: str | None = None
     n_bytes: int | None = None
     of: str | None = None  # as at a text
+    look: str | None = None  # perceptual hash, 16 hexadecimal digits
 
 
 Node = TextNode | ImageNode

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from filters.rule import paragraph_score
-from obelics_pipeline.commit import Manifest, read_manifest, remember, sweep
+from obelics_pipeline.commit import Manifest, manifest_path, read_manifest, remember, sweep, unit_names
 from obelics_pipeline.config import RunConfig
+from obelics_pipeline.corpus import Corpus
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.dedup.apply import OVERUSED_LOOK, lack
 from obelics_pipeline.dedup.uses import LOOK, look_key, verdicts
@@ -45,9 +46,11 @@ class Documents:
 class Job:
     """One run's stages. Each method is a stage and returns what the next one reads."""
 
-    def __init__(self, folder: RunFolder, config: RunConfig, runner: StageRunner) -> None:
+    def __init__(
+        self, folder: RunFolder, config: RunConfig, runner: StageRunner, earlier: Sequence[Corpus] = ()
+    ) -> None:
         self.folder, self.config, self.runner = folder, config, runner
-        self._dedup = Deduplication(folder, config, runner) if config.dedup.enabled else None
+        self._dedup = Deduplication(folder, config.dedup, runner, earlier) if config.dedup.enabled else None
         self.ledgers: dict[str, Ledger] = {}  # the run's: records, documents, images, urls
 
     def extract(self, sources: Inputs) -> list[Manifest]:
@@ -67,8 +70,8 @@ class Job:
         changed = self.folder.changed_inputs(versions)
         for task in tasks:
             if task.name in changed:
-                for path in (self.folder.extract / "manifests").glob(f"{task.label}-*.json"):
-                    path.unlink()
+                folder = self.folder.extract
+                remove(manifest_path(folder, name) for name in unit_names(folder, task.label))
 
     def dedup(self, extracted: Sequence[Manifest]) -> Documents:
         """Groups of duplicates are found; what repeats over the corpus is dropped from documents."""
@@ -175,19 +178,24 @@ class Job:
     def _account(self, tars: Sequence[Manifest]) -> None:
         """The run's ledgers. What units that failed held is counted as failed; nothing else may be missing."""
         ledgers = self.runner.ledgers
-        documents = Ledger("documents")
+        documents, images = Ledger("documents"), Ledger("images")
         documents.add(ledgers["extract"].get("documents", Ledger("documents")))
+        images.add(ledgers["assemble"].get("images", Ledger("images")))
         for stage in ("dedup", "assemble", "settled"):
             if stage in ledgers:
                 entered = ledgers[stage].get("documents", Ledger("documents"))
                 self._carry(documents, entered.entered, stage)
                 documents.kept = entered.kept
                 documents.dropped.update(entered.dropped)
+        if "settled" in ledgers:
+            settled = ledgers["settled"].get("images", Ledger("images"))
+            images.kept = settled.kept
+            images.dropped.update(settled.dropped)
         self._carry(documents, sum(m.notes["documents"] for m in tars), "shard")
         self.ledgers = {
             "records": ledgers["extract"].get("records", Ledger("records")),
             "documents": documents,
-            "images": ledgers["assemble"].get("images", Ledger("images")),
+            "images": images,
             "urls": ledgers.get("fetch", {}).get("urls", Ledger("urls")),
         }
 

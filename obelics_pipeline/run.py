@@ -14,7 +14,9 @@ from types import FrameType
 from rich.console import Console
 
 from filters.rule import build_rules
+from obelics_pipeline.access import access_lost
 from obelics_pipeline.config import RunConfig, load_config
+from obelics_pipeline.corpus import read_corpora
 from obelics_pipeline.display import Display
 from obelics_pipeline.engines.attempts import DISK_FULL, disk_full
 from obelics_pipeline.engines.engine import Engine
@@ -28,35 +30,42 @@ from obelics_pipeline.read.inputs import Inputs, resolve_inputs
 from obelics_pipeline.shard.check_shard import skipped_checks
 from obelics_pipeline.shard.validate import problems
 from obelics_pipeline.stages import StageRunner
+from obelics_pipeline.storage import Place, is_local, names_in, place, remove, scratch_of
 
 STAGES = ("extract", "dedup", "fetch", "dedup-images", "shard")
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 UNIT_SECONDS = 3600.0  # a unit that takes longer is killed and tried again: nothing in it should take that long
 PRELOAD = ("obelics_pipeline.job",)  # what every unit needs, imported once before workers are forked
 
-OpenEngine = Callable[[Path], AbstractContextManager[Engine]]
+OpenEngine = Callable[[Place], AbstractContextManager[Engine]]
 
 
 def run(
     config: str,
     inputs: Sequence[str],
-    output: Path,
+    output: str | Place,
     workers: int,
     overrides: Sequence[str] = (),
     stages: Sequence[str] = STAGES,
     retry: Sequence[str] = (),
     force: bool = False,
+    against: Sequence[str] = (),
     open_engine: OpenEngine | None = None,
 ) -> int:
     """Run the main job; returns the exit code 0 (done) or 1 (finished, with failed units).
 
+    `against` are the outputs of finished runs, whose documents count and come first where duplicates are looked for.
     `open_engine` makes the engine from the run's folder; the local one with `workers` processes, where it is None.
     Raises UserError for what a person can mend, Stopped where the same command goes on later.
     """
     checked = load_config(config, overrides)
     notices = _check(checked, stages)
     sources = resolve_inputs(inputs, checked.reading)
-    folder = RunFolder(output)
+    options = checked.reading.storage_options
+    folder = RunFolder(place(str(output), options))
+    if against and not checked.dedup.enabled:
+        raise UserError("--against compares with another run, and dedup.enabled is false: leave one of the two out")
+    earlier = read_corpora(against, checked.dedup, options)
     with _stop_on_signal(), folder.locked():
         if not force:
             folder.refuse_other_input([s.name for s in sources.warcs] + [s.name for s in sources.pointers])
@@ -69,8 +78,8 @@ def run(
                     display.say(line)
                 for line in changed:
                     display.say(f"changed since the last run here: {line}; what it touches is redone")
-                with (open_engine or partial(_local_engine, workers))(output) as engine:
-                    job = Job(folder, checked, StageRunner(engine, events, display, stages))
+                with (open_engine or partial(_local_engine, workers))(folder.path) as engine:
+                    job = Job(folder, checked, StageRunner(engine, events, display, stages), earlier)
                     code = _run(job, sources, stages, retry, display)
             events.write("run_done", exit_code=code)
             return code
@@ -81,13 +90,17 @@ def run(
                 raise UserError(
                     f"{error.filename}: {error.strerror}; make it writable or give another --output"
                 ) from None
+            if (why := access_lost(error)) is not None and not is_local(folder.path):
+                raise Stopped(
+                    f"{folder.path}: no access ({why}); see the credentials; then go on by the same command"
+                ) from None
             raise
         finally:
             events.close()
 
 
-def _local_engine(workers: int, folder: Path) -> LocalEngine:
-    return LocalEngine(workers, folder, UNIT_SECONDS, PRELOAD)
+def _local_engine(workers: int, folder: Place) -> LocalEngine:
+    return LocalEngine(workers, scratch_of(folder), UNIT_SECONDS, PRELOAD)
 
 
 def _run(job: Job, sources: Inputs, stages: Sequence[str], retry: Sequence[str], display: Display) -> int:
@@ -109,14 +122,14 @@ def _run(job: Job, sources: Inputs, stages: Sequence[str], retry: Sequence[str],
 def _validate(job: Job, display: Display) -> None:
     """Read every shard back before anything is called done. Nothing new: nothing to read."""
     if not job.folder.is_validated():
-        shards = len(list(job.folder.shards.glob("*.tar")))
+        shards = sum(name.endswith(".tar") for name in names_in(job.folder.shards))
         job.runner.events.write("stage_started", stage="validate", units=shards, done=0)
         found = problems(job.folder.path, job.runner.engine.map)
         for problem in found:
             job.runner.fail("validate", problem, "the shards do not read back as written; report this as a bug")
         job.runner.events.write("stage_done", stage="validate", units=shards, failed=len(found))
         if found:
-            job.folder.manifest.unlink(missing_ok=True)
+            remove([job.folder.manifest])
         else:
             job.folder.mark_validated()
             left_out = "".join(f"; not checked: {line}" for line in skipped_checks())

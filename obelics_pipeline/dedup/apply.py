@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest
 from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.dedup.uses import (
     IMAGE_URL,
+    LOOK,
     PARAGRAPH,
     counts_as_paragraph,
     host_of,
+    look_key,
     paragraph_key,
     url_key,
     verdicts,
@@ -24,6 +29,9 @@ from obelics_pipeline.unit import Unit
 VERSION = 1  # raise it when the same verdicts would give other documents
 REPEATED, OVERUSED_URL, OVERUSED_LOOK = "repeated_paragraph", "overused_image_url", "overused_image"  # reasons of nodes
 NO_TEXT, NO_IMAGE = "no_text", "no_image"  # reasons of documents
+
+# Documents of an earlier run that would lose something, had they been in this one.
+CHANGED = pa.schema([("doc_id", pa.string()), ("paragraphs", pa.int32()), ("images", pa.int32())])
 
 Decide = Callable[[Document], None]  # sets the reason of a document that lost something
 
@@ -44,15 +52,14 @@ def dedup_unit(
     with Attempt(folder, unit) as attempt:
         with DocumentWriter(attempt.file("data", ".parquet"), *score_columns(source)) as writer:
             for document in read_kept(source):
-                lost_text = drop_paragraphs(document, paragraphs, config)
-                if lost_text + drop_images(document, images):
+                if drop_paragraphs(document, paragraphs, config) + drop_images(document, images):
                     decide(document)
                 if document.reason is None:
                     documents.keep()
                 else:
                     documents.drop(document.reason)
                 writer.write(document)
-        return attempt.commit([documents], {"partition": unit.payload["extracted"]})
+        return attempt.commit([documents], {"partition": unit.payload["partition"]})
 
 
 def drop_paragraphs(document: Document, repeated: Verdicts, config: DedupConfig) -> int:
@@ -74,6 +81,50 @@ def drop_images(document: Document, overused: Verdicts) -> int:
         first = overused.get(url_key(image.src))
         if first is not None:
             image.reason, image.of = OVERUSED_URL, first.hex()
+            dropped += 1
+    return dropped
+
+
+def changed_unit(
+    unit: Unit,
+    *,
+    folder: Place,
+    corpus_folders: Mapping[str, Place],
+    verdict_folders: Sequence[Place],
+    config: DedupConfig,
+) -> Manifest:
+    """What the verdicts of a later run would change in the documents of one assembled unit: listed, not done.
+
+    The documents are those that were kept in the end: `corpus_folders` are `assembled`, and `settled`, of their run.
+    """
+    done = read_manifest(folder, unit.name)
+    if done is not None:
+        return done
+    names = zip(verdict_folders, unit.payload["verdicts"], strict=True)
+    rows = [read_table(place / name) for place, files in names for name in files]
+    paragraphs, urls, looks = (verdicts(rows, rule) for rule in (PARAGRAPH, IMAGE_URL, LOOK))
+    settled = corpus_folders["settled"]
+    gone = set(read_table(committed(settled, unit.payload["settled"]).path(settled, "data"))["doc_id"].to_pylist())
+    source = committed(corpus_folders["assembled"], unit.payload["documents"]).path(corpus_folders["assembled"], "data")
+    found = []
+    for document in read_kept(source):
+        if document.doc_id not in gone:
+            texts = drop_paragraphs(document, paragraphs, config)
+            images = drop_images(document, urls) + drop_looks(document, looks)
+            if texts + images:
+                found.append({"doc_id": document.doc_id, "paragraphs": texts, "images": images})
+    with Attempt(folder, unit) as attempt:
+        pq.write_table(pa.Table.from_pylist(found, CHANGED), attempt.file("data", ".parquet"), compression="zstd")
+        return attempt.commit([], {"rows": {"data": len(found)}})
+
+
+def drop_looks(document: Document, overused: Verdicts) -> int:
+    """Drop the images that look like too many others; how many."""
+    dropped = 0
+    for image in document.images() if overused else ():
+        first = overused.get(look_key(image.look)) if image.look is not None else None
+        if first is not None:
+            image.reason, image.of = OVERUSED_LOOK, first.hex()
             dropped += 1
     return dropped
 

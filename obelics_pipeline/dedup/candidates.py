@@ -57,10 +57,15 @@ def candidate_units(extracted: Sequence[Manifest], config: DedupConfig, generati
             "candidates",
             digest(VERSION, m.unit, m.files["data"]["sha256"], rules, generation),
             m.unit.rpartition("-")[0],
-            {"extracted": m.unit, "generation": generation},
+            {"extracted": m.unit, "generation": generation, "partition": partition_of(m.unit, generation)},
         )
         for m in extracted
     ]
+
+
+def partition_of(extracted: str, generation: int) -> str:
+    """What an extracted unit is called in messages: the same records may be in a run and in one it is added to."""
+    return f"{extracted}@{generation}" if generation else extracted
 
 
 def candidate_unit(unit: Unit, *, folder: Place, extract_folder: Place, config: DedupConfig) -> Manifest:
@@ -70,7 +75,7 @@ def candidate_unit(unit: Unit, *, folder: Place, extract_folder: Place, config: 
         return done
     extracted = committed(extract_folder, unit.payload["extracted"])
     pages, messages = PagesTable(), [CANDIDATES.empty_table()]
-    place = {"generation": unit.payload["generation"], "partition": extracted.unit}
+    place = {key: unit.payload[key] for key in ("generation", "partition")}
     signed = signer(config.text) if config.text.enabled else None
     first_of_signature: dict[bytes, int] = {}
     source = kept_pages(extracted.path(extract_folder, "data"), config)
@@ -85,7 +90,7 @@ def candidate_unit(unit: Unit, *, folder: Place, extract_folder: Place, config: 
     with Attempt(folder, unit) as attempt:
         pq.write_table(table, attempt.file("data", ".parquet"), compression="zstd")
         pq.write_table(pages.table(), attempt.file("pages", ".parquet"), compression="zstd")
-        notes = {"rows": {"data": table.num_rows}, **place}
+        notes = {"rows": {"data": table.num_rows}, "extracted": extracted.unit, **place}
         return attempt.commit([], notes)
 
 

@@ -80,7 +80,7 @@ def _count(unit: Unit, folder: Place, source: Place, groups: Groups, uses: UsesO
         user = User(page.row, page.doc, page.recency)
         for use in uses(document, page, groups.counts(page)):
             sums.add(use, user)
-    partition = unit.payload["extracted"]
+    partition = unit.payload["partition"]
     table = sums.table(unit.payload["generation"], partition, buckets)
     with Attempt(folder, unit) as attempt:
         pq.write_table(table, attempt.file("data", ".parquet"), compression="zstd")

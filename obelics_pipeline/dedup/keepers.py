@@ -22,6 +22,7 @@ from obelics_pipeline.unit import Unit
 
 VERSION = 1  # raise it when the same documents would give other keys
 IMAGE_SET = "image_set"  # rule
+DOCUMENT_DROPPED = "document_dropped"  # of an image nothing is wrong with, as in shard.assemble
 RULES = (URL, TEXT, IMAGE_SET)  # in this order: what lost as a capture is no longer there to be a text's first
 REASONS = {URL: "duplicate_url", TEXT: "duplicate_text", IMAGE_SET: "duplicate_image_set"}  # of documents
 
@@ -30,6 +31,7 @@ PASSED = pa.schema(
     [
         pa.field("row", pa.int32()),  # of the assembled documents
         pa.field("doc", pa.binary()),
+        pa.field("images", pa.int32()),  # how many
         pa.field("page", pa.int32()),  # the parts of a split page share it
         pa.field("place", pa.int32()),  # row of the extracted documents: the place in messages.ORDER
         pa.field("recency", pa.int64()),
@@ -68,34 +70,61 @@ def passed_unit(
     groups = read_groups(unit, candidate_folder, member_folder)
     rows: list[dict[str, Any]] = []
     source = committed(assembled_folder, unit.payload["documents"]).path(assembled_folder, "data")
-    for numbers, table in kept_rows(source, ["doc_id", "metadata", "nodes"]):
+    for numbers, table in kept_rows(source, ["doc_id", "nodes"]):
         for row, value in zip(numbers, table.to_pylist(), strict=True):
             page = groups.page(value["doc_id"])
+            images = [n for n in value["nodes"] if n["kind"] == "image" and n["reason"] is None]
             rows.append(
                 {
                     "row": row,
                     "doc": page.doc,
+                    "images": len(images),
                     "page": page.page,
                     "place": page.row,
                     "recency": page.recency,
                     URL: groups.group(page, URL) if config.page_url.enabled else None,
                     TEXT: groups.group(page, TEXT) if config.text.enabled else None,
-                    IMAGE_SET: image_set_key(value["nodes"], config.image_set),
+                    IMAGE_SET: image_set_key(images, config.image_set),
                 }
             )
     with Attempt(folder, unit) as attempt:
         pq.write_table(pa.Table.from_pylist(rows, PASSED), attempt.file("data", ".parquet"), compression="zstd")
-        notes = {key: unit.payload[key] for key in ("extracted", "documents", "generation")}
+        notes = {key: unit.payload[key] for key in ("partition", "documents", "generation")}
         return attempt.commit([], notes)
 
 
-def image_set_key(nodes: Iterable[Mapping[str, Any]], config: ImageSetConfig) -> bytes | None:
+def passed_again_unit(
+    unit: Unit, *, folder: Place, corpus_folders: Mapping[str, Place], member_folder: Place
+) -> Manifest:
+    """The kept documents of one assembled unit of an earlier run, with the groups that they are in now.
+
+    `corpus_folders` are `candidates`, `passed` and `settled` of that run.
+    """
+    done = read_manifest(folder, unit.name)
+    if done is not None:
+        return done
+    passed, settled = (
+        read_table(committed(corpus_folders[step], unit.payload[step]).path(corpus_folders[step], "data"))
+        for step in ("passed", "settled")
+    )
+    groups = read_groups(unit, corpus_folders["candidates"], member_folder)
+    gone = set(settled["row"].to_pylist())
+    rows = [value for value in passed.to_pylist() if value["row"] not in gone]
+    for value in rows:
+        page = groups.page(value["doc"].hex())
+        value |= {rule: value[rule] and groups.group(page, rule) for rule in (URL, TEXT)}
+    with Attempt(folder, unit) as attempt:
+        pq.write_table(pa.Table.from_pylist(rows, PASSED), attempt.file("data", ".parquet"), compression="zstd")
+        notes = {key: unit.payload[key] for key in ("partition", "documents", "generation")}
+        return attempt.commit([], notes)
+
+
+def image_set_key(images: Iterable[Mapping[str, Any]], config: ImageSetConfig) -> bytes | None:
     """The distinct images of a document, whatever their order; None where there are too few to tell by.
 
     By content an image that was not fetched counts by its URL. Reference, stage 11: by URL, concatenated; ours are
     kept apart by their JSON form.
     """
-    images = [n for n in nodes if n["kind"] == "image" and n["reason"] is None]
     by_url = config.same == "url"
     names = sorted({n["src"] if by_url or n["sha256"] is None else n["sha256"] for n in images})
     if not config.enabled or len(names) < config.min_images:
@@ -121,7 +150,7 @@ def alive_unit(unit: Unit, *, folder: Place, passed_folder: Place, lost_folder: 
         "sketch": [None] * len(alive),
         "generation": [generation] * len(alive),
         "recency": [value["recency"] for value in alive],
-        "partition": [unit.payload["extracted"]] * len(alive),
+        "partition": [unit.payload["partition"]] * len(alive),
         "row": [value["place"] for value in alive],
         "doc": [value["doc"] for value in alive],
     }
@@ -138,18 +167,21 @@ def settle_unit(unit: Unit, *, folder: Place, passed_folder: Place, lost_folder:
         return done
     passed = read_table(committed(passed_folder, unit.payload["passed"]).path(passed_folder, "data"))
     lost = lost_rows(passed, read_lost(unit.payload["lost"], lost_folder))
-    documents, rows = Ledger("documents"), []
-    for row, doc in zip(passed["row"].to_pylist(), passed["doc"].to_pylist(), strict=True):
+    documents, images, rows = Ledger("documents"), Ledger("images"), []
+    for row, doc, n in zip(*(passed[name].to_pylist() for name in ("row", "doc", "images")), strict=True):
         if row not in lost:
             documents.keep()
+            images.keep(n)
             continue
         rule, of = lost[row]
         documents.drop(REASONS[rule])
+        if n:
+            images.drop(DOCUMENT_DROPPED, n)
         rows.append({"row": row, "doc_id": doc.hex(), "reason": REASONS[rule], "of": of.hex()})
     with Attempt(folder, unit) as attempt:
         pq.write_table(pa.Table.from_pylist(rows, DUPLICATES), attempt.file("data", ".parquet"), compression="zstd")
         notes = {"documents": unit.payload["documents"], "rows": {"data": len(rows)}}
-        return attempt.commit([documents], notes)
+        return attempt.commit([documents, images], notes)
 
 
 def first_parts(passed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What an image looks like: a perceptual hash, equal for copies of one picture in other sizes, formats and qualities."""
+"""What an image looks like: a perceptual hash, equal for copies of a picture in other sizes, formats and qualities."""
 
 from __future__ import annotations
 

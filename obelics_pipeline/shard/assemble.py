@@ -47,6 +47,10 @@ class Fetched(Protocol):
         """Pixels."""
 
     @property
+    def look(self) -> str | None:
+        """Its perceptual hash."""
+
+    @property
     def of(self) -> str | None:
         """The document that has it first, of an image that was dropped because too many have it."""
 
@@ -95,6 +99,6 @@ def _learn(image: ImageNode, found: Fetched | None) -> None:
         image.failed = found is None or found.status != "dropped"
         image.of = None if found is None else found.of
         return
-    image.sha256, image.n_bytes, image.format = found.sha256, found.n_bytes, found.format
+    image.sha256, image.n_bytes, image.format, image.look = found.sha256, found.n_bytes, found.format, found.look
     image.original_width, image.original_height = found.width, found.height
     image.rendered_width, image.rendered_height = rendered_size(image)
