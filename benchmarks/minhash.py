@@ -139,9 +139,7 @@ def print_quality(pairs: int) -> None:
     draw = random.Random(1)
     words = vocabulary(draw)
     s = SETTINGS
-    print(
-        f"{s.bands} bands of {s.rows} rows, sketch of {s.permutations} bits, threshold {s.threshold}; {pairs} pairs each"
-    )
+    print(f"{s.bands} bands of {s.rows} rows, sketch of {s.permutations} bits, threshold {s.threshold}")
     print("     J   true    met  curve  found     bias   spread  binomial")
     for similarity in SIMILARITIES:
         q = Quality([pair(draw, words, similarity) for _ in range(pairs)])
