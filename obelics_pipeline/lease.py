@@ -9,7 +9,6 @@ This spares work and confusion; that no unit is committed twice does not hang on
 
 from __future__ import annotations
 
-import _thread
 import json
 import os
 import secrets
@@ -129,13 +128,12 @@ class _Holder:
                 return self._lose("the store could not be reached for too long; run the same command again to go on")
 
     def _lose(self, why: str) -> None:
-        """End the run, wherever it is: the main thread is told as SIGTERM tells it."""
+        """End the run, wherever it is: its main thread is told as SIGTERM or Ctrl-C would tell it."""
         self.lost = f"--output {self._folder.parent}: {why}"
         main = threading.main_thread().ident
-        if signal.getsignal(signal.SIGTERM) in (signal.SIG_DFL, None) or main is None:
-            _thread.interrupt_main()
-        else:
-            signal.pthread_kill(main, signal.SIGTERM)
+        handled = (number for number in (signal.SIGTERM, signal.SIGINT) if callable(signal.getsignal(number)))
+        if main is not None and (number := next(handled, None)) is not None:
+            signal.pthread_kill(main, number)  # a real signal, which ends a wait as well
 
     def _is_ours(self) -> bool:
         """A put whose answer was lost on the way is sent again, and refused: it was the first after all."""
