@@ -10,6 +10,7 @@ from pathlib import Path
 
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.run import PRELOAD, STAGES, UNIT_SECONDS, run
+from obelics_pipeline.storage import Place
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,7 +22,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             draw(known.config, known.input, known.output, known.set, beam_options, known.graph)
             return 0
-        return curate(known.config, known.input, known.output, beam_options, known.set, known.stage, known.retry_failed)
+        return curate(
+            known.config, known.input, known.output, beam_options,
+            known.set, known.stage, known.retry_failed, known.force, known.against,
+        )  # fmt: skip
     except (UserError, Stopped) as error:
         print(f"curate: {error}", file=sys.stderr)
         return error.exit_code
@@ -33,12 +37,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def curate(
     config: str,
     inputs: Sequence[str],
-    output: Path,
+    output: str,
     beam_options: Sequence[str],
     overrides: Sequence[str] = (),
     stages: Sequence[str] = STAGES,
     retry: Sequence[str] = (),
     force: bool = False,
+    against: Sequence[str] = (),
 ) -> int:
     """The main job with Beam as its engine and Beam's own options; `local_options(workers)` are those of one machine.
 
@@ -49,11 +54,11 @@ def curate(
     except ImportError as error:
         raise UserError(f"the engine beam needs the extra: pip install 'obelics-pipeline[beam]' ({error})") from None
 
-    def open_engine(folder: Path) -> BeamEngine:
+    def open_engine(folder: Place) -> BeamEngine:
         return BeamEngine(beam_options, folder, UNIT_SECONDS, PRELOAD)
 
     workers = os.cpu_count() or 1  # noted in the events; how many there are is Beam's to say
-    return run(config, inputs, output, workers, overrides, stages, retry, force, open_engine)
+    return run(config, inputs, output, workers, overrides, stages, retry, force, against, open_engine)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -65,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a bundled one")
     parser.add_argument("--input", nargs="+", required=True, metavar="INPUT", help="as of `obelics run`")
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="folder of the run")
+    parser.add_argument("--output", required=True, metavar="DIR", help="folder of the run")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of the config"
     )

@@ -158,7 +158,10 @@ def _serve(pipe: connection.Connection, log: Path) -> None:  # pragma: no cover 
             build, options = pipe.recv()
         except (EOFError, OSError):
             os.killpg(0, signal.SIGKILL)
-        pipe.send(_run(build, options))
+        except Exception as error:  # it cannot be unpickled here
+            pipe.send(as_plain_error(error))
+        else:
+            pipe.send(_run(build, options))
 
 
 def _run(build: Build, options: Sequence[str]) -> Counter[str] | Exception:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from obelics_pipeline.commit import Manifest
 from obelics_pipeline.engines.engine import Failure
-from tests.engines.work import unit, work
+from tests.beam_jobs.work import slow_work
+from tests.engines.work import unit
 from tests.faults.runs import SMALL_UNITS, command, finish, start
 
 pytest.importorskip("apache_beam")
@@ -75,12 +75,6 @@ def killer(kills: int, every: float) -> Iterator[list[int]]:
     finally:
         over.set()
         thread.join()
-
-
-def slow_work(item: object, *, folder: Path) -> Manifest:
-    """A unit that takes a while, so that there is something to kill."""
-    time.sleep(0.5)
-    return work(item, folder=folder)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

@@ -1,0 +1,81 @@
+"""The job graphs for some options, built and checked without running anything: what a CI can hold on to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from apache_beam import Create, Pipeline
+from google.protobuf.json_format import MessageToDict
+
+from beam_jobs.deduplicate_text import DeduplicateText
+from beam_jobs.engine import NOTES
+from beam_jobs.extract_documents import ExtractDocuments
+from beam_jobs.fetch_images import FetchImages
+from beam_jobs.graphs import build_map_units, build_regroup
+from beam_jobs.guard import Guard
+from beam_jobs.options import runner_of
+from beam_jobs.outcomes import Outcomes
+from beam_jobs.runs import Build, new_pipeline
+from beam_jobs.write_shards import WriteShards
+from obelics_pipeline.config import RunConfig, load_config
+from obelics_pipeline.extract.stage import extract_unit
+from obelics_pipeline.run import PRELOAD, UNIT_SECONDS
+from obelics_pipeline.storage import Place, place
+
+
+def draw(
+    config: str, inputs: Sequence[str], output: str, overrides: Sequence[str], options: Sequence[str], file: Path
+) -> None:
+    """Write the graphs of the job's verbs, and of our transforms in a row, as JSON of Beam's portable form.
+
+    Raises UserError for options that Beam refuses, as running would.
+    """
+    checked = load_config(config, overrides)
+    where = place(output, checked.reading.storage_options)
+    builds: dict[str, Build] = {
+        "map_units": map_units(checked, where),
+        "regroup": partial(
+            build_regroup, sources=[where / "messages.parquet"], column="bucket", output=where / "dealt"
+        ),
+        "transforms": partial(transforms, inputs=list(inputs), output=where, config=checked),
+    }
+    graphs = {name: graph(build, options) for name, build in builds.items()}
+    text = json.dumps({"runner": runner_of(options), "graphs": graphs}, indent=1, sort_keys=True) + "\n"
+    file.write_text(text, encoding="utf-8")
+
+
+def graph(build: Build, options: Sequence[str]) -> dict[str, Any]:
+    """A pipeline as these options would hand it to their runner, environment included."""
+    pipeline = new_pipeline(options)
+    build(pipeline)
+    environment = getattr(pipeline.runner, "default_environment", None)  # Flink's, Spark's and Dataflow's runners know
+    made = environment(pipeline.options) if environment else None
+    drawn: dict[str, Any] = MessageToDict(pipeline.to_runner_api(default_environment=made))
+    return drawn
+
+
+def map_units(config: RunConfig, output: Place) -> Build:
+    """The extract stage of the main job."""
+    return partial(
+        build_map_units,
+        work=partial(extract_unit, folder=output / "extract", config=config),
+        files=[output / NOTES / "units" / "units-000000000.jsonl"],
+        guard=Guard(output, UNIT_SECONDS, PRELOAD),
+        outcomes=Outcomes(output / NOTES / "outcomes"),
+    )
+
+
+def transforms(pipeline: Pipeline, *, inputs: Sequence[str], output: Place, config: RunConfig) -> None:
+    """Our transforms, one after the other, as docs/beam.md shows them."""
+    (
+        pipeline
+        | Create(inputs)
+        | ExtractDocuments(config)
+        | FetchImages(config, output / "images")
+        | DeduplicateText(config)
+        | WriteShards(output, config, output / "images")
+    )

@@ -1,0 +1,84 @@
+"""`ExtractDocuments`: WARC files, or ranges of them, to measured and decided documents."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.pvalue import PCollection
+
+import beam_jobs.elements  # noqa: F401 - registers the coders
+from beam_jobs.counters import count_unit
+from beam_jobs.guard import Guard
+from obelics_pipeline.config import RunConfig
+from obelics_pipeline.document import Document
+from obelics_pipeline.engines.engine import Failure
+from obelics_pipeline.engines.local import LocalEngine
+from obelics_pipeline.extract.stage import extract_unit, extract_units
+from obelics_pipeline.read.inputs import resolve_inputs
+from obelics_pipeline.read.ranges import ReadTask, plan_ranges
+from obelics_pipeline.tables import read_documents
+
+UNIT_SECONDS = 3600.0  # a range that takes longer is killed and tried again
+
+
+class ExtractDocuments(beam.PTransform[Any, Any]):
+    """PCollection[str | ReadTask] -> PCollection[Document].
+
+    In: whatever `obelics run --input` takes, one per element, or ranges that `plan_ranges` made of all of them (then
+    names are told apart by their folders as well). Out: every document of every page, in no order, measured; `reason`
+    is None where it is kept, else the filter that dropped it. Counters: `records_*`, `documents_*` by reason.
+
+    A range is read by a guarded process: a page that kills or hangs it is singled out and counted. Raises (and with it
+    fails the bundle) where a range cannot be read at all.
+    """
+
+    def __init__(self, config: RunConfig, unit_timeout_seconds: float = UNIT_SECONDS) -> None:
+        super().__init__()
+        self._config, self._seconds = config, unit_timeout_seconds
+
+    def expand(self, pcoll: PCollection[Any]) -> PCollection[Any]:
+        """Plan, deal out, read."""
+        guard = Guard(Path(tempfile.gettempdir()), self._seconds, ("obelics_pipeline.extract.stage",))
+        return (
+            pcoll
+            | "Plan" >> beam.ParDo(_Plan(self._config)).with_output_types(ReadTask)
+            | "DealOut" >> beam.Reshuffle()
+            | "Extract" >> beam.ParDo(_Extract(self._config, guard)).with_output_types(Document)
+        )
+
+
+class _Plan(beam.DoFn):
+    def __init__(self, config: RunConfig) -> None:
+        self._config = config
+
+    def process(self, element: str | ReadTask) -> Iterator[ReadTask]:
+        if isinstance(element, ReadTask):
+            yield element
+        else:
+            yield from plan_ranges(resolve_inputs([element], self._config.reading), self._config.reading)
+
+
+class _Extract(beam.DoFn):
+    def __init__(self, config: RunConfig, guard: Guard) -> None:
+        self._config, self._guard = config, guard
+
+    def setup(self) -> None:
+        self._child: LocalEngine = self._guard.open().__enter__()
+
+    def teardown(self) -> None:
+        self._child.__exit__(None, None, None)
+
+    def process(self, element: ReadTask) -> Iterator[Document]:
+        with tempfile.TemporaryDirectory(prefix="obelics-") as name:
+            folder = Path(name)
+            work = partial(extract_unit, folder=folder, config=self._config)
+            for _, outcome in self._child.map_units(work, extract_units([element], self._config)):
+                count_unit(outcome)
+                if isinstance(outcome, Failure):
+                    raise RuntimeError(f"{element.name} from {element.start} to {element.end}: {outcome.reason}")
+                yield from read_documents(outcome.path(folder, "data"))

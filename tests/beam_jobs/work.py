@@ -1,0 +1,29 @@
+"""Work for the tests of Beam, in a module that its processes can import."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from obelics_pipeline.commit import Manifest
+from obelics_pipeline.document import Document
+from obelics_pipeline.unit import Unit
+from tests.engines.work import work
+
+
+def slow_work(unit: Unit, *, folder: Path) -> Manifest:
+    """A unit that takes a while, so that there is something to kill."""
+    time.sleep(0.5)
+    return work(unit, folder=folder)
+
+
+class CountWords:
+    """A model whose scores depend on what it is given together."""
+
+    def score(self, documents: Sequence[Document]) -> list[dict[str, float | None]]:
+        """The words of each document, and how many documents there were."""
+        return [{"words": float(len(d.text().split())), "together": float(len(documents))} for d in documents]
+
+
+def load_count_words() -> CountWords:
+    """As `ScoreDocuments` wants it."""
+    return CountWords()
