@@ -12,6 +12,7 @@ from obelics_pipeline.document import Document, ImageNode, TextNode
 from obelics_pipeline.read.ranges import ReadTask
 
 texts = st.text(st.characters(codec=None), max_size=20)  # lone surrogates as well
+sizes = st.none() | st.integers() | texts
 images = st.builds(
     ImageNode,
     src=texts,
