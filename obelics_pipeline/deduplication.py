@@ -115,14 +115,12 @@ class Deduplication:
         config, folder = self._config, self._folder("looks")
         if config.images.look_max is None or not answers.files:
             return Dealt(self._folder("look-verdicts"))
-        by_partition = {m.notes["partition"]: m for m in documents}
+        by_partition = {c.notes["partition"]: c for c in self._steps["candidates"]}
         units = []
-        for c in self._steps["candidates"]:
-            document = by_partition.get(c.notes["partition"])
-            if document is not None:
-                settings = [counting.VERSION, document.unit, answers.digest(document.unit), config.buckets]
-                files = answers.names(document.unit)
-                units.append(self._unit("looks", c, settings, {"documents": document.unit, "answers": files}))
+        for m in documents:
+            settings = [counting.VERSION, m.unit, answers.digest(m.unit), config.buckets]
+            files = {"documents": m.unit, "answers": answers.names(m.unit)}
+            units.append(self._unit("looks", by_partition[m.notes["partition"]], settings, files))
         work = partial(
             counting.look_unit,
             folder=folder,
@@ -175,12 +173,11 @@ class Deduplication:
             "url": config.page_url.enabled,
             "text": config.text.enabled,
         }
-        by_partition = {m.notes["partition"]: m for m in assembled}
-        units = [
-            self._unit("passed", c, [keepers.VERSION, rules, m.unit, m.files["data"]["sha256"]], {"documents": m.unit})
-            for c in self._steps["candidates"]
-            if (m := by_partition.get(c.notes["partition"])) is not None
-        ]
+        by_partition = {c.notes["partition"]: c for c in self._steps["candidates"]}
+        units = []
+        for m in assembled:
+            settings = [keepers.VERSION, rules, m.unit, m.files["data"]["sha256"]]
+            units.append(self._unit("passed", by_partition[m.notes["partition"]], settings, {"documents": m.unit}))
         work = partial(
             keepers.passed_unit,
             folder=folder,

@@ -38,7 +38,7 @@ def assemble_units(documents: Sequence[Manifest], answers: Dealt, overused: Deal
     for m in documents:
         partition = m.notes.get("partition", m.unit)
         verdicts = [answers.digest(m.unit), overused.digest(partition)]
-        id_ = digest(VERSION, m.files["data"]["sha256"], verdicts, rules)
+        id_ = digest(VERSION, partition, m.files["data"]["sha256"], verdicts, rules)
         files = {"answers": answers.names(m.unit), "overused": overused.names(partition)}
         payload = {"documents": m.unit, "partition": partition, **files}
         units.append(Unit("assemble", id_, m.unit.rpartition("-")[0], payload))

@@ -22,6 +22,8 @@ class Answer:
     format: str | None = None
     width: int | None = None
     height: int | None = None
+    look: str | None = None
+    of: str | None = None
 
 
 OK = Answer("ok", None, "0" * 64, 1234, "jpeg", 640, 480)

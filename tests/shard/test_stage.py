@@ -9,6 +9,7 @@ from typing import Any
 from filters.rule import paragraph_score
 from obelics_pipeline.commit import Attempt, Manifest, sweep
 from obelics_pipeline.config import RunConfig
+from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.document import Document, ImageNode, TextNode, make_doc_id
 from obelics_pipeline.shard.index import read_index
 from obelics_pipeline.shard.stage import assemble_unit, assemble_units, plan_tars, shard_entries, tar_unit
@@ -27,6 +28,8 @@ class Answer:
     format: str | None = "jpeg"
     width: int | None = 300
     height: int | None = 300
+    look: str | None = None
+    of: str | None = None
 
 
 def url(name: str, row: int) -> str:
@@ -54,8 +57,8 @@ class Stage:
         self.folder, self.units, self.failed = folder, units, set(failed)
         self.config = RunConfig.model_validate({"shard": {"target_bytes": target}})
 
-    def answers(self, paths: Sequence[Path]) -> Mapping[str, Any]:
-        name = paths[0].name if paths else ""
+    def answers(self, files: Sequence[str], _overused: Sequence[str]) -> Mapping[str, Any]:
+        name = files[0] if files else ""
         found = {}
         for row in range(100):
             bad = url(name, row) in self.failed
@@ -63,15 +66,14 @@ class Stage:
         return found
 
     def assemble(self) -> list[Manifest]:
-        answers = {m.unit: [Path(m.unit.removeprefix("u-"))] for m in self.units}
-        units = assemble_units(
-            self.units, answers, {m.unit: repr(sorted(self.failed)) for m in self.units}, self.config
-        )
+        files = {m.unit: [m.unit.removeprefix("u-")] for m in self.units}
+        answers = Dealt(self.folder, files, {m.unit: repr(sorted(self.failed)) for m in self.units})
+        units = assemble_units(self.units, answers, Dealt(self.folder), self.config)
         return [
             assemble_unit(
                 unit,
                 folder=self.folder / "assembled",
-                extract_folder=self.folder,
+                document_folder=self.folder,
                 config=self.config,
                 read_answers=self.answers,
                 score=paragraph_score,
@@ -79,8 +81,8 @@ class Stage:
             for unit in units
         ]
 
-    def tars(self, assembled: list[Manifest]) -> list[Manifest]:
-        units = plan_tars(assembled, self.folder / "assembled", self.config, ["word_count"])
+    def tars(self, assembled: list[Manifest], left_out: Mapping[str, Sequence[int]] | None = None) -> list[Manifest]:
+        units = plan_tars(assembled, self.folder / "assembled", self.config, ["word_count"], left_out or {})
         return [
             tar_unit(
                 unit,
@@ -161,3 +163,16 @@ def test_equal_documents_make_equal_tars(tmp_path: Path) -> None:
         stage = Stage(folder, [extracted(folder, "one", 9)])
         shas.append([m.files["data"]["sha256"] for m in stage.tars(stage.assemble())])
     assert shas[0] == shas[1]
+
+
+def test_a_duplicate_is_in_no_tar_and_its_neighbours_are(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, [extracted(tmp_path, "one", 8), extracted(tmp_path, "two", 2)], target=1)
+    assembled = stage.assemble()
+    left_out = {assembled[0].unit: [0, 3, 4, 7], assembled[1].unit: [1]}
+    tars = stage.tars(assembled, left_out)
+    assert placed(stage, tars) == [("one", 1), ("one", 2), ("one", 5), ("one", 6), ("two", 0)]
+    assert sum(m.notes["documents"] for m in tars) == 5
+    whole = Stage(tmp_path / "whole", stage.units)
+    whole.folder = tmp_path
+    whole.config = RunConfig.model_validate({"shard": {"target_bytes": 10**6}})
+    assert placed(whole, whole.tars(assembled, left_out)) == placed(stage, tars)

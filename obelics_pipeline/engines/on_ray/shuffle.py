@@ -35,10 +35,11 @@ def regroup(sources: Sequence[Place], column: str, output: Place, config: RayCon
         num_cpus=config.cpus_per_unit,
         max_retries=ATTEMPTS,
     )
-    try:
-        receipts = [(str(row["value"]), int(row["rows"])) for row in dealt.iter_rows()]
-    except ray.exceptions.RayError as error:
-        raise _root(error) from None
+    receipts = []
+    for row in dealt.iter_rows():
+        if row["error"] is not None:
+            raise pickle.loads(row["error"])  # noqa: S301 - comes from our own workers
+        receipts.append((str(row["value"]), int(row["rows"])))
     written = sum(n for _, n in receipts)
     groups: dict[str, list[Place]] = {value: [group_path(output, column, value)] for value, _ in sorted(receipts)}
     if written != entered or len(groups) != len(receipts):
@@ -50,21 +51,18 @@ def regroup(sources: Sequence[Place], column: str, output: Place, config: RayCon
 
 
 def _write_group(rows: pa.Table, *, column: str, output: Place) -> pa.Table:
-    """Write the rows of one value; returns its receipt."""
+    """Write the rows of one value; returns its receipt. An error travels as a row: Ray would wrap it in its words."""
+    receipt = pa.schema([("value", pa.string()), ("rows", pa.int64()), ("error", pa.binary())])
     if not rows.num_rows:
-        return pa.table({"value": pa.array([], pa.string()), "rows": pa.array([], pa.int64())})
-    write_group(rows, column, output)
-    return pa.table({"value": [str(rows[column][0].as_py())], "rows": [rows.num_rows]})
+        return receipt.empty_table()
+    error = None
+    try:
+        write_group(rows, column, output)
+    except OSError as problem:
+        error = pickle.dumps(problem)
+    value = str(rows[column][0].as_py())
+    return pa.Table.from_pylist([{"value": value, "rows": rows.num_rows, "error": error}], schema=receipt)
 
 
 def _read(batch: pa.Table) -> pa.Table:
     return read_table(pickle.loads(batch["file"][0].as_py()))  # noqa: S301 - comes from our own driver
-
-
-def _root(error: BaseException) -> BaseException:
-    """What was raised in the worker, beneath Ray's wrappers."""
-    while True:
-        beneath = getattr(error, "cause", None) or error.__cause__
-        if not isinstance(beneath, BaseException):
-            return error
-        error = beneath
