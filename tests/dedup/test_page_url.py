@@ -81,6 +81,7 @@ def test_another_page(url: str) -> None:
         ("https://BÜCHER.example/", "http://xn--bcher-kva.example"),
         ("https://xn--bcher-kva.example/", "http://xn--bcher-kva.example"),
         ("https://faß.example/", "http://xn--fa-hia.example"),
+        ("https://FAß.example/", "http://xn--fa-hia.example"),
         ("https://ｅｘａｍｐｌｅ。com/", "http://example.com"),
         ("https://i❤.example/", "http://xn--i-7iq.example"),
     ],
