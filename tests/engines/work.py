@@ -4,8 +4,10 @@ import errno
 import os
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import obelics_pipeline
 from obelics_pipeline.commit import Attempt, Manifest, read_manifest
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.ledger import Ledger
@@ -25,8 +27,13 @@ def work(unit: Unit, *, folder: Path) -> Manifest:
     with tries.open("a") as stream:
         stream.write("x")
     n = tries.stat().st_size
+    with (folder / f"crashes-{unit.id}").open("a") as stream:
+        stream.write(f"{unit.crashes}\n")
     if do == "die_always" or (do == "die_once" and n == 1):
         os.kill(os.getpid(), signal.SIGKILL)
+    if do == "kill_ray_worker" or (do == "kill_ray_worker_once" and n == 1):
+        os.kill(parent_of(os.getppid()), signal.SIGKILL)  # its fork server's parent
+        time.sleep(600)
     if do == "raise_always" or (do == "raise_once" and n == 1):
         raise RuntimeError("trouble")
     if do == "disk_full":
@@ -38,6 +45,30 @@ def work(unit: Unit, *, folder: Path) -> Manifest:
     with Attempt(folder, unit) as attempt:
         attempt.file("data", ".bin").write_bytes(unit.id.encode())
         return attempt.commit([Ledger("things", 1, 1)])
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def double(n: int) -> int:
+    return n + n
+
+
+def process_of(_: int) -> str:
+    """Where this process has the package from."""
+    return str(obelics_pipeline.__file__)
+
+
+def make_model() -> str:
+    """A model of which all that matters is which process made it."""
+    return f"{os.getpid()}-{time.monotonic_ns()}"
+
+
+def score(unit: Unit, model: str, *, folder: Path) -> Manifest:
+    """As `work`, noting the model that was used."""
+    manifest = work(unit, folder=folder)
+    return replace(manifest, notes={"model": model})
 
 
 def pids_of_sleepers(unit: Unit, *, folder: Path) -> Manifest:

@@ -1,0 +1,39 @@
+"""A Ray cluster of several nodes on this machine, in this process: a head without CPUs, and nodes to kill."""
+
+import os
+import secrets
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+STORE = 100 * 2**20
+
+
+@contextmanager
+def ray_cluster(nodes: int = 2, cpus: int = 1) -> Iterator[Any]:
+    """Yields the `Cluster`; its `address` is what an engine connects to."""
+    for name, value in {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(32),
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_idle_worker_killing_time_threshold_ms": "60000",
+    }.items():
+        os.environ.setdefault(name, value)  # before Ray is imported: that is when it reads them
+    from ray.cluster_utils import Cluster
+
+    cluster = Cluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False},
+    )
+    try:
+        for _ in range(nodes):
+            cluster.add_node(num_cpus=cpus, object_store_memory=STORE)
+        yield cluster
+    finally:
+        cluster.shutdown()
+
+
+def kill_node(node: Any) -> None:
+    """SIGKILL to a node's raylet: its workers end with it."""
+    os.kill(node.all_processes["raylet"][0].process.pid, signal.SIGKILL)

@@ -1,0 +1,175 @@
+"""Kill workers and nodes of a Ray cluster during the main job: it ends by itself, with the bytes of a local run."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obelics_pipeline.config.ray import RayConfig
+from obelics_pipeline.engines.on_ray.engine import RayEngine
+from obelics_pipeline.run import run
+from tests.engines.cluster import kill_node, ray_cluster
+from tests.engines.test_local import alive, wait_for
+from tests.faults.runs import ROOT, SMALL_UNITS, command, events, finish, tree
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(warcs: list[Path], proxy: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    output = tmp_path_factory.mktemp("undisturbed") / "out"
+    code, printed = finish(command(warcs, output, 1), proxy)
+    assert code == 0, printed
+    return published(output)
+
+
+def published(output: Path) -> dict[str, str]:
+    """sha256 of what a run is for; how rows were dealt out on the way is each engine's own affair."""
+    found = {name: sha for name, sha in tree(output).items() if name.startswith("shards/") or "/" not in name}
+    assert any(name.endswith(".tar") for name in found)
+    return {name: sha for name, sha in found.items() if name.endswith((".tar", ".parquet")) or name == "manifest.json"}
+
+
+@pytest.fixture
+def cluster(proxy: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.setenv("http_proxy", proxy)  # nodes inherit it
+    monkeypatch.setenv("no_proxy", "")
+    with ray_cluster() as started:
+        yield started
+
+
+def run_on(cluster: Any, warcs: list[Path], output: Path, meanwhile: Callable[[], None] | None = None) -> int:
+    """The main job on a cluster; `meanwhile` happens in a thread once three units are done."""
+
+    def disturb() -> None:
+        wait_for(lambda: sum(e["event"] == "unit_done" for e in events(output)) >= 3, 120)
+        assert meanwhile is not None
+        meanwhile()
+
+    thread = threading.Thread(target=disturb)
+    if meanwhile:
+        thread.start()
+    code = run(
+        "default", [str(path) for path in warcs], output, 1, SMALL_UNITS,
+        open_engine=lambda folder: RayEngine(cluster.address, None, folder, 600, RayConfig(start_seconds=60)),
+    )  # fmt: skip
+    if meanwhile:
+        thread.join()
+    assert not any(event["event"] == "unit_failed" for event in events(output))
+    return code
+
+
+def ray_workers() -> list[int]:
+    """Processes of Ray workers of this test's clusters: descendants of this process."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if (entry / "cmdline").read_bytes().startswith((b"ray::run_guarded", b"ray::IDLE")):
+                found.append(int(entry.name))
+        except OSError:
+            continue
+    return [pid for pid in found if is_ours(pid)]
+
+
+def is_ours(pid: int) -> bool:
+    while pid > 1:
+        if pid == os.getpid():
+            return True
+        try:
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            return False
+    return False
+
+
+def test_an_undisturbed_run_on_a_cluster_gives_the_bytes_of_a_local_one(
+    cluster: Any, warcs: list[Path], undisturbed: dict[str, str], tmp_path: Path
+) -> None:
+    assert run_on(cluster, warcs, tmp_path / "out") == 0
+    assert published(tmp_path / "out") == undisturbed
+
+
+def test_killed_workers_change_nothing(
+    cluster: Any, warcs: list[Path], undisturbed: dict[str, str], tmp_path: Path
+) -> None:
+    killed = []
+
+    def kill_some() -> None:
+        for _ in range(3):
+            for pid in ray_workers()[:1]:
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+            time.sleep(0.7)
+
+    assert run_on(cluster, warcs, tmp_path / "out", kill_some) == 0
+    assert killed
+    assert published(tmp_path / "out") == undisturbed
+
+
+def test_a_killed_node_changes_nothing(
+    cluster: Any, warcs: list[Path], undisturbed: dict[str, str], tmp_path: Path
+) -> None:
+    node = sorted(cluster.worker_nodes, key=str)[0]
+    assert run_on(cluster, warcs, tmp_path / "out", lambda: kill_node(node)) == 0
+    assert published(tmp_path / "out") == undisturbed
+
+
+DRIVER = """
+import functools, sys
+from pathlib import Path
+from obelics_pipeline.config.ray import RayConfig
+from obelics_pipeline.engines.on_ray.engine import RayEngine
+from obelics_pipeline.run import _stop_on_signal
+from tests.engines.work import pids_of_sleepers, unit
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    work = functools.partial(pids_of_sleepers, folder=folder)
+    config = RayConfig(object_store_bytes=100 * 2**20)
+    with _stop_on_signal(), RayEngine(None, 2, folder, 600, config) as engine:
+        list(engine.map_units(work, [unit("a"), unit("b")]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_of_ours_outlives_its_driver(tmp_path: Path, number: int) -> None:
+    script = tmp_path / "driver.py"
+    script.write_text(DRIVER)
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")} | {"PYTHONPATH": str(ROOT)}
+    driver = subprocess.Popen(
+        [sys.executable, str(script), str(tmp_path)],
+        env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    notes = [tmp_path / f"pid-{name}" for name in "ab"]
+    wait_for(lambda: all(note.exists() and note.read_text() for note in notes), 60)
+    family = descendants(driver.pid)
+    assert any("raylet" in line for line in family.values())
+    if number == signal.SIGINT:
+        os.killpg(driver.pid, number)  # as a terminal does
+    else:
+        os.kill(driver.pid, number)
+    driver.communicate(timeout=60)
+    wait_for(lambda: not any(alive(pid) for pid in family), 60)
+
+
+def descendants(pid: int) -> dict[int, str]:
+    """The processes beneath a process, with their command lines."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            parents[int(entry.name)] = (parent, (entry / "cmdline").read_text().replace("\0", " "))
+        except OSError:
+            continue
+    found: dict[int, str] = {}
+    fresh = {pid}
+    while fresh:
+        fresh = {child for child, (parent, _) in parents.items() if parent in fresh}
+        found |= {child: parents[child][1] for child in fresh}
+    return found
