@@ -18,6 +18,7 @@ def ray_cluster(nodes: int = 2, cpus: int = 1) -> Iterator[Any]:
         "RAY_AUTH_TOKEN": secrets.token_hex(32),
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_idle_worker_killing_time_threshold_ms": "60000",
+        "RAY_worker_niceness": "0",
     }.items():
         os.environ.setdefault(name, value)  # before Ray is imported: that is when it reads them
     from ray.cluster_utils import Cluster

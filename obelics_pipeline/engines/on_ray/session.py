@@ -80,7 +80,8 @@ def _own_cluster(workers: int, config: RayConfig) -> dict[str, Any]:
         "num_cpus": math.ceil(workers * config.cpus_per_unit),
         "object_store_memory": config.object_store_bytes,
         "include_dashboard": False,
-        "_system_config": {"idle_worker_killing_time_threshold_ms": IDLE_SECONDS * 1000},
+        # Ray's workers have niceness 15 otherwise; that of ours is set where they begin (engines/worker.py)
+        "_system_config": {"idle_worker_killing_time_threshold_ms": IDLE_SECONDS * 1000, "worker_niceness": 0},
     }
 
 
