@@ -76,6 +76,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--stage", nargs="+", choices=STAGES, default=list(STAGES), help="only these stages")
     parser.add_argument("--retry-failed", nargs="+", default=[], metavar="REASON", help="as of `obelics run`")
+    parser.add_argument("--against", nargs="+", default=[], metavar="DIR", help="as of `obelics run`")
+    parser.add_argument("--force", action="store_true", help="as of `obelics run`")
     parser.add_argument(
         "--graph", type=Path, metavar="FILE", help="write the job graphs for these options; run nothing"
     )
