@@ -136,3 +136,19 @@ def test_nothing_is_left_in_the_folder_but_the_log(tmp_path: Path) -> None:
         outcomes(engine, tmp_path, [unit("a")])
     left = {path.name for path in tmp_path.iterdir()} - {"manifests", ".workers", "tries-a"}
     assert [name for name in left if not name.startswith("u-a")] == ["beam.log"]
+
+
+@pytest.mark.slow
+def test_a_runner_behind_a_job_service_does_the_same(tmp_path: Path) -> None:
+    """Flink's and Spark's way in: Beam's own job service, to which a job is submitted and asked for its state."""
+    options = ["--runner=PortableRunner", "--job_endpoint=embed", "--environment_type=LOOPBACK"]
+    pq.write_table(pa.table({"key": ["a", "b", "a"], "n": [1, 2, 3]}), tmp_path / "a.parquet")
+    with BeamEngine(options, tmp_path, 60) as engine:
+        found = outcomes(engine, tmp_path, [unit("always", "raise_always"), unit("dies", "die_once"), unit("fine")])
+        assert found.pop("always") == Failure("RuntimeError: trouble")
+        assert all(isinstance(o, Manifest) for o in found.values())
+        assert (engine.counters["units_done"], engine.counters["units_failed"]) == (2, 1)
+        assert list(engine.map(abs, [-1, -2])) == [1, 2]
+        assert sorted(engine.regroup([tmp_path / "a.parquet"], "key", tmp_path / "out")) == ["a", "b"]
+        with pytest.raises(UserError, match="a model is missing"):
+            outcomes(engine, tmp_path, [unit("wrong", "user_error")])

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -102,14 +102,15 @@ def test_a_run_whose_workers_are_killed_has_the_bytes_of_one_that_was_left_alone
     assert code == 0, printed
     process = start(beam_command(warcs, tmp_path / "beam"), proxy)
     killed = 0
-    while process.poll() is None and killed < 4:
+    while process.poll() is None and killed < 3:  # of four attempts in vain a unit fails
         for pid in sdk_workers(process.pid)[:1]:
             time.sleep(3)
-            os.kill(pid, signal.SIGKILL)
-            killed += 1
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                killed += 1
         time.sleep(0.2)
     printed, _ = process.communicate(timeout=800)
-    assert killed == 4
+    assert killed == 3
     assert process.returncode == 0, printed
     assert published(tmp_path / "beam") == published(tmp_path / "local")
 
