@@ -39,6 +39,8 @@ from obelics_pipeline.storage import Place, read_table
 SETTINGS = TextConfig()
 BLOCK = 1000  # documents that are planted alike
 CHUNK = 20  # blocks that are made together
+FILE = 10  # chunks of a file of messages
+PORTION = 5  # files that are dealt out together: 16 million messages, for DuckDB fails at ten times as many in 512 MB
 PARTITION = 10_000  # documents of a unit
 BUCKET = 2_000_000  # messages of a bucket, at most about
 ROUNDS = 100
@@ -212,9 +214,21 @@ def write_messages(corpus: Corpus, buckets: int, folder: Path) -> list[Path]:
     for first in messages:
         paths.append(folder / f"{len(paths):05d}.parquet")
         with pq.ParquetWriter(paths[-1], CANDIDATES, compression="zstd") as writer:
-            for table in chain([first], islice(messages, 9)):
+            for table in chain([first], islice(messages, FILE - 1)):
                 writer.write_table(table, row_group_size=100_000)  # so few that a sketch's copies share a dictionary
     return paths
+
+
+def deal(engine: LocalEngine, sources: Sequence[Path], output: Path) -> dict[str, list[Place]]:
+    """The messages by bucket, dealt out by the engine's shuffle in portions; removes the sources."""
+    dealt: dict[str, list[Place]] = {}
+    for first in range(0, len(sources), PORTION):
+        portion = sources[first : first + PORTION]
+        for bucket, paths in engine.regroup(portion, "bucket", output / f"{first:05d}").items():
+            dealt.setdefault(bucket, []).extend(paths)
+        for source in portion:
+            source.unlink()
+    return dealt
 
 
 def read(paths: Sequence[Place], schema: pa.Schema) -> pa.Table:
@@ -239,9 +253,8 @@ def run(documents: int, folder: Path) -> None:
         sources = write_messages(corpus, buckets, folder / "messages")
     print(f"messages on disk: {size_of(folder / 'messages')}")
     with report.step("deal messages out"):
-        dealt = engine.regroup(sources, "bucket", folder / "dealt")
+        dealt = deal(engine, sources, folder / "dealt")
     print(f"dealt out: {size_of(folder / 'dealt')}")
-    shutil.rmtree(folder / "messages")
     linked = folder / "linked"
     linked.mkdir()
     found: list[Path] = []
