@@ -4,6 +4,7 @@ import functools
 import hashlib
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -16,7 +17,7 @@ import pytest
 from obelics_pipeline.engines.engine import Failure
 from tests.beam_jobs.work import slow_work
 from tests.engines.work import unit
-from tests.faults.runs import SMALL_UNITS, command, finish, start
+from tests.faults.runs import SMALL_UNITS, command, finish, kill_all, start
 
 pytest.importorskip("apache_beam")
 SETS = ["dedup.enabled=false"]  # its forty pipelines start Beam's workers forty times, and nothing new is killed
@@ -51,6 +52,17 @@ def descendants(pid: int) -> list[tuple[int, str]]:
 def sdk_workers(pid: int) -> list[int]:
     """Beam's own workers below a process."""
     return [child for child, line in descendants(pid) if "sdk_worker_main" in line and "python" in line.split()[0]]
+
+
+@contextmanager
+def running(arguments: list[str], proxy: str) -> Iterator[subprocess.Popen[str]]:
+    """A run that does not outlive the test."""
+    process = start(arguments, proxy)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            kill_all(process)
 
 
 @contextmanager
@@ -100,16 +112,16 @@ def test_a_run_whose_workers_are_killed_has_the_bytes_of_one_that_was_left_alone
 ) -> None:
     code, printed = finish(command(warcs, tmp_path / "local", sets=SETS), proxy)
     assert code == 0, printed
-    process = start(beam_command(warcs, tmp_path / "beam"), proxy)
-    killed = 0
-    while process.poll() is None and killed < 3:  # of four attempts in vain a unit fails
-        for pid in sdk_workers(process.pid)[:1]:
-            time.sleep(3)
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-                killed += 1
-        time.sleep(0.2)
-    printed, _ = process.communicate(timeout=800)
+    with running(beam_command(warcs, tmp_path / "beam"), proxy) as process:
+        killed = 0
+        while process.poll() is None and killed < 3:  # of four attempts in vain a unit fails
+            for pid in sdk_workers(process.pid)[:1]:
+                time.sleep(3)
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                    killed += 1
+            time.sleep(0.2)
+        printed, _ = process.communicate(timeout=800)
     assert killed == 3
     assert process.returncode == 0, printed
     assert published(tmp_path / "beam") == published(tmp_path / "local")
@@ -123,20 +135,20 @@ def test_a_run_whose_driver_ends_leaves_no_process_and_the_same_command_goes_on(
 ) -> None:
     code, printed = finish(command(warcs, tmp_path / "local", sets=SETS), proxy)
     assert code == 0, printed
-    process = start(beam_command(warcs, tmp_path / "beam"), proxy)
-    while not (workers := sdk_workers(process.pid)):
-        time.sleep(0.1)
-    time.sleep(2)
-    everyone = [pid for pid, _ in descendants(process.pid)]
-    os.kill(process.pid, how)
-    printed, _ = process.communicate(timeout=60)
+    with running(beam_command(warcs, tmp_path / "beam"), proxy) as process:
+        while not (workers := sdk_workers(process.pid)):
+            time.sleep(0.1)
+        time.sleep(2)
+        everyone = [pid for pid, _ in descendants(process.pid)]
+        os.kill(process.pid, how)
+        printed, _ = process.communicate(timeout=60)
     assert process.returncode == (3 if how == signal.SIGINT else -how), printed
     deadline = time.monotonic() + 20
     while [pid for pid in {*everyone, *workers} if _alive(pid)]:
         assert time.monotonic() < deadline, "processes outlived their driver"
         time.sleep(0.1)
-    process = start(beam_command(warcs, tmp_path / "beam"), proxy)
-    printed, _ = process.communicate(timeout=800)
+    with running(beam_command(warcs, tmp_path / "beam"), proxy) as process:
+        printed, _ = process.communicate(timeout=800)
     assert process.returncode == 0, printed
     assert published(tmp_path / "beam") == published(tmp_path / "local")
 
