@@ -45,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"obelics-pipeline {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
     _add_run(commands)
+    _add_check(commands)
     _add_demo(commands)
     _add_validate(commands)
     _add_export(commands)
@@ -83,6 +84,30 @@ def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="finished runs that this one is added to: their documents come first where duplicates are looked for",
     )  # fmt: skip
     run.set_defaults(command=_run)
+
+
+def _add_check(commands: argparse._SubParsersAction[_Parser]) -> None:
+    check = commands.add_parser(
+        "check",
+        help="before a run: what is missing, and what it would cost, from a measured sample",
+        description="Look at everything that `obelics run` with the same arguments would need, take a few units of the "
+        "input through its stages in a temporary folder, and estimate the whole. Exit codes: 0 a run can start, 2 "
+        "something is missing.",
+    )
+    check.add_argument("config", metavar="CONFIG", help="as for run")
+    check.add_argument("--input", nargs="+", required=True, metavar="INPUT", help="as for run")
+    check.add_argument("--output", required=True, metavar="DIR", help="as for run; it is tried, and left as it was")
+    check.add_argument("--engine", choices=("local", "ray", "beam"), default="local", help="default: local")
+    check.add_argument("--workers", type=_positive, metavar="N", help="CPUs of the run (default: of this machine)")
+    check.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of the config")
+    check.add_argument("--price", nargs="+", default=[], metavar="NAME=VALUE", help="in place of an assumption")
+    check.add_argument("--sample", type=_positive, default=5, metavar="N", help="units that are measured (default: 5)")
+    check.add_argument("--seconds", type=_positive, default=120, metavar="N", help="to begin units in (default: 120)")
+    check.add_argument(
+        "--fetch-sample", type=_positive, default=0, metavar="N", help="images that are fetched (default: none)"
+    )
+    check.add_argument("--json", type=Path, metavar="FILE", help="everything that was found, for a machine")
+    check.set_defaults(command=_check)
 
 
 def _add_demo(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -153,6 +178,22 @@ def _run(arguments: argparse.Namespace) -> int:
         retry=arguments.retry_failed,
         force=arguments.force,
         against=arguments.against,
+    )
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.check.command import Bounds, check
+
+    return check(
+        arguments.config,
+        arguments.input,
+        arguments.output,
+        arguments.engine,
+        arguments.workers,
+        overrides=arguments.set,
+        prices=arguments.price,
+        bounds=Bounds(arguments.sample, arguments.seconds, arguments.fetch_sample),
+        json_file=arguments.json,
     )
 
 

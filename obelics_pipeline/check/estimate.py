@@ -1,0 +1,308 @@
+"""From a measured sample to the whole input, stage by stage. Pure arithmetic: nothing is read or asked here."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any, Literal
+
+from obelics_pipeline.check.assumptions import Assumptions
+from obelics_pipeline.check.interval import Interval, total
+from obelics_pipeline.check.sample import Part, Sample
+from obelics_pipeline.check.sampled_engine import DRIVER, SHUFFLE, UNIT, Step
+from obelics_pipeline.config import RunConfig
+
+STAGES = ("extract", "dedup", "fetch", "shard", "validate")
+BUCKETS = {"links", "groups", "limits", "look-limits", "firsts"}  # steps with a unit per bucket of dedup.buckets
+INPUT_PIECE = 8 * 2**20  # bytes of one request to a remote WARC (read/remote.py)
+NOTHING = Interval.exactly(0.0)
+
+Whole = Mapping[str, int]  # kind of input -> its weight: bytes of WARCs, rows of pointers
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run, and where."""
+
+    units: int  # of extract
+    weight: Whole
+    workers: int
+    engine: Literal["local", "ray", "beam"]
+    store: bool  # the output is in an object store
+    remote_input: bool
+
+
+@dataclass(frozen=True)
+class StageEstimate:
+    """One row of the table. Hours; bytes; requests to the store and to sites; dollars."""
+
+    stage: str
+    tasks: Interval
+    cpu_hours: Interval
+    wall_hours: Interval
+    serial_hours: Interval  # of the wall hours: what no further worker makes shorter
+    read: Interval
+    written: Interval
+    puts: Interval
+    gets: Interval
+    site_requests: Interval
+    dollars: Interval
+
+    def to_json(self) -> dict[str, Any]:
+        """Every number with its spread."""
+        return {k: v.to_json() if isinstance(v, Interval) else v for k, v in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The whole input."""
+
+    counts: Mapping[str, Interval]
+    stages: Sequence[StageEstimate]
+    memory: int  # bytes of the largest process of the sample
+    longest_unit_seconds: float
+    everything: bool  # the sample was the whole input
+
+    @property
+    def bytes_kept(self) -> Interval:
+        """What lies in the run's folder at the end, and so what its disk must hold."""
+        return total(stage.written for stage in self.stages)
+
+
+class _Amounts(defaultdict[str, float]):
+    """Numbers by name, 0 where there is none yet."""
+
+    def __init__(self) -> None:
+        super().__init__(float)
+
+    def add(self, more: Mapping[str, float]) -> None:
+        for name, amount in more.items():
+            self[name] += amount
+
+
+@dataclass
+class _Sums:
+    """A stage's measured numbers: by the sampled unit that they belong to, and those that belong to all together."""
+
+    by_part: dict[str, _Amounts] = field(default_factory=lambda: defaultdict(_Amounts))
+    shared: _Amounts = field(default_factory=_Amounts)
+    fixed: _Amounts = field(default_factory=_Amounts)  # grows with nothing
+
+
+class Scale:
+    """How numbers of a sample become those of the whole input: by the weight of what was read.
+
+    A number of one unit is divided by the unit's weight; the lowest and the highest of these are the spread. What
+    belongs to all units together is dealt out to them by their kept documents.
+    """
+
+    def __init__(self, parts: Sequence[Part], whole: Whole) -> None:
+        self._parts, self._whole, self.units = parts, whole, len(parts)
+        documents = sum(part.counts["documents"] for part in parts)
+        self._share = {p.label: p.counts["documents"] / documents if documents else 1 / len(parts) for p in parts}
+
+    @property
+    def everything(self) -> bool:
+        """Whether the sample is the whole input."""
+        read = Counter[str]()
+        for part in self._parts:
+            read[part.kind] += part.weight
+        return all(read[kind] == weight for kind, weight in self._whole.items())
+
+    def up(self, by_part: Mapping[str, float], shared: float = 0.0) -> Interval:
+        """The number for the whole input."""
+        values = {p.label: by_part.get(p.label, 0.0) + shared * self._share[p.label] for p in self._parts}
+        if self.everything:
+            return Interval.exactly(sum(by_part.values()) + shared)
+        found = NOTHING
+        for kind, weight in self._whole.items():
+            of_kind = [part for part in self._parts if part.kind == kind]
+            if of_kind:
+                rates = [values[part.label] / part.weight for part in of_kind]
+                mean = sum(values[part.label] for part in of_kind) / sum(part.weight for part in of_kind)
+                found += Interval(min(rates), mean, max(rates)) * weight
+        return found
+
+
+def estimate(sample: Sample, plan: Plan, config: RunConfig, assumed: Assumptions) -> Estimate:
+    """The whole input, from a sample with at least one part."""
+    scale = Scale(sample.parts, plan.weight)
+    counts = _counts(sample, scale, config, assumed)
+    stages = []
+    for name in STAGES:
+        steps = [step for step in sample.steps if step.stage == name]
+        if steps:
+            stages.append(_stage(name, steps, sample, scale, counts, plan, config, assumed))
+    worked = [step.cost for step in sample.steps if step.kind == UNIT]
+    return Estimate(
+        counts,
+        stages,
+        memory=max((cost.memory for cost in worked), default=0),
+        longest_unit_seconds=max((cost.wall for cost in worked), default=0.0),
+        everything=scale.everything,
+    )
+
+
+def _counts(sample: Sample, scale: Scale, config: RunConfig, assumed: Assumptions) -> dict[str, Interval]:
+    """What the run would count. Duplicates between far units have not met in the sample: it is an upper bound."""
+    counts = {
+        name: scale.up({part.label: part.counts[name] for part in sample.parts})
+        for name in ("records", "pages", "documents_read", "documents")
+    }
+    whole = sample.whole
+    for name in ("after_dedup", "in_shards", "images_in_shards", "candidates_rows", "uses_rows"):
+        counts[name] = scale.up({}, whole[name])
+    counts["urls"] = scale.up({}, len(sample.urls))
+    counts["hosts"] = scale.up({}, len(sample.hosts))
+    obtained = assumed.image_success if config.fetch.enabled else 0.0
+    counts["images"] = counts["urls"] * obtained
+    images = counts["images_in_shards"] * (obtained * assumed.image_bytes)
+    counts["shard_bytes"] = scale.up({}, whole["shard_bytes"]) + images
+    return counts
+
+
+def _stage(
+    name: str,
+    steps: Sequence[Step],
+    sample: Sample,
+    scale: Scale,
+    counts: Mapping[str, Interval],
+    plan: Plan,
+    config: RunConfig,
+    assumed: Assumptions,
+) -> StageEstimate:
+    sums = _sums(steps, sample, plan, config)
+    scaled = {key: _scaled(key, sums, scale, plan.units) for key in KEYS}
+    if name == "extract":
+        _add(scaled, _input(scale, sample, plan))
+    _add(scaled, _images(name, sample, counts, config, assumed))
+    if name == "shard":
+        scaled["tasks"] += counts["shard_bytes"] * (1 / config.shard.target_bytes)
+    wait = assumed.request_seconds if plan.store else 0.0
+    asked = (scaled["puts"] + scaled["gets"]) * wait
+    serial = scaled["serial"] + (scaled["driver_puts"] + scaled["driver_gets"]) * wait
+    longest = max((step.cost.wall for step in steps if step.kind == UNIT), default=0.0)
+    parallel = ((scaled["wall"] + asked) * (1 / plan.workers)).at_least(longest)
+    wall = (parallel + serial) * (1 / 3600)
+    puts, gets = scaled["puts"] + scaled["driver_puts"], scaled["gets"] + scaled["driver_gets"]
+    dollars = wall * (plan.workers * assumed.vcpu_hour)
+    if plan.store:
+        dollars += puts * (assumed.put_1000 / 1000) + gets * (assumed.get_1000 / 1000)
+        dollars += scaled["written"] * (assumed.gb_month * assumed.months / 1e9)
+    return StageEstimate(
+        stage=name,
+        tasks=_whole(scaled["tasks"]),
+        cpu_hours=(scaled["cpu"]) * (1 / 3600),
+        wall_hours=wall,
+        serial_hours=serial * (1 / 3600),
+        read=scaled["read"],
+        written=scaled["written"],
+        puts=_whole(puts),
+        gets=_whole(gets),
+        site_requests=_whole(scaled["sites"]),
+        dollars=dollars,
+    )
+
+
+KEYS = (
+    *("tasks", "cpu", "wall", "serial", "read", "written", "puts", "gets"),
+    *("driver_puts", "driver_gets", "sites"),
+)
+
+
+def _sums(steps: Sequence[Step], sample: Sample, plan: Plan, config: RunConfig) -> _Sums:
+    """Add up the steps of a stage by what they grow with.
+
+    Work on one extracted unit grows with the input. So does what a bucket computes, but the number of buckets, and of
+    the requests for each, is the config's. A shuffle reads a file per unit, and writes one per value.
+    """
+    sums, labels = _Sums(), {part.label for part in sample.parts}
+    column = ""
+    for step in steps:
+        cost, traffic = step.cost, step.cost.traffic
+        spent = {"cpu": cost.cpu, "read": traffic.read, "written": traffic.written}
+        if step.kind == DRIVER:
+            spent |= {"serial": cost.cpu, "driver_puts": traffic.puts, "driver_gets": traffic.gets}
+            sums.shared.add(spent)
+        elif step.kind == SHUFFLE:
+            column = step.name
+            alone = plan.engine == "local"  # in the driver, one after the other; else the engine spreads it
+            sums.shared.add(spent | {"serial" if alone else "wall": cost.wall, "gets": traffic.gets})
+            by_bucket = column == "bucket"
+            (sums.fixed if by_bucket else sums.shared).add(
+                {"puts": traffic.puts * (config.dedup.buckets if by_bucket else 1)}
+            )
+        elif step.label in labels:
+            sums.by_part[step.label].add(
+                spent | {"tasks": 1, "wall": cost.wall, "puts": traffic.puts, "gets": traffic.gets}
+            )
+        else:
+            sums.shared.add(spent | {"wall": cost.wall})
+            by_bucket = step.name in BUCKETS or (step.name == "rows_digests" and column == "bucket")
+            times = config.dedup.buckets if by_bucket else 1
+            asked = {"puts": traffic.puts * times, "gets": traffic.gets * times}
+            (sums.fixed if by_bucket else sums.shared).add(asked | {"tasks": times if step.name in BUCKETS else 0})
+    return sums
+
+
+def _scaled(key: str, sums: _Sums, scale: Scale, units: int) -> Interval:
+    if key == "tasks":  # the number of units is known, not measured
+        of_units = sum(part["tasks"] for part in sums.by_part.values())
+        return Interval.exactly(of_units * units / scale.units + sums.fixed["tasks"])
+    found = scale.up({label: part[key] for label, part in sums.by_part.items()}, sums.shared[key])
+    return found + Interval.exactly(sums.fixed[key])
+
+
+def _input(scale: Scale, sample: Sample, plan: Plan) -> dict[str, Interval]:
+    """The input itself lies in no metered folder."""
+    size = Interval.exactly(plan.weight.get("warc", 0))
+    asked = size * (1 / INPUT_PIECE) + Interval.exactly(plan.units) if plan.remote_input else NOTHING
+    return {"read": size, "gets": asked}
+
+
+def _images(
+    stage: str, sample: Sample, counts: Mapping[str, Interval], config: RunConfig, assumed: Assumptions
+) -> dict[str, Interval]:
+    """What images add to a stage: none of them was in the sample."""
+    if not config.fetch.enabled:
+        return {}
+    kept = counts["images_in_shards"] * assumed.image_success  # as often as documents show them
+    if stage == "fetch":
+        urls, images = counts["urls"], counts["images"]
+        robots = counts["hosts"] if config.fetch.robots_txt else NOTHING
+        return {
+            "tasks": Interval.exactly(min(config.fetch.buckets, max(1, ceil(counts["hosts"].high)))),
+            "sites": urls + robots,
+            "cpu": urls * assumed.image_cpu_seconds,
+            "wall": (urls + robots) * (assumed.image_seconds / config.fetch.threads),
+            "written": images * assumed.image_bytes,
+            "puts": images,
+            "gets": images,  # whether it is there already
+        }
+    if stage == "shard":
+        return {
+            "read": kept * assumed.image_bytes,
+            "written": kept * assumed.image_bytes,
+            "gets": kept,
+        }
+    if stage == "validate":
+        return {"read": kept * assumed.image_bytes}
+    return {}
+
+
+def _add(scaled: dict[str, Interval], more: Mapping[str, Interval]) -> None:
+    for key, value in more.items():
+        scaled[key] += value
+
+
+def _whole(value: Interval) -> Interval:
+    return Interval(float(round(value.low)), float(round(value.point)), float(round(value.high)))
+
+
+def totals(stages: Iterable[StageEstimate]) -> StageEstimate:
+    """The last row of the table."""
+    rows = list(stages)
+    names = [name for name in vars(rows[0]) if name != "stage"]
+    return StageEstimate("all", *(total(getattr(row, name) for row in rows) for name in names))

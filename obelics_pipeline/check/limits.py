@@ -1,0 +1,42 @@
+"""Settings that fit a small input and not a large one, held against the estimate."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from obelics_pipeline.check.assumptions import Assumptions
+from obelics_pipeline.check.estimate import Estimate
+from obelics_pipeline.check.finding import Finding
+from obelics_pipeline.check.interval import rounded
+from obelics_pipeline.config import RunConfig
+from obelics_pipeline.run import UNIT_SECONDS
+
+BUCKET_MESSAGES = 2_000_000  # that fit into a worker's memory well (config/dedup.py, `buckets`)
+MOST_OF_A_UNIT = 0.5  # of the time after which a unit is killed
+
+
+def limit_findings(estimate: Estimate, config: RunConfig, assumed: Assumptions) -> list[Finding]:
+    """What to set for an input of this size."""
+    found = []
+    if config.dedup.enabled:
+        messages = max(estimate.counts[name].high for name in ("candidates_rows", "uses_rows"))
+        need = ceil(messages / BUCKET_MESSAGES)
+        if need > config.dedup.buckets:
+            each = rounded(messages / config.dedup.buckets)
+            told = f"{each} messages in a bucket, {rounded(BUCKET_MESSAGES)} are well"
+            found.append(Finding("dedup.buckets", "warning", f"{told}: --set dedup.buckets={_power_of_two(need)}"))
+    if config.fetch.enabled:
+        seconds = estimate.counts["urls"].high * assumed.image_seconds / config.fetch.threads
+        need = ceil(seconds / (UNIT_SECONDS * MOST_OF_A_UNIT))
+        if need > config.fetch.buckets:
+            each = rounded(seconds / config.fetch.buckets)
+            told = f"{each} s for a bucket, and a unit is killed after {UNIT_SECONDS:,.0f}"
+            found.append(Finding("fetch.buckets", "warning", f"{told}: --set fetch.buckets={_power_of_two(need)}"))
+    if estimate.longest_unit_seconds > UNIT_SECONDS * MOST_OF_A_UNIT:
+        told = f"a unit took {estimate.longest_unit_seconds:,.0f} s, and is killed after {UNIT_SECONDS:,.0f}"
+        found.append(Finding("reading.unit_bytes", "warning", f"{told}: set it lower"))
+    return found
+
+
+def _power_of_two(number: int) -> int:
+    return 1 << (number - 1).bit_length()

@@ -1,0 +1,157 @@
+"""The engine of a sample: one worker, one try at each unit, and the cost of every step written down."""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from os import getpid
+from pathlib import Path
+from typing import Any, TypeVar
+
+from obelics_pipeline.check.meter import Traffic, so_far
+from obelics_pipeline.commit import Manifest
+from obelics_pipeline.engines.engine import Failure, Work
+from obelics_pipeline.engines.local import LocalEngine
+from obelics_pipeline.engines.pool import Died, Pool, Raised
+from obelics_pipeline.engines.worker import start_worker
+from obelics_pipeline.errors import Stopped, UserError
+from obelics_pipeline.storage import Place
+from obelics_pipeline.unit import Unit
+
+Value = TypeVar("Value")
+
+UNIT, SHUFFLE, DRIVER = "unit", "shuffle", "driver"  # who does a step: a worker, the engine's shuffle, the driver
+COST = "cost"  # the note that a measured unit comes back with
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What something took. `memory` is the largest size of its process so far, in bytes."""
+
+    cpu: float  # seconds
+    wall: float  # seconds
+    memory: int
+    traffic: Traffic
+
+
+@dataclass(frozen=True)
+class Step:
+    """A piece of a stage that was measured. `label` is that of the extracted unit it belongs to, if to one."""
+
+    stage: str
+    kind: str
+    name: str
+    label: str
+    cost: Cost
+
+
+class Watch:
+    """Measures this process from when it is made."""
+
+    def __init__(self) -> None:
+        self._cpu, self._wall, self._traffic = time.process_time(), time.monotonic(), so_far()
+
+    def cost(self) -> Cost:
+        """What was used since."""
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux gives KiB
+        cpu, wall = time.process_time() - self._cpu, time.monotonic() - self._wall
+        return Cost(cpu, wall, memory, so_far() - self._traffic)
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """Work whose manifest says what it cost. The note is not committed: it comes back from the worker only."""
+
+    work: Work
+
+    def __call__(self, unit: Unit) -> Manifest:
+        watch = Watch()
+        manifest = self.work(unit)
+        return replace(manifest, notes=manifest.notes | {COST: watch.cost()})
+
+
+@dataclass(frozen=True)
+class _TimedCall:
+    function: Callable[[Any], Any]
+
+    def __call__(self, item: Any) -> tuple[Any, Cost]:
+        watch = Watch()
+        return self.function(item), watch.cost()
+
+
+class SampledEngine:
+    """Runs units one after the other in a process of their own. Use as a context manager.
+
+    `folder` is a local one for locks. A unit that takes longer than `seconds`, or takes its worker down, fails at once.
+    """
+
+    def __init__(self, folder: Path, seconds: float, preload: Sequence[str] = ()) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._pool: Pool[Any, Any] = Pool(1, start_worker, (getpid(), str(folder)), preload)
+        self._shuffler, self._seconds = LocalEngine(1, folder, seconds), seconds
+        self._stage = ""
+        self.steps: list[Step] = []
+
+    def __enter__(self) -> SampledEngine:
+        self._pool.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._pool.__exit__(*error)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """What is done in the block belongs to a stage; what neither a worker nor a shuffle does is the driver's."""
+        self._stage, first, watch = name, len(self.steps), Watch()
+        yield
+        whole, shuffles = watch.cost(), [s.cost for s in self.steps[first:] if s.kind == SHUFFLE]
+        cpu = whole.cpu - sum(cost.cpu for cost in shuffles)
+        traffic = whole.traffic - sum((cost.traffic for cost in shuffles), Traffic())
+        self._note(DRIVER, "driver", "", Cost(cpu, cpu, whole.memory, traffic))
+
+    def map_units(self, work: Work, units: Sequence[Unit]) -> Iterator[tuple[Unit, Manifest | Failure]]:
+        """Every unit once. Raises UserError and Stopped, as a run would."""
+        for unit, result in self._pool.each(_Timed(work), deque(units), self._seconds):
+            if isinstance(result, Manifest):
+                self._note(UNIT, unit.stage, _label(unit), result.notes.pop(COST))
+                yield unit, result
+            else:
+                yield unit, Failure(_why(result, self._seconds))
+
+    def map(self, function: Callable[[Any], Value], items: Iterable[Any]) -> Iterator[Value]:
+        """What a picklable function gives for each item, in their order. Raises what it raises."""
+        for item in items:
+            for _, result in self._pool.each(_TimedCall(function), deque([item]), self._seconds):
+                if isinstance(result, Raised):
+                    raise result.error
+                if isinstance(result, Died):
+                    raise RuntimeError(f"a worker {result.how}")
+                value, cost = result
+                self._note(UNIT, getattr(function, "__name__", "call"), "", cost)
+                yield value
+
+    def regroup(self, sources: Sequence[Place], column: str, output: Place) -> dict[str, list[Place]]:
+        """The shuffle of the local engine."""
+        watch = Watch()
+        groups = self._shuffler.regroup(sources, column, output)
+        self._note(SHUFFLE, column, "", watch.cost())
+        return groups
+
+    def _note(self, kind: str, name: str, label: str, cost: Cost) -> None:
+        self.steps.append(Step(self._stage, kind, name, label, cost))
+
+
+def _label(unit: Unit) -> str:
+    return unit.label or str(unit.payload.get("documents", "")).rpartition("-")[0]
+
+
+def _why(result: Raised | Died, seconds: float) -> str:
+    if isinstance(result, Died):
+        return f"its worker {result.how} (within {seconds:,.0f} s)"
+    if isinstance(result.error, UserError | Stopped):
+        raise result.error
+    return f"{type(result.error).__name__}: {' '.join(str(result.error).split())}"[:200]
