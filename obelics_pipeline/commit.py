@@ -101,10 +101,14 @@ class Attempt:
         files = {role: self._publish(role) for role in self._files}
         manifest = Manifest(self._unit.name, self._unit.stage, files, {x.noun: x for x in ledgers}, notes or {})
         path = manifest_path(self._folder, self._unit.name)
-        if not create_json(path, manifest.to_json()) and read_manifest(self._folder, self._unit.name) is None:
+        data = _json(manifest.to_json())
+        if create(path, data):
+            return _parsed(data)
+        standing = read_manifest(self._folder, self._unit.name)
+        if standing is None:
             remove([path])  # damaged, or what it names is gone: it commits nothing
-            create_json(path, manifest.to_json())
-        return read_manifest(self._folder, self._unit.name) or manifest
+            create(path, data)
+        return standing or read_manifest(self._folder, self._unit.name) or manifest
 
     def _publish(self, role: str) -> dict[str, Any]:
         """Give a file its final name; what the manifest says of it."""
@@ -176,16 +180,16 @@ def unit_names(folder: Place, label: str = "") -> list[str]:
 
 
 def committed(folder: Place, unit_name: str) -> Manifest:
-    """The manifest of a unit that an earlier step committed. Raises FileNotFoundError where it is gone."""
+    """The manifest of a unit that an earlier step committed. Raises FileNotFoundError where it is gone.
+
+    Whether its objects are there, where it is in a store, is left to who reads them: the driver has seen them.
+    """
+    if not isinstance(folder, Path):
+        return _parsed(read_bytes(manifest_path(folder, unit_name)))
     manifest = read_manifest(folder, unit_name)
     if manifest is None:
         raise FileNotFoundError(errno.ENOENT, "a unit that was committed is gone", str(folder / unit_name))
     return manifest
-
-
-def create_json(path: Place, value: Any) -> bool:
-    """Create a JSON file if it is not there yet. False where another was first."""
-    return create(path, _json(value))
 
 
 def _json(value: Any) -> bytes:

@@ -32,7 +32,7 @@ from obelics_pipeline.ranged import Ranged
 
 TEMPORARY = ".tmp-"  # prefix of local files that are not whole yet
 PIECE = 8 * 2**20  # bytes of one request where a large object is read in order
-WHOLE = 16 * 2**20  # a Parquet object up to this many bytes is fetched by one request, a larger one in ranges
+WHOLE = 16 * 2**20  # bytes: a Parquet object below this is fetched by one request, a larger one in ranges
 BUSY_TRIES = 5  # of a conditional put that met another at the same moment (S3 answers 409: try again)
 AT_ONCE = 32  # requests for small files at the same time: each takes some 20 ms, nearly all of it waiting
 
@@ -186,11 +186,24 @@ def _first(target: UPath, put: Callable[[], Any]) -> bool:
 
 
 def read_bytes(where: Place) -> bytes:
-    """The whole content of a small file, by one request. Raises FileNotFoundError."""
+    """The whole content of a file, of a small one by one request. Raises FileNotFoundError."""
     if isinstance(where, Path):
         return where.read_bytes()
-    with reaching(where):
-        return bytes(where.fs.cat_file(where.path))
+    first = _first_bytes(where)
+    return first if len(first) < WHOLE else b"".join(pieces(where))
+
+
+def _first_bytes(where: UPath) -> bytes:
+    """Up to `WHOLE` bytes. A range is asked for, because clients ask for the size before they ask for everything."""
+    try:
+        with reaching(where):
+            return bytes(where.fs.cat_file(where.path, start=0, end=WHOLE))
+    except FileNotFoundError:
+        raise
+    except OSError:  # an empty object has no ranges
+        if size_of(where) != 0:
+            raise
+        return b""
 
 
 def read_many(places: Sequence[Place]) -> Iterator[bytes | None]:
@@ -336,10 +349,10 @@ def open_parquet(where: Place) -> Iterator[pq.ParquetFile]:
 
 def _opened(where: UPath) -> Any:
     """What Arrow reads an object from: its content, or its ranges where it is large."""
-    size = size_of(where)
-    if size is None:
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(where))
-    return pa.BufferReader(read_bytes(where)) if size <= WHOLE else pa.PythonFile(Ranged(where, size), mode="r")
+    first = _first_bytes(where)
+    if len(first) < WHOLE:
+        return pa.BufferReader(first)
+    return pa.PythonFile(Ranged(where, size_of(where) or 0), mode="r")
 
 
 def read_schema(where: Place) -> pa.Schema:

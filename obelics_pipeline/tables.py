@@ -185,21 +185,26 @@ def read_documents(path: Place, start: int = 0, stop: int | None = None) -> Iter
 
 def read_kept(path: Place) -> Iterator[Document]:
     """The kept documents of one file, in order."""
-    score_names, _ = score_columns(path)
-    for _rows, table in kept_rows(path, _columns(score_names)):
-        for value in table.to_pylist():
-            yield _from_row(value, score_names)
+    with open_parquet(path) as source:
+        score_names, _ = _scores_of(source.schema_arrow)
+        for _rows, table in _kept_in(source, _columns(score_names)):
+            for value in table.to_pylist():
+                yield _from_row(value, score_names)
 
 
 def kept_rows(path: Place, columns: Sequence[str]) -> Iterator[tuple[list[int], pa.Table]]:
     """Some columns of the kept documents, a row group at a time, with their rows in the file."""
     with open_parquet(path) as source:
-        start = 0
-        for group in range(source.num_row_groups):
-            table = source.read_row_group(group, columns=list(dict.fromkeys([*columns, "reason"])))
-            kept = pc.indices_nonzero(table["reason"].is_null())
-            yield [start + i for i in kept.to_pylist()], table.take(kept).select(columns)
-            start += table.num_rows
+        yield from _kept_in(source, columns)
+
+
+def _kept_in(source: pq.ParquetFile, columns: Sequence[str]) -> Iterator[tuple[list[int], pa.Table]]:
+    start = 0
+    for group in range(source.num_row_groups):
+        table = source.read_row_group(group, columns=list(dict.fromkeys([*columns, "reason"])))
+        kept = pc.indices_nonzero(table["reason"].is_null())
+        yield [start + i for i in kept.to_pylist()], table.take(kept).select(columns)
+        start += table.num_rows
 
 
 def _columns(score_names: Iterable[str]) -> list[str]:

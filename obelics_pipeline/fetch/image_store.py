@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
-from obelics_pipeline.storage import TEMPORARY, Place, read_bytes, size_of, write_bytes
+from obelics_pipeline.storage import TEMPORARY, Place, create, read_bytes, size_of
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -33,12 +33,11 @@ class ImageStore:
         """Keep some bytes; their sha256. What is there already, whole, is not written again."""
         sha256 = hashlib.sha256(content).hexdigest()
         path = self.path(sha256)
-        if size_of(path) != len(content):
-            if isinstance(path, Path):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self._write(path, content)
-            else:
-                write_bytes(path, content)
+        if not isinstance(path, Path):
+            create(path, content)  # whether it is there is told by the same request
+        elif size_of(path) != len(content):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._write(path, content)
         return sha256
 
     def sync(self, hashes: Iterable[str]) -> None:

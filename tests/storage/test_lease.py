@@ -59,7 +59,7 @@ def test_one_after_the_other_holds_and_old_leases_do_not_pile_up(bucket: UPath) 
 @pytest.mark.usefixtures("quick")
 def test_a_living_holder_is_not_disturbed(bucket: UPath) -> None:
     with leased(bucket / ".lease"):
-        with pytest.raises(UserError, match="another run is working there .*wait for it"), leased(bucket / ".lease"):
+        with pytest.raises(UserError, match=r"another run is working there .*wait for it"), leased(bucket / ".lease"):
             pass
         assert names_in(bucket / ".lease") == ["000000000001.json"]
 
