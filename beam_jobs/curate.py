@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from obelics_pipeline.config import RunConfig
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.run import PRELOAD, STAGES, UNIT_SECONDS, run
 from obelics_pipeline.storage import Place
@@ -54,7 +55,7 @@ def curate(
     except ImportError as error:
         raise UserError(f"the engine beam needs the extra: pip install 'obelics-pipeline[beam]' ({error})") from None
 
-    def open_engine(folder: Place) -> BeamEngine:
+    def open_engine(folder: Place, _config: RunConfig) -> BeamEngine:
         return BeamEngine(beam_options, folder, UNIT_SECONDS, PRELOAD)
 
     workers = os.cpu_count() or 1  # noted in the events; how many there are is Beam's to say

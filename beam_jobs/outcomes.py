@@ -43,7 +43,7 @@ class Outcomes:
         """The outcomes that are there, by name; each is removed as it is read."""
         try:
             found = sorted(path.name for path in self.folder.iterdir() if path.name.endswith(SUFFIX))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):  # nothing yet; the second is what a bucket says
             return
         for name in found:
             if name.startswith("."):

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from upath import UPath
 
 from beam_jobs.counters import ledger_counts
 from beam_jobs.engine import BeamEngine
@@ -17,7 +18,9 @@ from obelics_pipeline.commit import Manifest
 from obelics_pipeline.engines.engine import Failure
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.errors import Stopped, UserError
+from obelics_pipeline.storage import place, read_table, write_table
 from obelics_pipeline.unit import Unit
+from tests.beam_jobs.work import commit_id
 from tests.engines.work import unit, work
 
 pytest.importorskip("apache_beam")
@@ -152,3 +155,33 @@ def test_a_runner_behind_a_job_service_does_the_same(tmp_path: Path) -> None:
         assert sorted(engine.regroup([tmp_path / "a.parquet"], "key", tmp_path / "out")) == ["a", "b"]
         with pytest.raises(UserError, match="a model is missing"):
             outcomes(engine, tmp_path, [unit("wrong", "user_error")])
+
+
+@pytest.mark.slow
+def test_driver_and_workers_may_meet_in_a_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = pytest.importorskip("moto.server").ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    for name, value in {
+        "ENDPOINT_URL": f"http://{host}:{port}",
+        "ACCESS_KEY_ID": "k",
+        "SECRET_ACCESS_KEY": "s",
+    }.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    try:
+        folder = place("s3://bucket-of-beam/run")
+        assert isinstance(folder, UPath)
+        folder.fs.mkdir("bucket-of-beam")
+        with BeamEngine(local_options(1), folder, 60) as engine:
+            work = functools.partial(commit_id, folder=folder / "stage")
+            found = [outcome for _, outcome in engine.map_units(work, [unit("a"), unit("b")])]
+            assert [type(outcome) for outcome in found] == [Manifest, Manifest]
+            write_table(pa.table({"key": ["a", "b", "a"], "n": [1, 2, 3]}), folder / "a.parquet")
+            dealt = engine.regroup([folder / "a.parquet"], "key", folder / "dealt")
+            assert {value: read_table(paths[0])["n"].to_pylist() for value, paths in dealt.items()} == {
+                "a": [1, 3],
+                "b": [2],
+            }
+        assert not [path for path in folder.rglob("*") if "/beam/" in str(path)]
+    finally:
+        server.stop()

@@ -4,8 +4,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from obelics_pipeline.commit import Manifest
+from obelics_pipeline.commit import Attempt, Manifest
 from obelics_pipeline.document import Document
+from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.storage import Place
 from obelics_pipeline.unit import Unit
 from tests.engines.work import work
 
@@ -14,6 +16,13 @@ def slow_work(unit: Unit, *, folder: Path) -> Manifest:
     """A unit that takes a while, so that there is something to kill."""
     time.sleep(0.5)
     return work(unit, folder=folder)
+
+
+def commit_id(unit: Unit, *, folder: Place) -> Manifest:
+    """Commit a unit's id, wherever the folder is."""
+    with Attempt(folder, unit) as attempt:
+        attempt.file("data", ".bin").write_bytes(unit.id.encode())
+        return attempt.commit([Ledger("things", 1, 1)])
 
 
 class CountWords:
