@@ -55,8 +55,7 @@ def rounded(value: float) -> str:
     """A number with two significant digits, and a letter from ten thousand on."""
     if value <= 0:
         return "0"
-    digits = floor(log10(value))
-    value = round(value, 1 - digits)
+    value = float(round(value, 1 - floor(log10(value))))
     for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= size * (10 if letter == "k" else 1):
             return _plain(value / size) + letter
@@ -64,5 +63,7 @@ def rounded(value: float) -> str:
 
 
 def _plain(value: float) -> str:
+    if value.is_integer():
+        return f"{value:,.0f}"
     digits = floor(log10(value))
     return f"{value:,.{max(0, 1 - digits)}f}"

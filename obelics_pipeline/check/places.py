@@ -15,7 +15,7 @@ from obelics_pipeline.config.reading import ReadingConfig
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.folder import MARK
 from obelics_pipeline.read.inputs import Inputs, resolve_inputs
-from obelics_pipeline.storage import Place, create, names_in, place, read_bytes, remove
+from obelics_pipeline.storage import Place, create, names_in, place, read_bytes, remove, size_of
 
 PROBE = b"obelics check was here\n"
 
@@ -55,7 +55,7 @@ def output_findings(output: str, name: str, config: RunConfig) -> tuple[Place | 
 def _owner(where: Place, name: str) -> Iterator[Finding]:
     """What a run would say of a folder that is not empty."""
     mark = where / MARK
-    if mark.exists():
+    if size_of(mark) is not None:
         begun = json.loads(read_bytes(mark))["config"]
         if begun == name:
             yield Finding("output", "ok", f"{where} holds a run of this config, which goes on there")
@@ -66,7 +66,7 @@ def _owner(where: Place, name: str) -> Iterator[Finding]:
             yield Finding("output", "missing", told)
     else:
         strangers = [found for found in names_in(where) if not found.startswith(".")]
-        if strangers and not (where / "config.yaml").exists():
+        if strangers and size_of(where / "config.yaml") is None:
             told = f"{where} is not empty and not the output of a run (it holds {strangers[0]}); give a new folder"
             yield Finding("output", "missing", told)
 

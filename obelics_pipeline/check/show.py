@@ -29,7 +29,7 @@ def show_estimate(console: Console, estimate: Estimate, workers: int, store: boo
     counts.add_column("of the whole input")
     counts.add_column("estimate", justify="right")
     for name, text in COUNTS.items():
-        if name in estimate.counts:
+        if estimate.counts[name].high:
             counts.add_row(text, str(_count(estimate.counts[name])))
     console.print(counts)
     console.print()
