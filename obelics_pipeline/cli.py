@@ -13,6 +13,7 @@ from typing import NoReturn
 from obelics_pipeline import __version__
 from obelics_pipeline.errors import Stopped, UserError
 
+ENGINES = ("local", "ray", "beam")
 STAGES = ("extract", "dedup", "fetch", "dedup-images", "shard")
 
 
@@ -68,8 +69,15 @@ def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
         "pointer table (.parquet)",
     )  # fmt: skip
     run.add_argument("--output", required=True, metavar="DIR", help="folder of the run: a path, s3://… or gs://…")
-    run.add_argument("--engine", choices=("local",), default="local", help="who runs the units (default: local)")
-    run.add_argument("--workers", type=_positive, metavar="N", help="processes (default: one per CPU core)")
+    run.add_argument("--engine", choices=ENGINES, default="local", help="who runs the units (default: local)")
+    run.add_argument(
+        "--workers", type=_positive, metavar="N",
+        help="processes (default: one per CPU core; on a Ray cluster as many as it has room for)",
+    )  # fmt: skip
+    run.add_argument(
+        "--ray-address", metavar="ADDRESS",
+        help="a Ray cluster's, with --engine ray (default: RAY_ADDRESS, or a Ray of this machine for this run)",
+    )  # fmt: skip
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of the config")
     run.add_argument("--stage", nargs="+", choices=STAGES, default=list(STAGES), help="only these stages")
     run.add_argument(
@@ -166,13 +174,39 @@ def _positive(text: str) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from obelics_pipeline.run import run
+    if arguments.ray_address and arguments.engine != "ray":
+        raise UserError(
+            f"--ray-address is of --engine ray, and the engine is {arguments.engine}: leave one of them out"
+        )
+    if arguments.engine == "beam":
+        return _run_on_beam(arguments)
+    from obelics_pipeline.run import open_ray, run
 
+    on_ray = partial(open_ray, arguments.ray_address, arguments.workers)
     return run(
         arguments.config,
         arguments.input,
         arguments.output,
         workers=arguments.workers or os.cpu_count() or 1,
+        overrides=arguments.set,
+        stages=arguments.stage,
+        retry=arguments.retry_failed,
+        force=arguments.force,
+        against=arguments.against,
+        open_engine=on_ray if arguments.engine == "ray" else None,
+    )
+
+
+def _run_on_beam(arguments: argparse.Namespace) -> int:
+    """The job of `python -m beam_jobs.curate`, on this machine; other runners are asked for there."""
+    from beam_jobs.curate import curate
+    from beam_jobs.options import local_options
+
+    return curate(
+        arguments.config,
+        arguments.input,
+        arguments.output,
+        local_options(arguments.workers or os.cpu_count() or 1),
         overrides=arguments.set,
         stages=arguments.stage,
         retry=arguments.retry_failed,

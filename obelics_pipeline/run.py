@@ -37,7 +37,7 @@ FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 UNIT_SECONDS = 3600.0  # a unit that takes longer is killed and tried again: nothing in it should take that long
 PRELOAD = ("obelics_pipeline.job",)  # what every unit needs, imported once before workers are forked
 
-OpenEngine = Callable[[Place], AbstractContextManager[Engine]]
+OpenEngine = Callable[[Place, RunConfig], AbstractContextManager[Engine]]  # from the run's folder and its config
 
 
 def run(
@@ -55,7 +55,7 @@ def run(
     """Run the main job; returns the exit code 0 (done) or 1 (finished, with failed units).
 
     `against` are the outputs of finished runs, whose documents count and come first where duplicates are looked for.
-    `open_engine` makes the engine from the run's folder; the local one with `workers` processes, where it is None.
+    `open_engine` makes the engine; the local one with `workers` processes, where it is None.
     Raises UserError for what a person can mend, Stopped where the same command goes on later.
     """
     checked = load_config(config, overrides)
@@ -78,7 +78,7 @@ def run(
                     display.say(line)
                 for line in changed:
                     display.say(f"changed since the last run here: {line}; what it touches is redone")
-                with (open_engine or partial(_local_engine, workers))(folder.path) as engine:
+                with (open_engine or partial(_local_engine, workers))(folder.path, checked) as engine:
                     job = Job(folder, checked, StageRunner(engine, events, display, stages), earlier)
                     code = _run(job, sources, stages, retry, display)
             events.write("run_done", exit_code=code)
@@ -99,8 +99,19 @@ def run(
             events.close()
 
 
-def _local_engine(workers: int, folder: Place) -> LocalEngine:
+def _local_engine(workers: int, folder: Place, _config: RunConfig) -> LocalEngine:
     return LocalEngine(workers, scratch_of(folder), UNIT_SECONDS, PRELOAD)
+
+
+def open_ray(
+    address: str | None, workers: int | None, folder: Place, config: RunConfig
+) -> AbstractContextManager[Engine]:
+    """The engine of a Ray cluster; see `engines.on_ray`. Raises UserError where Ray is not installed."""
+    from obelics_pipeline.engines.on_ray.engine import RayEngine
+
+    if find_spec("ray") is None:
+        raise UserError("the engine ray needs the extra: pip install 'obelics-pipeline[ray]'")
+    return RayEngine(address, workers, folder, UNIT_SECONDS, config.ray, PRELOAD)
 
 
 def _run(job: Job, sources: Inputs, stages: Sequence[str], retry: Sequence[str], display: Display) -> int:

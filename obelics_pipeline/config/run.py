@@ -14,6 +14,7 @@ from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.config.filtering import FiltersConfig, LanguageConfig
+from obelics_pipeline.config.ray import RayConfig
 from obelics_pipeline.config.reading import ReadingConfig
 from obelics_pipeline.config.section import Section
 from obelics_pipeline.config.sharding import FinishConfig, ImageRulesConfig, ShardConfig
@@ -32,6 +33,7 @@ class RunConfig(Section):
     images: ImageRulesConfig = Field(default_factory=ImageRulesConfig)
     finish: FinishConfig = Field(default_factory=FinishConfig)
     shard: ShardConfig = Field(default_factory=ShardConfig)
+    ray: RayConfig = Field(default_factory=RayConfig)
 
 
 def bundled_configs() -> Path:
