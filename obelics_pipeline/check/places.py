@@ -48,7 +48,8 @@ def output_findings(output: str, name: str, config: RunConfig) -> tuple[Place | 
         whose = list(_owner(where, name))
         _probe(where)
     except (UserError, Stopped, OSError) as error:
-        return None, [Finding("output", "missing", _line(error))]
+        line = _line(error)
+        return None, [Finding("output", "missing", line if output in line else f"{output}: {line}")]
     return where, whose or [Finding("output", "ok", f"{where} can be written to")]
 
 

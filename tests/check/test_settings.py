@@ -1,0 +1,69 @@
+"""All that a config asks for and that is not here is named, each in a line of its own."""
+
+import importlib.util
+from importlib.machinery import ModuleSpec
+
+import pytest
+
+from obelics_pipeline.check import settings
+from obelics_pipeline.check.finding import Finding, exit_code
+from obelics_pipeline.check.settings import engine_finding, setting_findings
+from obelics_pipeline.config import RunConfig, load_config
+
+
+def missing(findings: list[Finding]) -> list[str]:
+    return [finding.text for finding in findings if finding.state == "missing"]
+
+
+def without(monkeypatch: pytest.MonkeyPatch, *absent: str) -> None:
+    """As if these packages were not installed."""
+
+    def find(name: str) -> ModuleSpec | None:
+        return None if name in absent else importlib.util.find_spec(name)
+
+    monkeypatch.setattr(settings, "find_spec", find)
+
+
+def test_the_bundled_config_misses_nothing() -> None:
+    assert missing(setting_findings(load_config("default"))) == []
+
+
+def test_every_missing_file_is_named_and_not_the_first_only() -> None:
+    sets = [
+        "language.model=/no/lid.bin",
+        "filters.document.flagged_word_ratio.options.paths={de: /no/flagged.txt}",
+        "filters.document.no_such_filter={min: 1}",
+        "finish.paragraph.another={min: 1}",
+    ]
+    found = setting_findings(load_config("default", sets))
+    told = missing(found)
+    assert len(told) == 4
+    for what in ("/no/lid.bin", "/no/flagged.txt", "no_such_filter", "another"):
+        assert sum(what in line for line in told) == 1
+    assert exit_code(found) == 2
+
+
+def test_a_filter_that_drops_nothing_is_a_warning() -> None:
+    found = setting_findings(load_config("obelics"))
+    assert missing(found) == []
+    assert [f for f in found if f.state == "warning" and "is not applied" in f.text]
+
+
+def test_packages_for_images_are_missing_only_where_images_are_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "img2dataset", "imagehash")
+    (line,) = missing(setting_findings(RunConfig()))
+    assert "img2dataset, imagehash" in line
+    assert "pip install 'obelics-pipeline[images]'" in line
+    assert missing(setting_findings(RunConfig.model_validate({"fetch": {"enabled": False}}))) == []
+
+
+def test_an_engine_without_its_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "ray", "apache_beam")
+    assert [engine_finding(engine).state for engine in ("local", "ray", "beam")] == ["ok", "missing", "missing"]
+    assert "obelics-pipeline[beam]" in engine_finding("beam").text
+
+
+def test_what_is_not_compiled_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "filters._statistics")
+    (found,) = [f for f in setting_findings(RunConfig()) if f.about == "compiled parts"]
+    assert (found.state, "filters._statistics" in found.text) == ("warning", True)
