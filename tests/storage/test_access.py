@@ -32,7 +32,8 @@ class Guarded:
 
     def trust(self, requests: int) -> None:
         """Let so many more requests through without a look at their credentials."""
-        asked = urllib.request.Request(f"{self.url}/moto-api/reset-auth", data=str(requests).encode(), method="POST")
+        plain = {"Content-Type": "text/plain"}  # a form would be parsed, and not found
+        asked = urllib.request.Request(f"{self.url}/moto-api/reset-auth", str(requests).encode(), plain, method="POST")
         with urllib.request.urlopen(asked, timeout=10) as answer:
             assert answer.status == 200
 

@@ -117,12 +117,15 @@ def test_a_listing_is_of_the_folder_and_not_of_its_neighbours(folder: Place) -> 
 
 
 def test_what_others_wrote_is_seen_at_once(bucket: UPath) -> None:
-    assert files_below(bucket / "run") == {}
+    import s3fs
+
+    write_bytes(bucket / "run" / "old", b"")
+    assert (files_below(bucket / "run"), read_bytes(bucket / "run" / "old")) == ({"old": 0}, b"")
     assert not (bucket / "run" / "new").exists()
-    other = place(str(bucket))
-    write_bytes(other / "run" / "new", b"x")
+    other = s3fs.S3FileSystem(skip_instance_cache=True)  # as in another process
+    other.pipe_file((bucket / "run" / "new").path, b"x")
     assert (bucket / "run" / "new").exists()
-    assert files_below(bucket / "run") == {"new": 1}
+    assert files_below(bucket / "run") == {"new": 1, "old": 0}
 
 
 def test_a_table_is_read_back_whole_or_in_part(folder: Place) -> None:
