@@ -154,7 +154,7 @@ def test_the_example_gives_valid_shards_and_the_same_ones_however_it_is_cut(
     warcs: list[Path], proxy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("no_grpc_proxy", "localhost")
-    sets = ["fetch.retries=0", "fetch.timeout_seconds=3", "shard.target_bytes=400000"]
+    sets = ["fetch.retries=0", "fetch.timeout_seconds=20", "shard.target_bytes=400000"]
     common = ["--input", *map(str, warcs), *(x for s in sets for x in ("--set", s))]
     cuts: Mapping[str, list[str]] = {
         "memory": ["--set", "reading.unit_bytes=30000", *local_options(1)],
@@ -172,7 +172,7 @@ def test_the_example_gives_valid_shards_and_the_same_ones_however_it_is_cut(
 def test_three_transforms_count_what_the_main_job_counts(warcs: list[Path], proxy: str, tmp_path: Path) -> None:
     from obelics_pipeline.run import run
 
-    sets = ["fetch.retries=0", "fetch.timeout_seconds=3", "dedup.enabled=false"]
+    sets = ["fetch.retries=0", "dedup.enabled=false"]
     with proxied(proxy):
         assert run("default", [str(path) for path in warcs], tmp_path / "run", 2, sets) == 0
         config = load_config("default", sets)
