@@ -25,7 +25,6 @@ BASE = [
     "pyarrow>=15.0",
     "pydantic>=2.6",
     "pyyaml>=6.0",
-    "rensa>=0.5",
     "resiliparse>=0.15",
     "rich>=13.0",
     "selectolax>=1.0",
@@ -42,13 +41,13 @@ EXTRAS = {
     "models": ["kenlm>=0.2", "sentencepiece>=0.2"],
     "s3": ["s3fs>=2024.2"],
     "gs": ["gcsfs>=2024.2"],
-    "ray": ["ray[data]>=2.50"],
+    "ray": ["ray[data]>=2.50,<2.64"],
     "beam": ["apache-beam>=2.70"],
     "fit": ["lightgbm>=4.3"],
 }
 EXTRAS["all"] = [requirement for extra in EXTRAS.values() for requirement in extra]
 EXTRAS["demo"] = EXTRAS["images"] + EXTRAS["datasets"]  # what `make demo` installs
-EXTRAS["bench"] = ["datasketch>=1.6", "readability-lxml>=0.9", "trafilatura>=2.0"]
+EXTRAS["bench"] = ["datasketch>=1.6", "rensa>=0.5", "readability-lxml>=0.9", "trafilatura>=2.0"]
 EXTRAS["dev"] = [
     *EXTRAS["demo"],
     *EXTRAS["fit"],

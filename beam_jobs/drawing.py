@@ -15,13 +15,14 @@ from beam_jobs.deduplicate_text import DeduplicateText
 from beam_jobs.engine import NOTES
 from beam_jobs.extract_documents import ExtractDocuments
 from beam_jobs.fetch_images import FetchImages
-from beam_jobs.graphs import build_map_units, build_regroup
+from beam_jobs.graphs import build_map_units, build_shuffle
 from beam_jobs.guard import Guard
 from beam_jobs.options import runner_of
 from beam_jobs.outcomes import Outcomes
 from beam_jobs.runs import Build, new_pipeline
 from beam_jobs.write_shards import WriteShards
 from obelics_pipeline.config import RunConfig, load_config
+from obelics_pipeline.engines.groups import as_they_are
 from obelics_pipeline.extract.stage import extract_unit
 from obelics_pipeline.run import PRELOAD, UNIT_SECONDS
 from obelics_pipeline.storage import Place, place
@@ -38,8 +39,12 @@ def draw(
     where = place(output, checked.reading.storage_options)
     builds: dict[str, Build] = {
         "map_units": map_units(checked, where),
-        "regroup": partial(
-            build_regroup, sources=[where / "messages.parquet"], column="bucket", output=where / "dealt"
+        "shuffle": partial(
+            build_shuffle,
+            sources=[where / "messages.parquet"],
+            column="bucket",
+            reduce=as_they_are,
+            output=where / "dealt",
         ),
         "transforms": partial(transforms, inputs=list(inputs), output=where, config=checked),
     }

@@ -10,14 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from beam_jobs.graphs import build_map, build_map_units, build_regroup, write_units
+from beam_jobs.graphs import build_map, build_map_units, build_shuffle, write_units
 from beam_jobs.guard import Guard
 from beam_jobs.options import runs_here, with_runner
 from beam_jobs.outcomes import Answer, Outcome, Outcomes
 from beam_jobs.runs import Build, ClusterLauncher, Launcher, ProcessLauncher
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.engines.engine import Failure, Work
-from obelics_pipeline.engines.groups import count_rows, groups_in
+from obelics_pipeline.engines.groups import Group, Reduce, read_groups
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.storage import Place, is_local, remove_tree
 from obelics_pipeline.unit import Unit
@@ -90,23 +90,18 @@ class BeamEngine:
             found[name] = outcome.value
         return iter([found[name] for name in numbered])
 
-    def regroup(self, sources: Sequence[Place], column: str, output: Place) -> dict[str, list[Place]]:
-        """Deal rows out by a column: Beam's own GroupByKey, one file per value, its rows sorted by all columns."""
-        build = partial(build_regroup, sources=list(sources), column=column, output=output)
-        for attempt in range(1, ATTEMPTS + 1):
-            remove_tree(output)
-            if not sources:
-                return {}
+    def shuffle(self, sources: Sequence[Place], column: str, reduce: Reduce, output: Place) -> dict[str, Group]:
+        """Beam's own GroupByKey brings rows together by a column; its workers reduce each group."""
+        build = partial(build_shuffle, sources=list(sources), column=column, reduce=reduce, output=output)
+        remove_tree(output)
+        if not sources:
+            return {}
+        for _attempt in range(ATTEMPTS):
             problem = self._run_to_end(build)
             if problem is None:
-                break
-            if attempt == ATTEMPTS:
-                raise RuntimeError(f"regrouping by {column}: {problem}; {ATTEMPTS} attempts")
-        groups = groups_in(output, column)
-        entered, dealt = count_rows(sources), count_rows(path for paths in groups.values() for path in paths)
-        if entered != dealt:
-            raise RuntimeError(f"regrouping by {column}: {entered} rows went in and {dealt} came out; this is a bug")
-        return groups
+                return read_groups(output, column, sources)
+            remove_tree(output)
+        raise RuntimeError(f"shuffle by {column}: {problem}; {ATTEMPTS} attempts")
 
     def _collect(
         self, names: Sequence[str], build: Callable[[Sequence[str], Outcomes], Build]

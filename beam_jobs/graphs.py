@@ -15,7 +15,7 @@ from beam_jobs.counters import count, count_unit
 from beam_jobs.guard import Guard
 from beam_jobs.outcomes import Answer, Outcome, Outcomes
 from obelics_pipeline.engines.engine import Work
-from obelics_pipeline.engines.groups import write_group
+from obelics_pipeline.engines.groups import Reduce, write_group
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.storage import Place, draft, read_table
@@ -61,15 +61,17 @@ def build_map(
     )
 
 
-def build_regroup(pipeline: beam.Pipeline, *, sources: Sequence[Place], column: str, output: Place) -> None:
-    """paths | Reshuffle | (value, Arrow IPC stream) | GroupByKey | one Parquet file per value below `output`."""
+def build_shuffle(
+    pipeline: beam.Pipeline, *, sources: Sequence[Place], column: str, reduce: Reduce, output: Place
+) -> None:
+    """paths | Reshuffle | (value, Arrow IPC stream) | GroupByKey | a reduced group per value below `output`."""
     (
         pipeline
         | "Files" >> beam.Create(list(range(len(sources))), reshuffle=False).with_output_types(int)
         | "DealOut" >> beam.Reshuffle()
         | "Split" >> beam.ParDo(_SplitByValue(sources, column)).with_output_types(tuple[str, bytes])
         | "ByValue" >> beam.GroupByKey()
-        | "Write" >> beam.ParDo(_WriteGroup(column, output))
+        | "Reduce" >> beam.ParDo(_ReduceGroup(column, reduce, output))
     )
 
 
@@ -149,13 +151,13 @@ class _SplitByValue(beam.DoFn):
             yield str(value.as_py()), to_ipc(rows)
 
 
-class _WriteGroup(beam.DoFn):
-    def __init__(self, column: str, output: Place) -> None:
-        self._column, self._output = column, output
+class _ReduceGroup(beam.DoFn):
+    def __init__(self, column: str, reduce: Reduce, output: Place) -> None:
+        self._column, self._reduce, self._output = column, reduce, output
 
     def process(self, element: tuple[str, Iterable[bytes]]) -> None:
         rows = pa.concat_tables([from_ipc(stream) for stream in element[1]])
-        write_group(rows, self._column, self._output)
+        write_group(rows, self._column, self._reduce, self._output)
         count("rows_received", rows.num_rows)
 
 

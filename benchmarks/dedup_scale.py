@@ -5,9 +5,10 @@
 Signatures are made up: a duplicate keeps each hash function's minimum with the probability of its similarity, as
 MinHash does. Of each 1,000 documents 340 are in groups: pairs, fives, thirties, chains in which each resembles only its
 neighbours, one group of a hundredth of all documents; and 40 are pairs that resemble each other too little. The
-messages are dealt out by the local engine's shuffle, then `edges`, `spread` and `contract` do their work, bucket by
-bucket, in one process. Recall: of n members of a group, n - 1 should point at another of their group. Precision: of all
-documents that point at one, those that should. Takes about 3 GB of disk for each million documents.
+messages go through the local engine's shuffle, and what a run does with a bucket (`link`, then turns of
+`contract_turn`) is done by one worker, a bucket at a time. Recall: of n members of a group, n - 1 should point at
+another of their group. Precision: of all documents that point at one, those that should. Takes about 3 GB of disk for
+each million documents.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from __future__ import annotations
 import argparse
 import math
 import resource
-import shutil
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -30,20 +31,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from obelics_pipeline.config.dedup import TextConfig
-from obelics_pipeline.dedup.components import contract, spread
-from obelics_pipeline.dedup.leaders import edges
-from obelics_pipeline.dedup.messages import CANDIDATES, EDGES
+from obelics_pipeline.dedup.judge import contract_turn, link
+from obelics_pipeline.dedup.messages import CANDIDATES
+from obelics_pipeline.engines.groups import Group, Reduce
 from obelics_pipeline.engines.local import LocalEngine
-from obelics_pipeline.storage import Place, read_table
 
 SETTINGS = TextConfig()
 BLOCK = 1000  # documents that are planted alike
 CHUNK = 20  # blocks that are made together
 FILE = 10  # chunks of a file of messages
-PORTION = 5  # files that are dealt out together: 16 million messages, for DuckDB fails at ten times as many in 512 MB
 PARTITION = 10_000  # documents of a unit
 BUCKET = 2_000_000  # messages of a bucket, at most about
 ROUNDS = 100
+WHO = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
 
 # Kind: documents of a group, groups in a block, similarity to the first (of a chain: to the one before).
 PLANTED = {
@@ -187,12 +187,12 @@ class Report:
     """Prints what each step took."""
 
     def __init__(self) -> None:
-        self._start = time.perf_counter(), time.process_time()
+        self._start = time.perf_counter(), cpu_seconds()
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Measure what is done within."""
-        wall, cpu = time.perf_counter(), time.process_time()
+        wall, cpu = time.perf_counter(), cpu_seconds()
         yield
         self._print(name, wall, cpu)
 
@@ -201,9 +201,14 @@ class Report:
         self._print("in all", *self._start)
 
     def _print(self, name: str, wall: float, cpu: float) -> None:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        took = f"{time.perf_counter() - wall:8.1f} s wall {time.process_time() - cpu:8.1f} s CPU"
-        print(f"{name:28} {took}   peak {peak:.2f} GB", flush=True)
+        here, worker = (resource.getrusage(who).ru_maxrss / 2**20 for who in WHO)
+        took = f"{time.perf_counter() - wall:8.1f} s wall {cpu_seconds() - cpu:8.1f} s CPU"
+        print(f"{name:28} {took}   peak {here:.2f} GB here, {worker:.2f} GB in a worker", flush=True)
+
+
+def cpu_seconds() -> float:
+    """Of this process and of workers that ended."""
+    return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, WHO))
 
 
 def write_messages(corpus: Corpus, buckets: int, folder: Path) -> list[Path]:
@@ -219,25 +224,6 @@ def write_messages(corpus: Corpus, buckets: int, folder: Path) -> list[Path]:
     return paths
 
 
-def deal(engine: LocalEngine, sources: Sequence[Path], output: Path) -> dict[str, list[Place]]:
-    """The messages by bucket, dealt out by the engine's shuffle in portions; removes the sources."""
-    dealt: dict[str, list[Place]] = {}
-    for first in range(0, len(sources), PORTION):
-        portion = sources[first : first + PORTION]
-        for bucket, paths in engine.regroup(portion, "bucket", output / f"{first:05d}").items():
-            dealt.setdefault(bucket, []).extend(paths)
-        for source in portion:
-            source.unlink()
-    return dealt
-
-
-def read(paths: Sequence[Place], schema: pa.Schema) -> pa.Table:
-    """The rows of a bucket."""
-    names = [name for name in schema.names if name != "bucket"]
-    tables = [read_table(path).select(names) for path in paths]
-    return pa.concat_tables(tables).cast(pa.schema(map(schema.field, names)))
-
-
 def size_of(folder: Path) -> str:
     """What lies in a folder."""
     return f"{sum(path.stat().st_size for path in folder.rglob('*.parquet')) / 1e9:.2f} GB"
@@ -246,54 +232,34 @@ def size_of(folder: Path) -> str:
 def run(documents: int, folder: Path) -> None:
     """All steps."""
     corpus, report = Corpus(documents), Report()
-    engine = LocalEngine(1, folder, 3600)
     buckets = -(-documents * SETTINGS.bands // BUCKET)
     print(f"{documents} documents, {documents * SETTINGS.bands} messages, {buckets} buckets")
     with report.step("make messages"):
         sources = write_messages(corpus, buckets, folder / "messages")
     print(f"messages on disk: {size_of(folder / 'messages')}")
-    with report.step("deal messages out"):
-        dealt = deal(engine, sources, folder / "dealt")
-    print(f"dealt out: {size_of(folder / 'dealt')}")
-    linked = folder / "linked"
-    linked.mkdir()
-    found: list[Path] = []
-    rows = 0
-    with report.step("link"):
-        for bucket, paths in dealt.items():
-            table = edges(read(paths, CANDIDATES), SETTINGS.threshold)
-            rows += table.num_rows
-            found.append(linked / f"{int(bucket):05d}.parquet")
-            pq.write_table(spread(table, buckets), found[-1], compression="zstd")
-    shutil.rmtree(folder / "dealt")
-    print(f"edges: {rows}")
+    reduce: Reduce = partial(link, threshold=SETTINGS.threshold, buckets=buckets)
+    with report.step("deal out and link"):
+        found, groups = shuffled(sources, reduce, folder / "links", folder)
     for turn in range(ROUNDS):
         with report.step(f"contract, turn {turn}"):
-            found, rows, unsettled = contract_all(engine, found, buckets, turn, folder)
-        print(f"edges: {rows}, not settled before: {unsettled}")
+            reduce = partial(contract_turn, buckets=buckets, turn=turn)
+            found, groups = shuffled(found, reduce, folder / f"turn-{turn}", folder)
+        unsettled = sum(group.notes["unsettled"] for group in groups)
+        rows = sum(group.pieces["data"].rows for group in groups)
+        print(f"edges, each for both of its ends: {rows}, not settled before: {unsettled}")
         if not unsettled:
             break
     report.total()
     judge(corpus, found)
 
 
-def contract_all(
-    engine: LocalEngine, sources: Sequence[Path], buckets: int, turn: int, folder: Path
-) -> tuple[list[Path], int, int]:
-    """One turn over all buckets: its files, its edges, and how many documents were not settled before."""
-    dealt = engine.regroup(sources, "bucket", folder / f"turn-{turn}")
-    output = folder / f"contracted-{turn}"
-    output.mkdir()
-    found, rows, left = [], 0, 0
-    for bucket, paths in dealt.items():
-        table, unsettled = contract(read(paths, EDGES), int(bucket), buckets, turn)
-        rows, left = rows + table.num_rows, left + unsettled
-        found.append(output / f"{int(bucket):05d}.parquet")
-        pq.write_table(spread(table, buckets), found[-1], compression="zstd")
-    shutil.rmtree(folder / f"turn-{turn}")
+def shuffled(sources: Sequence[Path], reduce: Reduce, output: Path, folder: Path) -> tuple[list[Path], list[Group]]:
+    """One step by the local engine, on one worker that ends with it; removes the sources."""
+    with LocalEngine(1, folder, 36000) as engine:
+        groups = list(engine.shuffle(sources, "bucket", reduce, output).values())
     for source in sources:
         source.unlink()
-    return found, rows, left
+    return [output / group.pieces["data"].name for group in groups], groups
 
 
 def judge(corpus: Corpus, paths: Sequence[Path]) -> None:
@@ -301,7 +267,7 @@ def judge(corpus: Corpus, paths: Sequence[Path]) -> None:
     right: Counter[int] = Counter()
     wrong = 0
     for path in paths:
-        table = read([path], EDGES)
+        table = pq.read_table(path, partitioning=None)
         children = numbers_of(table, "")
         _, first = np.unique(children, return_index=True)  # an edge lies there once for each of its ends
         table, children = table.take(pa.array(first)), children[first]

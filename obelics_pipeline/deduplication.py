@@ -15,16 +15,16 @@ from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.dedup import apply, candidates, counting, keepers
 from obelics_pipeline.dedup.apply import Decide
 from obelics_pipeline.dedup.candidates import candidate_unit, candidate_units
-from obelics_pipeline.dedup.judge import contract_turn, first, limit, link
+from obelics_pipeline.dedup.judge import VERSION, contract_turn, first, limit, link
 from obelics_pipeline.dedup.uses import limits_of
 from obelics_pipeline.engines.engine import Work
-from obelics_pipeline.exchange import Source, deal, judge, map_all, sources_of
+from obelics_pipeline.exchange import Source, deal, map_all, shuffle, sources_of
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.stages import StageRunner
 from obelics_pipeline.storage import Place, draft, read_schema, read_table, remove
 from obelics_pipeline.unit import Unit, digest
 
-TURNS = 200  # of bringing edges to their group's first; groups of a million documents in a chain need about 40
+TURNS = 200  # of bringing edges to their group's first; a chain of n documents needs about 2 log2 n + 2
 
 
 class Deduplication:
@@ -53,23 +53,21 @@ class Deduplication:
         work = partial(candidate_unit, folder=folder, extract_folder=self._run.extract, config=config)
         units = candidate_units(extracted, config, self._generation)
         self._steps["candidates"] = self._map("candidates", work, units, folder, "dedup")
-        dealt = deal(self._runner, self._folder("links"), self._sources("candidates"), "bucket")
-        judgement = partial(link, threshold=config.text.threshold, buckets=config.buckets)
-        settings = [candidates.VERSION, config.text.threshold, config.buckets]
-        links, links_folder = judge(self._runner, "links", judgement, dealt, settings, "dedup")
-        members = sources_of(links, links_folder, "members") + self._contract(sources_of(links, links_folder))
+        reduce = partial(link, threshold=config.text.threshold, buckets=config.buckets)
+        settings = [VERSION, config.text.threshold, config.buckets]
+        links = shuffle(self._runner, self._folder("links"), self._sources("candidates"), "bucket", reduce, settings)
+        members = links.sources("members") + self._contract(links.sources("data"))
         self._members = deal(self._runner, self._folder("members"), members, "partition")
 
     def _contract(self, edges: Sequence[Source]) -> list[Source]:
         """Bring edges between texts to the first of their group, turn by turn; the members of groups."""
         buckets = self._config.buckets
         for turn in range(TURNS if edges else 0):
-            dealt = deal(self._runner, self._folder(f"groups-{turn:03d}"), edges, "bucket")
-            judgement = partial(contract_turn, buckets=buckets, turn=turn)
-            units, folder = judge(self._runner, "groups", judgement, dealt, [buckets, turn], "dedup")
-            if not any(unit.notes["unsettled"] for unit in units):
-                return sources_of(units, folder, "members")
-            edges = sources_of(units, folder)
+            reduce, folder = partial(contract_turn, buckets=buckets, turn=turn), self._folder(f"groups-{turn:03d}")
+            turned = shuffle(self._runner, folder, edges, "bucket", reduce, [VERSION, buckets, turn])
+            if not any(group.notes["unsettled"] for group in turned.groups.values()):
+                return turned.sources("members")
+            edges = turned.sources("data")
         if edges:
             raise RuntimeError(f"groups of near-duplicate texts did not settle in {TURNS} turns; report this as a bug")
         return []
@@ -88,7 +86,7 @@ class Deduplication:
         rules = [config.paragraphs.model_dump(mode="json"), config.images.model_dump(mode="json"), config.buckets]
         units = [self._unit("uses", c, [counting.VERSION, rules], {}) for c in self._steps["candidates"]]
         self._steps["uses"] = self._map("uses", work, units, folder, "dedup")
-        self._overused[0] = self._limit("limits", self._sources("uses"), "dedup")
+        self._overused[0] = self._limit("limits", self._sources("uses"))
         return self._apply(extracted, self._overused[0], decide)
 
     def _apply(self, extracted: Sequence[Manifest], overused: Dealt, decide: Decide) -> list[Manifest]:
@@ -132,14 +130,14 @@ class Deduplication:
             config=config,
         )
         self._steps["looks"] = self._map("looks", work, units, folder, "dedup-images")
-        self._overused[1] = self._limit("look-limits", self._sources("looks"), "dedup-images")
+        self._overused[1] = self._limit("look-limits", self._sources("looks"))
         return self._overused[1]
 
-    def _limit(self, name: str, uses: Sequence[Source], part_of: str) -> Dealt:
+    def _limit(self, name: str, uses: Sequence[Source]) -> Dealt:
         limits = limits_of(self._config.paragraphs, self._config.images)
-        dealt = deal(self._runner, self._folder(name), uses, "bucket")
-        units, folder = judge(self._runner, name, partial(limit, limits=limits), dealt, limits, part_of)
-        return deal(self._runner, self._folder(f"{name}-verdicts"), sources_of(units, folder), "partition")
+        reduce = partial(limit, limits=limits)
+        found = shuffle(self._runner, self._folder(name), uses, "bucket", reduce, [VERSION, limits])
+        return deal(self._runner, self._folder(f"{name}-verdicts"), found.sources("data"), "partition")
 
     def settle(self, assembled: Sequence[Manifest]) -> list[Manifest]:
         """Keep the first of each group that passed everything else; a unit per assembled one, with what is left out."""
@@ -149,9 +147,8 @@ class Deduplication:
         edges: list[Source] = []
         for rule in keepers.RULES:
             alive = self._alive(rule, "passed", own, lost) + self._alive(rule, "passed-again", again, lost)
-            dealt = deal(self._runner, self._folder(f"firsts-{rule}"), alive, "bucket")
-            units, folder = judge(self._runner, "firsts", first, dealt, keepers.VERSION, "shard")
-            edges += sources_of(units, folder)
+            firsts = shuffle(self._runner, self._folder(f"firsts-{rule}"), alive, "bucket", first, VERSION)
+            edges += firsts.sources("data")
             lost = deal(self._runner, self._folder(f"lost-{rule}"), edges, "partition")
         self._steps["passed"], self._steps["settled"] = own, self._settled("", own, lost)
         self._list("duplicates.parquet", "settled", self._steps["settled"])

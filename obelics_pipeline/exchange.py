@@ -1,25 +1,19 @@
-"""A global step between maps: the engine's shuffle deals rows out by a column, and remembers what it dealt."""
+"""A global step between maps: the engine's shuffle brings rows together by a column, and what came of it is kept."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
-import pyarrow as pa
-
-from obelics_pipeline.commit import Manifest, remember, sweep
+from obelics_pipeline.commit import Manifest, remember
 from obelics_pipeline.dealt import Dealt
-from obelics_pipeline.dedup.judge import Judge, judge_unit
 from obelics_pipeline.engines.engine import Work
+from obelics_pipeline.engines.groups import DATA, Group, Piece, Reduce, as_they_are
 from obelics_pipeline.errors import Stopped
 from obelics_pipeline.stages import StageRunner
-from obelics_pipeline.storage import Place, read_table, remove_tree
+from obelics_pipeline.storage import Place, files_below, remove
 from obelics_pipeline.unit import Unit, digest
-
-AT_ONCE = 256  # groups whose digests one task of the engine makes
 
 
 @dataclass(frozen=True)
@@ -30,7 +24,20 @@ class Source:
     sha256: str
 
 
-def sources_of(manifests: Sequence[Manifest], folder: Place, role: str = "data") -> list[Source]:
+@dataclass(frozen=True)
+class Shuffled:
+    """What a shuffle made of each group, and the folder that its pieces are in."""
+
+    folder: Place
+    groups: Mapping[str, Group]
+
+    def sources(self, role: str) -> list[Source]:
+        """The pieces of a role as messages of a further step; those without rows are left out."""
+        pieces = (group.pieces[role] for group in self.groups.values())
+        return [Source(self.folder / piece.name, piece.sha256) for piece in pieces if piece.rows]
+
+
+def sources_of(manifests: Sequence[Manifest], folder: Place, role: str = DATA) -> list[Source]:
     """The files that play a role in committed units; those that are noted to be without rows are left out."""
     return [
         Source(m.path(folder, role), m.files[role]["sha256"])
@@ -39,48 +46,38 @@ def sources_of(manifests: Sequence[Manifest], folder: Place, role: str = "data")
     ]
 
 
-def deal(runner: StageRunner, folder: Place, sources: Sequence[Source], column: str) -> Dealt:
-    """Deal the rows of message files out by a column, with the engine's shuffle, unless that was done before.
+def shuffle(
+    runner: StageRunner, folder: Place, sources: Sequence[Source], column: str, reduce: Reduce, settings: Any
+) -> Shuffled:
+    """Bring the rows of message files together by a column and reduce each group, unless that was done before.
 
-    `folder` is this step's own: what other sources were dealt out to there is removed.
+    `settings` are what `reduce` depends on. `folder` is this step's own: what other sources had led to is removed.
     """
-    if not sources:
-        return Dealt(folder)
-    key = digest(column, sorted(source.sha256 for source in sources))
+    key = digest(column, settings, sorted(source.sha256 for source in sources))
+    output = folder / key
 
     def make() -> dict[str, Any]:
-        dealt = runner.engine.regroup([source.path for source in sources], column, folder / "dealt" / key)
-        values = sorted(dealt)
-        parts = [[dealt[value] for value in values[i : i + AT_ONCE]] for i in range(0, len(values), AT_ONCE)]
-        digests = [text for texts in runner.engine.map(rows_digests, parts) for text in texts]
-        names = {value: [_below(path, folder) for path in dealt[value]] for value in values}
-        return {"files": names, "digests": dict(zip(values, digests, strict=True))}
+        runner.events.write("shuffle_started", step=folder.name, sources=len(sources))
+        groups = runner.engine.shuffle([source.path for source in sources], column, reduce, output) if sources else {}
+        rows = sum(group.rows for group in groups.values())
+        runner.events.write("shuffle_done", step=folder.name, rows=rows, groups=len(groups))
+        return {value: asdict(group) for value, group in groups.items()}
 
-    value = remember(folder / f"dealt-{key}.json", make)
-    for path in (folder / "dealt").iterdir():
-        if path.name != key:
-            remove_tree(path)
-    return Dealt(folder, value["files"], value["digests"])
+    value = remember(folder / f"{key}.json", make)
+    remove(folder / name for name in files_below(folder) if not name.startswith((f"{key}/", f"{key}.json")))
+    return Shuffled(output, {name: _group(group) for name, group in value.items()})
 
 
-def judge_units(stage: str, dealt: Dealt, settings: Any) -> list[Unit]:
-    """One unit per bucket of a shuffle; `settings` are what its judgement depends on besides its rows."""
-    return [
-        Unit(stage, digest(dealt.digests[value], settings), f"{int(value):05d}", {"value": value, "files": list(files)})
-        for value, files in sorted(dealt.files.items(), key=lambda item: int(item[0]))
-    ]
+def _group(value: Mapping[str, Any]) -> Group:
+    return Group(value["rows"], {role: Piece(**piece) for role, piece in value["pieces"].items()}, value["notes"])
 
 
-def judge(
-    runner: StageRunner, stage: str, judgement: Judge, dealt: Dealt, settings: Any, part_of: str
-) -> tuple[list[Manifest], Place]:
-    """Judge every bucket of a shuffle, beside what was dealt; returns the units and their folder."""
-    folder = dealt.folder / "judged"
-    units = judge_units(stage, dealt, settings)
-    work = partial(judge_unit, folder=folder, dealt_folder=dealt.folder, judge=judgement)
-    manifests = map_all(runner, stage, work, units, folder, part_of) if units else []
-    sweep(folder, manifests)
-    return manifests, folder
+def deal(runner: StageRunner, folder: Place, sources: Sequence[Source], column: str) -> Dealt:
+    """The rows of message files, dealt out by a column."""
+    shuffled = shuffle(runner, folder, sources, column, as_they_are, "dealt")
+    pieces = {value: group.pieces[DATA] for value, group in shuffled.groups.items()}
+    files = {value: [piece.name] for value, piece in pieces.items()}
+    return Dealt(shuffled.folder, files, {value: piece.sha256 for value, piece in pieces.items()})
 
 
 def map_all(
@@ -94,19 +91,3 @@ def map_all(
             "events.jsonl), and without them no document can be judged; run the same command to try them again"
         )
     return manifests
-
-
-def rows_digests(groups: Sequence[Sequence[Place]]) -> list[str]:
-    """A digest of the rows of each group of files, whatever their order and however they are stored."""
-    return [rows_digest(files) for files in groups]
-
-
-def rows_digest(files: Sequence[Place]) -> str:
-    """A digest of the rows of some files of one kind, whatever their order."""
-    table = pa.concat_tables([read_table(path) for path in files], promote_options="permissive")
-    rows = sorted(repr(tuple(row.values())) for row in table.to_pylist())
-    return hashlib.sha256("\n".join(rows).encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _below(path: Place, folder: Place) -> str:
-    return str(path)[len(str(folder)) :].lstrip("/")

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from obelics_pipeline.check.meter import Traffic, so_far
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.engines.engine import Failure, Work
+from obelics_pipeline.engines.groups import Group, Reduce
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.engines.pool import Died, Pool, Raised
 from obelics_pipeline.engines.worker import start_worker
@@ -134,10 +135,10 @@ class SampledEngine:
                 self._note(UNIT, getattr(function, "__name__", "call"), "", cost)
                 yield value
 
-    def regroup(self, sources: Sequence[Place], column: str, output: Place) -> dict[str, list[Place]]:
+    def shuffle(self, sources: Sequence[Place], column: str, reduce: Reduce, output: Place) -> dict[str, Group]:
         """The shuffle of the local engine."""
         watch = Watch()
-        groups = self._shuffler.regroup(sources, column, output)
+        groups = self._shuffler.shuffle(sources, column, reduce, output)
         self._note(SHUFFLE, column, "", watch.cost())
         return groups
 

@@ -23,6 +23,7 @@ from obelics_pipeline.unit import Unit, digest
 
 VERSION = 1  # raise it when the same documents would give other keys
 AT_ONCE = 256  # documents whose signatures are made together
+ROWS_PER_GROUP = 100_000  # few enough for Parquet to keep a dictionary of sketches
 URL, TEXT = "url", "text"  # rules
 
 # What a unit remembers of its kept documents, a row each.
@@ -88,7 +89,7 @@ def candidate_unit(unit: Unit, *, folder: Place, extract_folder: Place, config: 
             messages.append(text_messages(facts, signed, first_of_signature, pages, place, config))
     table = pa.concat_tables(messages)
     with Attempt(folder, unit) as attempt:
-        pq.write_table(table, attempt.file("data", ".parquet"), compression="zstd")
+        pq.write_table(table, attempt.file("data", ".parquet"), compression="zstd", row_group_size=ROWS_PER_GROUP)
         pq.write_table(pages.table(), attempt.file("pages", ".parquet"), compression="zstd")
         notes = {"rows": {"data": table.num_rows}, "extracted": extracted.unit, **place}
         return attempt.commit([], notes)
@@ -156,13 +157,12 @@ def text_messages(
             chosen.append(i)
         else:
             pages.set_twin(fact.row, first)
-    tables = [CANDIDATES.empty_table()]
-    sketches = [signatures.sketches[i].tobytes() for i in chosen]
-    for band in range(signatures.band_keys.shape[1] if speakers else 0):
-        prefix = band.to_bytes(8, "big")  # a key is of its band: equal values of two bands say nothing
-        keys = [prefix + signatures.band_keys[i, band].tobytes() for i in chosen]
-        tables.append(message_table(TEXT, speakers, keys, sketches, place, config.buckets))
-    return pa.concat_tables(tables)
+    bands = range(signatures.band_keys.shape[1])
+    # A key is of its band: equal values of two bands say nothing. All messages of a document stand together, so that
+    # in the file its sketch is stored once.
+    keys = [band.to_bytes(8, "big") + signatures.band_keys[i, band].tobytes() for i in chosen for band in bands]
+    sketches = [signatures.sketches[i].tobytes() for i in chosen for _ in bands]
+    return message_table(TEXT, [fact for fact in speakers for _ in bands], keys, sketches, place, config.buckets)
 
 
 def message_table(

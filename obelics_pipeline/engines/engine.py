@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from obelics_pipeline.commit import Manifest
+from obelics_pipeline.engines.groups import Group, Reduce
 from obelics_pipeline.storage import Place
 from obelics_pipeline.unit import Unit
 
@@ -33,9 +34,10 @@ class Engine(Protocol):
         """What a function gives for each item, in their order."""
         ...
 
-    def regroup(self, sources: Sequence[Place], column: str, output: Place) -> dict[str, list[Place]]:
-        """The shuffle: rows of many Parquet files dealt out by the value of a column.
+    def shuffle(self, sources: Sequence[Place], column: str, reduce: Reduce, output: Place) -> dict[str, Group]:
+        """Rows of many Parquet files are brought together by the value of a column, and each group is reduced.
 
-        Returns the files of each value, without the column. The order of rows is not promised: who reads them sorts.
+        `output` is emptied before. A `reduce` is a picklable, pure function; it is given the rows of a value sorted by
+        all columns, so that nothing depends on the order in which they arrive.
         """
         ...

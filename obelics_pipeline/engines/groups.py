@@ -1,43 +1,99 @@
-"""What a regroup leaves behind: a folder of Parquet files per value of the column, and the count of their rows."""
+"""What a shuffle leaves behind: for each value of the column what was made of its rows, and a receipt."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote, unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.storage import Place, write_table
+from obelics_pipeline.reduced import Reduced
+from obelics_pipeline.storage import Place, draft_for, file_sha256, names_in, put, read_bytes, write_bytes
 
-READERS = 32  # footers read at a time: behind a network each takes some 20 ms
+READERS = 32  # footers or receipts read at a time: behind a network each takes some 20 ms
+RECEIPT = ".json"  # ends the name of a receipt; it is written last: a group without one is not there
+DATA = "data"  # the role of rows as they were dealt out
 
 
-def write_group(rows: pa.Table, column: str, output: Place) -> None:
-    """Write the rows of one value, which must hold no other, as one file: whole or not at all.
+Reduce = Callable[[pa.Table, str], Reduced]  # all rows of a value, sorted, without the column; and the value
 
-    Its bytes do not depend on the order in which rows arrived: they are sorted by all columns.
+
+@dataclass(frozen=True)
+class Piece:
+    """A file of a group: its place below the shuffle's output, the sha256 of its bytes, its rows."""
+
+    name: str
+    sha256: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """One value of a shuffle: how many rows came in, and what was made of them."""
+
+    rows: int
+    pieces: Mapping[str, Piece]
+    notes: Mapping[str, Any]
+
+
+def as_they_are(rows: pa.Table, _value: str) -> Reduced:
+    """The rows of a value, dealt out and no more."""
+    return Reduced({DATA: rows})
+
+
+def write_group(rows: pa.Table, column: str, reduce: Reduce, output: Place) -> None:
+    """Reduce the rows of one value, which must hold no other, and write what comes of it, each file whole.
+
+    No byte depends on the order in which rows arrived: they are sorted by all columns first.
     """
-    value = rows[column][0].as_py()
+    value = str(rows[column][0].as_py())
+    entered = rows.num_rows
     rows = rows.drop_columns([column]).combine_chunks().replace_schema_metadata()
     if rows.num_columns:
         rows = rows.sort_by([(name, "ascending") for name in rows.column_names])
-    write_table(rows, group_path(output, column, str(value)))
+    reduced = reduce(rows, value)
+    stem = f"{column}={quote(value, safe='')}"
+    pieces = {role: _write(table, f"{stem}.{role}", output) for role, table in sorted(reduced.tables.items())}
+    receipt = {"rows": entered, "pieces": pieces, "notes": dict(reduced.notes)}
+    write_bytes(output / f"{stem}{RECEIPT}", (json.dumps(receipt, sort_keys=True) + "\n").encode())
 
 
-def group_path(output: Place, column: str, value: str) -> Place:
-    """The file of one value's rows."""
-    return output / f"{column}={quote(value, safe='')}" / "data_0.parquet"
+def _write(table: pa.Table, stem: str, output: Place) -> dict[str, Any]:
+    path = draft_for(output, ".parquet")
+    try:
+        pq.write_table(table, path, compression="zstd")
+        sha256 = file_sha256(path)
+        name = f"{stem}-{sha256[:12]}.parquet"
+        put(path, output / name)
+    finally:
+        path.unlink(missing_ok=True)
+    return {"name": name, "sha256": sha256, "rows": table.num_rows}
 
 
-def groups_in(output: Place, column: str) -> dict[str, list[Place]]:
-    """The files of each value."""
-    groups: dict[str, list[Place]] = {}
-    found: list[Place] = list(output.glob(f"{column}=*/*.parquet"))
-    for path in sorted(found, key=str):
-        groups.setdefault(unquote(path.parent.name.partition("=")[2]), []).append(path)
-    return groups
+def read_groups(output: Place, column: str, sources: Sequence[Place]) -> dict[str, Group]:
+    """The groups of a shuffle by value, sorted.
+
+    Raises RuntimeError where what came out is not what the sources hold, row for row: no engine is trusted with that.
+    """
+    prefix = f"{column}="
+    names = [name for name in names_in(output, prefix) if name.endswith(RECEIPT)]
+    with ThreadPoolExecutor(READERS) as readers:
+        receipts = list(readers.map(lambda name: json.loads(read_bytes(output / name)), names))
+    groups = {
+        unquote(name.removeprefix(prefix).removesuffix(RECEIPT)): Group(
+            receipt["rows"], {role: Piece(**piece) for role, piece in receipt["pieces"].items()}, receipt["notes"]
+        )
+        for name, receipt in zip(names, receipts, strict=True)
+    }
+    entered, dealt = count_rows(sources), sum(group.rows for group in groups.values())
+    if entered != dealt:
+        raise RuntimeError(f"shuffle by {column}: {entered} rows went in and {dealt} came out; this is a bug")
+    return dict(sorted(groups.items()))
 
 
 def count_rows(paths: Iterable[Place]) -> int:

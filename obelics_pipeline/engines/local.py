@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import shutil
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.engines.attempts import in_order, units_done
 from obelics_pipeline.engines.engine import Failure, Work
-from obelics_pipeline.engines.groups import groups_in
+from obelics_pipeline.engines.groups import Group, Reduce, count_rows, read_groups, write_group
 from obelics_pipeline.engines.pool import Died, Pool, Raised
 from obelics_pipeline.engines.worker import start_worker
-from obelics_pipeline.storage import Place, put, remove_tree
+from obelics_pipeline.storage import TEMPORARY, Place, remove_tree
 from obelics_pipeline.unit import Unit
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
+
+PORTION = 8_000_000  # rows dealt out at a time: at 160 million DuckDB 2.0 runs out of 512 MB in spite of spilling
 
 
 class LocalEngine:
@@ -65,35 +73,60 @@ class LocalEngine:
     ) -> Iterator[tuple[Any, Any | Raised | Died]]:
         return self._pool.each(function, waiting, self._timeout)
 
-    def regroup(self, sources: Sequence[Place], column: str, output: Place) -> dict[str, list[Place]]:
-        """Deal rows out by a column: one folder per value, written by DuckDB, which spills beyond its memory."""
+    def shuffle(self, sources: Sequence[Place], column: str, reduce: Reduce, output: Place) -> dict[str, Group]:
+        """DuckDB deals the rows out, spilling beyond its memory; workers reduce the groups."""
         remove_tree(output)
-        if isinstance(output, Path):
-            self._deal(sources, column, output)
-        else:
-            with tempfile.TemporaryDirectory() as scratch:
-                self._deal(sources, column, Path(scratch))
-                for path in sorted(Path(scratch).glob("*/*.parquet")):
-                    put(path, output / path.parent.name / path.name)
-        return groups_in(output, column)
+        with tempfile.TemporaryDirectory(dir=self._folder, prefix=TEMPORARY) as name:
+            dealt = Path(name)
+            for number, portion in enumerate(_portions(sources)):
+                self._deal(portion, column, dealt / f"{number:05d}")
+            values = sorted({path.name for path in dealt.glob(f"*/{column}=*")})
+            write = partial(_reduce_value, dealt=dealt, column=column, reduce=reduce, output=output)
+            list(self.map(write, values))
+        return read_groups(output, column, sources)
 
     def _deal(self, sources: Sequence[Place], column: str, output: Path) -> None:
-        import duckdb  # 20 MB that a run without images never needs
+        """One folder per value."""
+        import duckdb  # 20 MB that a run without a global step never needs
 
-        output.mkdir(parents=True, exist_ok=True)
+        output.mkdir(parents=True)
         with duckdb.connect() as database:
             database.execute(f"SET memory_limit='{self._memory_limit}'")
-            database.execute("SET threads=1")  # the order of rows, and so every byte, is that of the sources
+            database.execute("SET threads=1")  # each thread would keep a file open per value
             database.execute("SET temp_directory=$folder", {"folder": str(output / "spill")})
             for file_system in {id(s.fs): s.fs for s in sources if not isinstance(s, Path)}.values():
                 database.register_filesystem(file_system)
-            if sources:
-                rows = database.read_parquet([str(source) for source in sources])
-                try:
-                    rows.write_parquet(str(output), partition_by=[column], compression="zstd")
-                except duckdb.Error as error:
-                    raise _as_os_error(error, output) from None
+            rows = database.read_parquet([str(source) for source in sources])
+            try:
+                rows.write_parquet(str(output), partition_by=[column], compression="zstd")
+            except duckdb.Error as error:
+                raise _as_os_error(error, output) from None
         shutil.rmtree(output / "spill", ignore_errors=True)
+
+
+def _portions(sources: Sequence[Place]) -> Iterator[list[Place]]:
+    """Files of up to `PORTION` rows together, or one that has more."""
+    portion: list[Place] = []
+    rows = 0
+    for source in sources:
+        n = count_rows([source])
+        if portion and rows + n > PORTION:
+            yield portion
+            portion, rows = [], 0
+        portion.append(source)
+        rows += n
+    if portion:
+        yield portion
+
+
+def _reduce_value(value: str, *, dealt: Path, column: str, reduce: Reduce, output: Place) -> None:
+    """Reduce what lies in the folders of one value, `column=value` as DuckDB writes it."""
+    tables = [
+        pq.read_table(path, partitioning=None) for path in sorted(dealt.glob(f"*/{glob.escape(value)}/*.parquet"))
+    ]
+    rows = pa.concat_tables(tables)
+    name = unquote(value.partition("=")[2])
+    write_group(rows.append_column(column, pa.array([name] * rows.num_rows)), column, reduce, output)
 
 
 def _as_os_error(error: Exception, output: Path) -> Exception:

@@ -46,7 +46,7 @@ def test_the_graph_is_built_with_the_documented_options(runner: str, tmp_path: P
     for name, graph in drawn["graphs"].items():
         assert PAR_DO in urns(graph)
         assert GROUP_BY_KEY in urns(graph), name
-    (environment,) = drawn["graphs"]["regroup"]["components"]["environments"].values()
+    (environment,) = drawn["graphs"]["shuffle"]["components"]["environments"].values()
     assert environment["urn"] == "beam:env:docker:v1"
     assert not (tmp_path / "out").exists()
 

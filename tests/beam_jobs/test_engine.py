@@ -16,11 +16,13 @@ from beam_jobs.engine import BeamEngine
 from beam_jobs.options import local_options
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.engines.engine import Failure
+from obelics_pipeline.engines.groups import as_they_are
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.storage import place, read_table, write_table
 from obelics_pipeline.unit import Unit
 from tests.beam_jobs.work import commit_id
+from tests.engines.shuffles import content, extremes, rows_of, write_sources
 from tests.engines.work import unit, work
 
 pytest.importorskip("apache_beam")
@@ -89,41 +91,30 @@ def test_a_value_that_json_would_change_is_refused(engine: BeamEngine) -> None:
         list(engine.map(tuple, [[1], [2]]))
 
 
-def test_regroup_deals_out_what_the_local_engine_does(engine: BeamEngine, tmp_path: Path) -> None:
-    sources = []
-    for i in range(3):
-        sources.append(tmp_path / f"{i}.parquet")
-        n = list(range(i * 300, i * 300 + 300))
-        table = pa.table({"key": ["a b", "c/d", "e=f"] * 100, "n": n, "half": [None if v % 2 else v / 2 for v in n]})
-        pq.write_table(table, sources[-1])
-    found = engine.regroup(sources, "key", tmp_path / "beam")
-    expected = LocalEngine(1, tmp_path, 1).regroup(sources, "key", tmp_path / "here")
-    assert sorted(found) == sorted(expected) == ["a b", "c/d", "e=f"]
-    for value in found:
-        rows = [pa.concat_tables([pq.read_table(p, partitioning=None) for p in g[value]]) for g in (found, expected)]
-        assert rows[0].sort_by("n").equals(rows[1].sort_by("n"))
-    again = engine.regroup(sources[::-1], "key", tmp_path / "again")
-    for value in found:
-        assert [p.read_bytes() for p in found[value]] == [p.read_bytes() for p in again[value]]
+def test_a_shuffle_leaves_what_the_local_engine_leaves_byte_by_byte(engine: BeamEngine, tmp_path: Path) -> None:
+    sources = write_sources(tmp_path / "in")
+    found = engine.shuffle(sources, "key", extremes, tmp_path / "beam")
+    with LocalEngine(1, tmp_path, 60) as local:
+        assert local.shuffle(sources, "key", extremes, tmp_path / "here") == found
+    assert content(tmp_path / "beam") == content(tmp_path / "here")
+    engine.shuffle(sources[::-1], "key", extremes, tmp_path / "again")
+    assert content(tmp_path / "beam") == content(tmp_path / "again")
 
 
-def test_regroup_of_numbers_names_them_by_their_digits(engine: BeamEngine, tmp_path: Path) -> None:
-    pq.write_table(pa.table({"bucket": pa.array([7, 11, 7], pa.int32()), "n": [1, 2, 3]}), tmp_path / "a.parquet")
-    found = engine.regroup([tmp_path / "a.parquet"], "bucket", tmp_path / "out")
-    assert {v: pq.read_table(p[0], partitioning=None)["n"].to_pylist() for v, p in found.items()} == {
-        "7": [1, 3],
-        "11": [2],
-    }
+def test_groups_of_numbers_are_named_by_their_digits(engine: BeamEngine, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"bucket": pa.array([7, 11, 7], pa.int32()), "value": [1, 2, 3]}), tmp_path / "a.parquet")
+    found = engine.shuffle([tmp_path / "a.parquet"], "bucket", as_they_are, tmp_path / "out")
+    assert rows_of(found, tmp_path / "out") == {"7": [1, 3], "11": [2]}
 
 
-def test_regroup_of_nothing_is_nothing(engine: BeamEngine, tmp_path: Path) -> None:
-    assert engine.regroup([], "key", tmp_path / "out") == {}
+def test_a_shuffle_of_nothing_is_nothing(engine: BeamEngine, tmp_path: Path) -> None:
+    assert engine.shuffle([], "key", as_they_are, tmp_path / "out") == {}
 
 
 def test_rows_without_a_value_are_not_lost_in_silence(engine: BeamEngine, tmp_path: Path) -> None:
     pq.write_table(pa.table({"key": ["a", None], "n": [1, 2]}), tmp_path / "a.parquet")
     with pytest.raises(RuntimeError, match="1 rows without a key"):
-        engine.regroup([tmp_path / "a.parquet"], "key", tmp_path / "out")
+        engine.shuffle([tmp_path / "a.parquet"], "key", as_they_are, tmp_path / "out")
 
 
 def test_options_that_beam_refuses_are_told_in_one_line(tmp_path: Path) -> None:
@@ -137,7 +128,7 @@ def test_options_that_beam_refuses_are_told_in_one_line(tmp_path: Path) -> None:
 def test_nothing_is_left_in_the_folder_but_the_log(tmp_path: Path) -> None:
     with BeamEngine(local_options(1), tmp_path, 60) as engine:
         outcomes(engine, tmp_path, [unit("a")])
-    left = {path.name for path in tmp_path.iterdir()} - {"manifests", ".workers", "tries-a"}
+    left = {path.name for path in tmp_path.iterdir()} - {"manifests", ".workers", "tries-a", "crashes-a"}
     assert [name for name in left if not name.startswith("u-a")] == ["beam.log"]
 
 
@@ -152,7 +143,7 @@ def test_a_runner_behind_a_job_service_does_the_same(tmp_path: Path) -> None:
         assert all(isinstance(o, Manifest) for o in found.values())
         assert (engine.counters["units_done"], engine.counters["units_failed"]) == (2, 1)
         assert list(engine.map(abs, [-1, -2])) == [1, 2]
-        assert sorted(engine.regroup([tmp_path / "a.parquet"], "key", tmp_path / "out")) == ["a", "b"]
+        assert sorted(engine.shuffle([tmp_path / "a.parquet"], "key", as_they_are, tmp_path / "out")) == ["a", "b"]
         with pytest.raises(UserError, match="a model is missing"):
             outcomes(engine, tmp_path, [unit("wrong", "user_error")])
 
@@ -177,11 +168,10 @@ def test_driver_and_workers_may_meet_in_a_bucket(monkeypatch: pytest.MonkeyPatch
             found = [outcome for _, outcome in engine.map_units(work, [unit("a"), unit("b")])]
             assert [type(outcome) for outcome in found] == [Manifest, Manifest]
             write_table(pa.table({"key": ["a", "b", "a"], "n": [1, 2, 3]}), folder / "a.parquet")
-            dealt = engine.regroup([folder / "a.parquet"], "key", folder / "dealt")
-            assert {value: read_table(paths[0])["n"].to_pylist() for value, paths in dealt.items()} == {
-                "a": [1, 3],
-                "b": [2],
-            }
+            output = folder / "dealt"
+            dealt = engine.shuffle([folder / "a.parquet"], "key", as_they_are, output)
+            found = {value: read_table(output / group.pieces["data"].name) for value, group in dealt.items()}
+            assert {value: table["n"].to_pylist() for value, table in found.items()} == {"a": [1, 3], "b": [2]}
         assert not [path for path in folder.rglob("*") if "/beam/" in str(path)]
     finally:
         server.stop()

@@ -14,9 +14,11 @@ import pytest
 
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.engines.engine import Failure
+from obelics_pipeline.engines.groups import as_they_are, read_groups
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.unit import Unit
+from tests.engines.shuffles import content, extremes, rows_of, write_sources
 from tests.engines.work import unit, work
 
 
@@ -108,18 +110,48 @@ def test_no_worker_outlives_a_driver_that_was_killed(tmp_path: Path) -> None:
     wait_for(lambda: not any(alive(pid) for pid in pids))
 
 
-def test_regroup_deals_every_row_out_once(tmp_path: Path) -> None:
-    sources = []
-    for i in range(3):
-        sources.append(tmp_path / f"{i}.parquet")
-        table = pa.table({"key": ["a b", "c/d", "e=f"] * 100, "value": list(range(i * 300, i * 300 + 300))})
-        pq.write_table(table, sources[-1])
-    groups = LocalEngine(1, tmp_path, 1).regroup(sources, "key", tmp_path / "out")
-    assert sorted(groups) == ["a b", "c/d", "e=f"]
-    values = [v for paths in groups.values() for p in paths for v in pq.read_table(p)["value"].to_pylist()]
-    assert sorted(values) == list(range(900))
-    assert pq.read_table(groups["a b"][0]).column_names == ["value"]
+def test_a_shuffle_deals_every_row_out_once_sorted(tmp_path: Path) -> None:
+    with LocalEngine(2, tmp_path, 60) as engine:
+        groups = engine.shuffle(write_sources(tmp_path / "in"), "key", as_they_are, tmp_path / "out")
+    rows = rows_of(groups, tmp_path / "out")
+    assert list(rows) == ["a b", "c/d", "e=f"]
+    values = [v for found in rows.values() for v in found]
+    assert sorted(values, key=str) == sorted((None if v % 50 == 0 else v * 7919 % 1000 for v in range(900)), key=str)
+    assert all(found == sorted(found, key=lambda v: (v is None, v)) for found in rows.values())
+    assert {group.rows for group in groups.values()} == {300}
 
 
-def test_regroup_of_nothing_is_nothing(tmp_path: Path) -> None:
-    assert LocalEngine(1, tmp_path, 1).regroup([], "key", tmp_path / "out") == {}
+def test_what_a_shuffle_leaves_depends_on_rows_and_not_on_files_or_portions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources = write_sources(tmp_path / "in")
+    whole = pa.concat_tables([pq.read_table(path) for path in sources[::-1]])
+    pq.write_table(whole, tmp_path / "whole.parquet")
+    with LocalEngine(1, tmp_path, 60) as engine:
+        engine.shuffle(sources, "key", extremes, tmp_path / "a")
+        engine.shuffle([tmp_path / "whole.parquet"], "key", extremes, tmp_path / "b")
+        monkeypatch.setattr("obelics_pipeline.engines.local.PORTION", 300)
+        engine.shuffle(sources, "key", extremes, tmp_path / "c")
+    assert content(tmp_path / "a") == content(tmp_path / "b") == content(tmp_path / "c")
+
+
+def test_a_reducer_makes_tables_and_notes_of_a_group(tmp_path: Path) -> None:
+    with LocalEngine(1, tmp_path, 60) as engine:
+        groups = engine.shuffle(write_sources(tmp_path / "in"), "key", extremes, tmp_path / "out")
+    assert groups["c/d"].notes == {"c/d": 300}
+    assert rows_of(groups, tmp_path / "out")["c/d"] == [1]
+    assert rows_of(groups, tmp_path / "out", "last")["c/d"] == [None]
+
+
+def test_a_group_that_is_missing_is_noticed(tmp_path: Path) -> None:
+    sources = write_sources(tmp_path / "in")
+    with LocalEngine(1, tmp_path, 60) as engine:
+        engine.shuffle(sources, "key", as_they_are, tmp_path / "out")
+    (tmp_path / "out" / "key=a%20b.json").unlink()
+    with pytest.raises(RuntimeError, match="900 rows went in and 600 came out"):
+        read_groups(tmp_path / "out", "key", sources)
+
+
+def test_a_shuffle_of_nothing_is_nothing(tmp_path: Path) -> None:
+    with LocalEngine(1, tmp_path, 1) as engine:
+        assert engine.shuffle([], "key", as_they_are, tmp_path / "out") == {}

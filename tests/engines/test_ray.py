@@ -8,19 +8,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.config.ray import RayConfig
 from obelics_pipeline.engines.engine import Failure
+from obelics_pipeline.engines.groups import as_they_are
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.engines.on_ray.engine import RayEngine
 from obelics_pipeline.engines.on_ray.session import address_of
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.unit import Unit
 from tests.engines.cluster import ray_cluster
+from tests.engines.shuffles import content, extremes, write_sources
 from tests.engines.work import double, make_model, process_of, score, unit, work
 
 CONFIG = RayConfig(start_seconds=3)
@@ -60,7 +60,7 @@ def test_no_units_and_no_items_are_no_trouble(cluster: Any, tmp_path: Path) -> N
         assert list(ray.map_units(functools.partial(work, folder=tmp_path), [])) == []
         assert list(ray.map(double, [])) == []
         assert list(ray.map_models(make_model, functools.partial(score, folder=tmp_path), [])) == []
-        assert ray.regroup([], "key", tmp_path / "out") == {}
+        assert ray.shuffle([], "key", as_they_are, tmp_path / "out") == {}
 
 
 @pytest.mark.slow
@@ -98,47 +98,24 @@ def test_map_keeps_the_order_and_raises_what_was_raised(cluster: Any, tmp_path: 
             ray.map(double, [1, None])
 
 
-def write_sources(folder: Path) -> list[Path]:
-    folder.mkdir(exist_ok=True)
-    paths = [folder / f"{i}.parquet" for i in range(4)]
-    for i, path in enumerate(paths):
-        n = 300 if i < 3 else 0
-        keys = pa.array((["a b", "c/d", "e=f"] * 100)[:n], pa.string())
-        values = pa.array([None if v % 50 == 0 else v * 7919 % 1000 for v in range(i * 300, i * 300 + n)], pa.int64())
-        pq.write_table(pa.table({"value": values, "key": keys, "name": values.cast(pa.string())}), path)
-    return paths
-
-
-def rows_of(groups: dict[str, list[Any]]) -> dict[str, list[str]]:
-    return {key: sorted(str(r) for p in paths for r in pq.read_table(p).to_pylist()) for key, paths in groups.items()}
-
-
 @pytest.mark.slow
-def test_regroup_deals_out_what_the_local_engine_does_and_its_bytes_do_not_depend_on_arrival(
-    cluster: Any, tmp_path: Path
-) -> None:
+def test_a_shuffle_leaves_what_the_local_engine_leaves_whatever_the_order(cluster: Any, tmp_path: Path) -> None:
     sources = write_sources(tmp_path / "sources")
     with LocalEngine(1, tmp_path, 60) as local:
-        expected = rows_of(local.regroup(sources, "key", tmp_path / "local"))
+        expected = local.shuffle(sources, "key", extremes, tmp_path / "local")
     with engine(cluster, tmp_path) as ray:
-        first = ray.regroup(sources, "key", tmp_path / "first")
-        second = ray.regroup(sources[::-1], "key", tmp_path / "second")
-        assert ray.regroup(sources[3:], "key", tmp_path / "third") == {}
-    assert rows_of(first) == expected
-    assert {k: [p.read_bytes() for p in v] for k, v in first.items()} == {
-        k: [p.read_bytes() for p in v] for k, v in second.items()
-    }
-    assert [p.parent.name for p in first["c/d"]] == ["key=c%2Fd"]
-    assert pq.read_table(first["a b"][0]).column_names == ["value", "name"]
+        assert ray.shuffle(sources, "key", extremes, tmp_path / "first") == expected
+        assert ray.shuffle(sources[::-1], "key", extremes, tmp_path / "second") == expected
+        assert ray.shuffle(sources[3:], "key", as_they_are, tmp_path / "third") == {}
+    assert content(tmp_path / "local") == content(tmp_path / "first") == content(tmp_path / "second")
 
 
 @pytest.mark.slow
-def test_what_goes_wrong_in_a_regroup_comes_to_the_driver_as_it_was(cluster: Any, tmp_path: Path) -> None:
+def test_what_goes_wrong_in_a_shuffle_comes_to_the_driver_as_it_was(cluster: Any, tmp_path: Path) -> None:
     sources = write_sources(tmp_path / "sources")
-    (tmp_path / "out").mkdir()
     (tmp_path / "blocked").write_text("a file, where a folder is to be")
     with engine(cluster, tmp_path) as ray, pytest.raises(OSError, match="blocked") as raised:
-        ray.regroup(sources, "key", tmp_path / "blocked" / "out")
+        ray.shuffle(sources, "key", as_they_are, tmp_path / "blocked" / "out")
     assert raised.value.errno is not None
 
 

@@ -58,7 +58,7 @@ def run_on(cluster: Any, warcs: list[Path], output: Path, meanwhile: Callable[[]
         thread.start()
     code = run(
         "default", [str(path) for path in warcs], output, 1, SMALL_UNITS,
-        open_engine=lambda folder: RayEngine(cluster.address, None, folder, 600, RayConfig(start_seconds=60)),
+        open_engine=lambda folder, _config: RayEngine(cluster.address, None, folder, 600, RayConfig(start_seconds=60)),
     )  # fmt: skip
     if meanwhile:
         thread.join()

@@ -9,7 +9,6 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from obelics_pipeline.storage import file_sha256
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.document import Document, ImageNode, Node, TextNode, make_doc_id
 from obelics_pipeline.ledger import Ledger
@@ -17,6 +16,7 @@ from obelics_pipeline.shard.index import IndexWriter, index_row
 from obelics_pipeline.shard.manifest import RunManifest, promises_of, shard_entry, shard_name, write_manifest
 from obelics_pipeline.shard.record import make_record
 from obelics_pipeline.shard.tar import ShardWriter
+from obelics_pipeline.storage import file_sha256
 
 SCORES = ("word_count", "perplexity")
 SIZES = {"jpeg": (200, 160), "png": (160, 200), "webp": (180, 170)}

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from obelics_pipeline.storage import file_sha256
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.document import Node, TextNode
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.shard import check_shard, readback
 from obelics_pipeline.shard.record import content_sha256, record_size
 from obelics_pipeline.shard.validate import problems, validate
+from obelics_pipeline.storage import file_sha256
 
 from .runs import document, image, make_run, picture
 

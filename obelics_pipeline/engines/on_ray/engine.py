@@ -15,11 +15,12 @@ from obelics_pipeline.commit import Manifest
 from obelics_pipeline.config.ray import RayConfig
 from obelics_pipeline.engines.attempts import in_order, units_done
 from obelics_pipeline.engines.engine import Failure, Work
+from obelics_pipeline.engines.groups import Group, Reduce
 from obelics_pipeline.engines.model import WithModel
 from obelics_pipeline.engines.on_ray.actors import units_scored
 from obelics_pipeline.engines.on_ray.guard import Guard, pack, run_guarded
 from obelics_pipeline.engines.on_ray.session import address_of, session
-from obelics_pipeline.engines.on_ray.shuffle import regroup
+from obelics_pipeline.engines.on_ray.shuffle import shuffle
 from obelics_pipeline.engines.pool import Died, Raised
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.storage import TEMPORARY, Place, create
@@ -88,10 +89,10 @@ class RayEngine:
         """What a picklable function gives for each item, in their order. Raises what it raises."""
         return in_order(self._each, function, items)
 
-    def regroup(self, sources: Sequence[Place], column: str, output: Place) -> dict[str, list[Place]]:
-        """Deal rows out by a column: one file per value, its rows sorted by all other columns."""
+    def shuffle(self, sources: Sequence[Place], column: str, reduce: Reduce, output: Place) -> dict[str, Group]:
+        """Ray Data brings rows together by a column, and its tasks reduce each group."""
         output = output.absolute() if isinstance(output, Path) else output
-        return regroup(sources, column, output, self._config)
+        return shuffle(sources, column, reduce, output, self._config)
 
     def _each(
         self, function: Callable[[Any], Any], waiting: deque[Any], /

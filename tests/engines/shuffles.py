@@ -1,0 +1,39 @@
+"""Message files to shuffle, and what a shuffle left behind."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from obelics_pipeline.engines.groups import Group
+from obelics_pipeline.reduced import Reduced
+
+
+def write_sources(folder: Path) -> list[Path]:
+    """Three files of 300 rows, in no order, with values that are no file names; and one without a row."""
+    folder.mkdir()
+    paths = []
+    for i in range(4):
+        paths.append(folder / f"{i}.parquet")
+        n = 300 if i < 3 else 0
+        keys = pa.array((["a b", "c/d", "e=f"] * 100)[:n], pa.string())
+        values = pa.array([None if v % 50 == 0 else v * 7919 % 1000 for v in range(i * 300, i * 300 + n)], pa.int64())
+        pq.write_table(pa.table({"value": values, "key": keys, "name": values.cast(pa.string())}), paths[-1])
+    return paths
+
+
+def extremes(rows: pa.Table, value: str) -> Reduced:
+    """A reducer: the first and the last row, and the count under the value's name."""
+    return Reduced({"data": rows.slice(0, 1), "last": rows.slice(rows.num_rows - 1)}, {value: rows.num_rows})
+
+
+def rows_of(groups: dict[str, Group], output: Path, role: str = "data") -> dict[str, list[object]]:
+    return {
+        value: pq.read_table(output / group.pieces[role].name, partitioning=None)["value"].to_pylist()
+        for value, group in groups.items()
+    }
+
+
+def content(output: Path) -> dict[str, bytes]:
+    """Every file that is left, whatever its name."""
+    return {str(path.relative_to(output)): path.read_bytes() for path in output.rglob("*") if path.is_file()}
