@@ -91,7 +91,7 @@ def check(
         plan = _plan(sources, checked, n, engine, where)
         whole = estimate(sample, plan, checked, assumed)
         found.add(*([disk_finding(where, whole.bytes_kept)] if where is not None else []))
-        found.add(*limit_findings(whole, checked, assumed))
+        found.add(*limit_findings(sample, whole, checked, assumed))
         _show(console, sample, whole, plan, checked, assumed)
     code = exit_code(found.findings)
     _verdict(console, code, found.findings, whole)

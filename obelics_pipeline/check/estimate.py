@@ -12,10 +12,12 @@ from obelics_pipeline.check.assumptions import Assumptions
 from obelics_pipeline.check.interval import Interval, total
 from obelics_pipeline.check.sample import Part, Sample
 from obelics_pipeline.check.sampled_engine import DRIVER, SHUFFLE, UNIT, Step
+from obelics_pipeline.commit import FEW
 from obelics_pipeline.config import RunConfig
 
 STAGES = ("extract", "dedup", "fetch", "shard", "validate")
 BUCKETS = {"links", "groups", "limits", "look-limits", "firsts"}  # steps with a unit per bucket of dedup.buckets
+TAR, TAR_PUTS = "shard", 3  # the step that writes a tar, and what it puts: the tar, its part of the index, its manifest
 INPUT_PIECE = 8 * 2**20  # bytes of one request to a remote WARC (read/remote.py)
 NOTHING = Interval.exactly(0.0)
 
@@ -176,15 +178,16 @@ def _stage(
     sums = _sums(steps, sample, plan, config)
     scaled = {key: _scaled(key, sums, scale, plan.units) for key in KEYS}
     if name == "extract":
-        _add(scaled, _input(scale, sample, plan))
-    _add(scaled, _images(name, sample, counts, config, assumed))
-    if name == "shard":
-        scaled["tasks"] += counts["shard_bytes"] * (1 / config.shard.target_bytes)
+        _add(scaled, _input(plan))
     wait = assumed.request_seconds if plan.store else 0.0
-    asked = (scaled["puts"] + scaled["gets"]) * wait
-    serial = scaled["serial"] + (scaled["driver_puts"] + scaled["driver_gets"]) * wait
+    _add(scaled, {"wall": (scaled["puts"] + scaled["gets"]) * wait})
+    _add(scaled, _images(name, counts, config, assumed, wait))
+    if name == "shard":
+        tars = (counts["shard_bytes"] * (1 / config.shard.target_bytes)).at_least(1)
+        _add(scaled, {"tasks": tars, "puts": tars * TAR_PUTS})
+    serial = scaled["serial"] + scaled["driver"] + (scaled["driver_puts"] + scaled["driver_gets"]) * wait
     longest = max((step.cost.wall for step in steps if step.kind == UNIT), default=0.0)
-    parallel = ((scaled["wall"] + asked) * (1 / plan.workers)).at_least(longest)
+    parallel = (scaled["wall"] * (1 / plan.workers)).at_least(longest)
     wall = (parallel + serial) * (1 / 3600)
     puts, gets = scaled["puts"] + scaled["driver_puts"], scaled["gets"] + scaled["driver_gets"]
     dollars = wall * (plan.workers * assumed.vcpu_hour)
@@ -194,7 +197,7 @@ def _stage(
     return StageEstimate(
         stage=name,
         tasks=_whole(scaled["tasks"]),
-        cpu_hours=(scaled["cpu"]) * (1 / 3600),
+        cpu_hours=(scaled["cpu"] + scaled["driver"]) * (1 / 3600),
         wall_hours=wall,
         serial_hours=serial * (1 / 3600),
         read=scaled["read"],
@@ -208,8 +211,9 @@ def _stage(
 
 KEYS = (
     *("tasks", "cpu", "wall", "serial", "read", "written", "puts", "gets"),
-    *("driver_puts", "driver_gets", "sites"),
+    *("driver", "driver_puts", "driver_gets", "sites"),
 )
+OF_UNITS = {"tasks", "puts", "gets", "driver", "driver_puts", "driver_gets"}
 
 
 def _sums(steps: Sequence[Step], sample: Sample, plan: Plan, config: RunConfig) -> _Sums:
@@ -224,8 +228,10 @@ def _sums(steps: Sequence[Step], sample: Sample, plan: Plan, config: RunConfig) 
         cost, traffic = step.cost, step.cost.traffic
         spent = {"cpu": cost.cpu, "read": traffic.read, "written": traffic.written}
         if step.kind == DRIVER:
-            spent |= {"serial": cost.cpu, "driver_puts": traffic.puts, "driver_gets": traffic.gets}
-            sums.shared.add(spent)
+            # of many units the driver learns by a listing which are done, of a few by asking for each
+            gets = traffic.gets - (traffic.missed if plan.units > FEW else 0)
+            asked = {"driver_puts": traffic.puts, "driver_gets": gets}
+            sums.shared.add({"driver": cost.cpu, "read": traffic.read, "written": traffic.written} | asked)
         elif step.kind == SHUFFLE:
             column = step.name
             alone = plan.engine == "local"  # in the driver, one after the other; else the engine spreads it
@@ -242,20 +248,20 @@ def _sums(steps: Sequence[Step], sample: Sample, plan: Plan, config: RunConfig) 
             sums.shared.add(spent | {"wall": cost.wall})
             by_bucket = step.name in BUCKETS or (step.name == "rows_digests" and column == "bucket")
             times = config.dedup.buckets if by_bucket else 1
-            asked = {"puts": traffic.puts * times, "gets": traffic.gets * times}
+            asked = {"puts": 0 if step.name == TAR else traffic.puts * times, "gets": traffic.gets * times}
             (sums.fixed if by_bucket else sums.shared).add(asked | {"tasks": times if step.name in BUCKETS else 0})
     return sums
 
 
 def _scaled(key: str, sums: _Sums, scale: Scale, units: int) -> Interval:
-    if key == "tasks":  # the number of units is known, not measured
-        of_units = sum(part["tasks"] for part in sums.by_part.values())
-        return Interval.exactly(of_units * units / scale.units + sums.fixed["tasks"])
+    if key in OF_UNITS:  # how many units there are is known, and each asks for the same, however large it is
+        of_units = sum(part[key] for part in sums.by_part.values()) + sums.shared[key]
+        return Interval.exactly(of_units * units / scale.units + sums.fixed[key])
     found = scale.up({label: part[key] for label, part in sums.by_part.items()}, sums.shared[key])
     return found + Interval.exactly(sums.fixed[key])
 
 
-def _input(scale: Scale, sample: Sample, plan: Plan) -> dict[str, Interval]:
+def _input(plan: Plan) -> dict[str, Interval]:
     """The input itself lies in no metered folder."""
     size = Interval.exactly(plan.weight.get("warc", 0))
     asked = size * (1 / INPUT_PIECE) + Interval.exactly(plan.units) if plan.remote_input else NOTHING
@@ -263,7 +269,7 @@ def _input(scale: Scale, sample: Sample, plan: Plan) -> dict[str, Interval]:
 
 
 def _images(
-    stage: str, sample: Sample, counts: Mapping[str, Interval], config: RunConfig, assumed: Assumptions
+    stage: str, counts: Mapping[str, Interval], config: RunConfig, assumed: Assumptions, wait: float
 ) -> dict[str, Interval]:
     """What images add to a stage: none of them was in the sample."""
     if not config.fetch.enabled:
@@ -276,7 +282,7 @@ def _images(
             "tasks": Interval.exactly(min(config.fetch.buckets, max(1, ceil(counts["hosts"].high)))),
             "sites": urls + robots,
             "cpu": urls * assumed.image_cpu_seconds,
-            "wall": (urls + robots) * (assumed.image_seconds / config.fetch.threads),
+            "wall": ((urls + robots) * assumed.image_seconds + images * (2 * wait)) * (1 / config.fetch.threads),
             "written": images * assumed.image_bytes,
             "puts": images,
             "gets": images,  # whether it is there already
@@ -286,6 +292,7 @@ def _images(
             "read": kept * assumed.image_bytes,
             "written": kept * assumed.image_bytes,
             "gets": kept,
+            "wall": kept * wait,
         }
     if stage == "validate":
         return {"read": kept * assumed.image_bytes}

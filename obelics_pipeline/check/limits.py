@@ -8,14 +8,16 @@ from obelics_pipeline.check.assumptions import Assumptions
 from obelics_pipeline.check.estimate import Estimate
 from obelics_pipeline.check.finding import Finding
 from obelics_pipeline.check.interval import rounded
+from obelics_pipeline.check.sample import Sample
 from obelics_pipeline.config import RunConfig
+from obelics_pipeline.engines.attempts import CRASHES
 from obelics_pipeline.run import UNIT_SECONDS
 
 BUCKET_MESSAGES = 2_000_000  # that fit into a worker's memory well (config/dedup.py, `buckets`)
 MOST_OF_A_UNIT = 0.5  # of the time after which a unit is killed
 
 
-def limit_findings(estimate: Estimate, config: RunConfig, assumed: Assumptions) -> list[Finding]:
+def limit_findings(sample: Sample, estimate: Estimate, config: RunConfig, assumed: Assumptions) -> list[Finding]:
     """What to set for an input of this size."""
     found = []
     if config.dedup.enabled:
@@ -32,6 +34,16 @@ def limit_findings(estimate: Estimate, config: RunConfig, assumed: Assumptions) 
             each = rounded(seconds / config.fetch.buckets)
             told = f"{each} s for a bucket, and a unit is killed after {UNIT_SECONDS:,.0f}"
             found.append(Finding("fetch.buckets", "warning", f"{told}: --set fetch.buckets={_power_of_two(need)}"))
+    if config.fetch.enabled and sample.hosts:
+        host, urls = min(sample.hosts.items(), key=lambda item: (-item[1], item[0]))
+        asked = estimate.counts["urls"].point * urls / len(sample.urls)
+        seconds = asked * max(assumed.image_seconds / config.fetch.per_host, config.fetch.host_delay_seconds)
+        if seconds > UNIT_SECONDS * CRASHES:
+            told = (
+                f"{rounded(asked)} images of {host}, if it has as many everywhere, take {rounded(seconds / 3600)} h at "
+            )
+            told += f"{config.fetch.per_host} at a time; a unit is given up after {UNIT_SECONDS * CRASHES / 3600:.0f} h"
+            found.append(Finding("fetch.per_host", "warning", f"{told}, and the next run goes on there"))
     if estimate.longest_unit_seconds > UNIT_SECONDS * MOST_OF_A_UNIT:
         told = f"a unit took {estimate.longest_unit_seconds:,.0f} s, and is killed after {UNIT_SECONDS:,.0f}"
         found.append(Finding("reading.unit_bytes", "warning", f"{told}: set it lower"))

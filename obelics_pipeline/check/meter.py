@@ -32,6 +32,7 @@ class Traffic:
     gets: int = 0
     read: int = 0  # bytes
     written: int = 0  # bytes
+    missed: int = 0  # of the GETs: what was asked for was not there
 
     def __add__(self, other: Traffic) -> Traffic:
         return Traffic(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
@@ -54,6 +55,9 @@ class _Meter:
         self.within.busy = True
         try:
             yield asked
+        except FileNotFoundError:
+            asked.missed = asked.gets
+            raise
         finally:
             if outermost:
                 self.within.busy = False

@@ -35,6 +35,7 @@ from obelics_pipeline.shard.image_rules import url_reason
 from obelics_pipeline.shard.validate import problems
 from obelics_pipeline.stages import StageRunner
 from obelics_pipeline.storage import read_table, scratch_of
+from obelics_pipeline.unit import Unit
 
 START = "start"  # what is done once, whatever the size of the input
 LEAST_SECONDS = 60.0  # that a single unit is given, whatever the time for the whole sample
@@ -80,19 +81,23 @@ def take_sample(tasks: Sequence[ReadTask], config: RunConfig, units: int, second
 
     No further unit is begun after `seconds`; one is done at least. Raises UserError and Stopped as a run would.
     """
-    began = time.monotonic()
     folder = Path(tempfile.mkdtemp(prefix="obelics-check-"))
     try:
-        sample = _take(spread(tasks, units), config, folder, began + seconds, max(seconds, LEAST_SECONDS))
+        return sample_into(folder, spread(tasks, units), config, seconds)
     finally:
         shutil.rmtree(scratch_of(metered(folder)), ignore_errors=True)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def sample_into(folder: Path, tasks: Sequence[ReadTask], config: RunConfig, seconds: float) -> Sample:
+    """Run the stages on these units in a local folder, which is left as it is then."""
+    began = time.monotonic()
+    sample = _take(tasks, config, RunFolder(metered(folder)), began + seconds, max(seconds, LEAST_SECONDS))
     sample.seconds = time.monotonic() - began
     return sample
 
 
-def _take(tasks: Sequence[ReadTask], config: RunConfig, folder: Path, until: float, unit_seconds: float) -> Sample:
-    run = RunFolder(metered(folder / "run"))
+def _take(tasks: Sequence[ReadTask], config: RunConfig, run: RunFolder, until: float, unit_seconds: float) -> Sample:
     # One bucket, so that what a row costs is not hidden by what an empty bucket costs; no image is asked for here.
     dedup = config.dedup.model_copy(update={"buckets": 1})
     fetch = config.fetch.model_copy(update={"enabled": False})
@@ -102,6 +107,8 @@ def _take(tasks: Sequence[ReadTask], config: RunConfig, folder: Path, until: flo
     with SampledEngine(run.scratch, unit_seconds, PRELOAD) as engine:
         with engine.stage(START):
             list(engine.map(_start, [sampled.model_dump_json()]))
+            import_module("pyarrow.dataset")  # what the driver loads once
+            import_module("duckdb")
         runner = StageRunner(engine, events, Display(Console(file=io.StringIO())), STAGES)
         job = Job(run, sampled, runner)
         extracted = _extract(runner, run, sampled, tasks, until, sample)
@@ -110,7 +117,8 @@ def _take(tasks: Sequence[ReadTask], config: RunConfig, folder: Path, until: flo
                 documents = job.dedup(extracted)
             if config.fetch.enabled:
                 with engine.stage("fetch"):
-                    _requests(runner, run, config, documents, sample)
+                    requests = _requests(runner, run, config, documents)
+                _count_urls(requests, run, sample)
             with engine.stage("shard"):
                 job.shard(documents, Dealt(run.fetch), Dealt(run.exchange))
             with engine.stage("validate"):
@@ -134,20 +142,18 @@ def _extract(
 ) -> list[Manifest]:
     """The units that could be extracted before the time was up, in the order of the input."""
     work = partial(extract_unit, folder=run.extract, config=config)
-    engine, done = runner.engine, []
+    engine, done = runner.engine, list[Unit]()
     assert isinstance(engine, SampledEngine)
-    extracted: list[Manifest] = []
-    for task, unit in zip(tasks, extract_units(tasks, config), strict=True):
-        if extracted and time.monotonic() >= until:
-            break
-        with engine.stage("extract"):
-            found = runner.map("extract", work, [unit], run.extract)
-        if found:
-            extracted += found
-            done.append(unit)
-            sample.parts.append(Part(unit.label, task.kind, task.end - task.start, _counts_of(found[0])))
-    sample.problems += [f"{failure['unit']}: {failure['reason']}" for failure in runner.failures]
-    runner.failures.clear()
+    with engine.stage("extract"):
+        for task, unit in zip(tasks, extract_units(tasks, config), strict=True):
+            if done and time.monotonic() >= until:
+                break
+            for _, outcome in engine.map_units(work, [unit]):
+                if isinstance(outcome, Manifest):
+                    done.append(unit)
+                    sample.parts.append(Part(unit.label, task.kind, task.end - task.start, _counts_of(outcome)))
+                else:
+                    sample.problems.append(f"{unit.label}: {outcome.reason}")
     done.sort(key=lambda unit: [task.label for task in sorted(tasks, key=_place)].index(unit.label))
     return runner.map("extract", work, done, run.extract)  # so that the ledgers are those of all
 
@@ -167,7 +173,7 @@ def _counts_of(manifest: Manifest) -> dict[str, int]:
     }
 
 
-def _requests(runner: StageRunner, run: RunFolder, config: RunConfig, documents: Documents, sample: Sample) -> None:
+def _requests(runner: StageRunner, run: RunFolder, config: RunConfig, documents: Documents) -> list[Manifest]:
     """Which image URLs the kept documents would ask for: the first half of the fetch stage, as a run does it."""
     rules = config.images
     work = partial(
@@ -180,6 +186,10 @@ def _requests(runner: StageRunner, run: RunFolder, config: RunConfig, documents:
     units = request_units(documents.units, config.fetch, [rules.banned_words, rules.banned_as_substrings])
     requests = runner.map("requests", work, units, run.requests, part_of="fetch")
     deal(runner, run.exchange / "requests", sources_of(requests, run.requests), "bucket")
+    return requests
+
+
+def _count_urls(requests: Sequence[Manifest], run: RunFolder, sample: Sample) -> None:
     asked = [url for m in requests for url in read_table(m.path(run.requests, "data"), ["url"])["url"].to_pylist()]
     sample.urls = sorted(set(asked))
     sample.hosts = Counter(_host(url) for url in sample.urls)

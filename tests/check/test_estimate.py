@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from obelics_pipeline.check.assumptions import Assumptions
 from obelics_pipeline.check.estimate import Estimate, Scale, StageEstimate, estimate, totals
 from obelics_pipeline.check.interval import Interval
+from obelics_pipeline.check.meter import Traffic
+from obelics_pipeline.check.sampled_engine import DRIVER, Cost, Step
 from obelics_pipeline.config import RunConfig
 from tests.check.made import part, plan, sample
 
@@ -72,7 +74,7 @@ def test_a_local_output_costs_no_requests_and_no_storage() -> None:
 def test_images_are_asked_for_once_each_and_a_robots_txt_for_each_host() -> None:
     config = CONFIG.model_copy(update={"fetch": CONFIG.fetch.model_copy(update={"enabled": True})})
     made = sample()
-    made.steps.append(made.steps[0].__class__("fetch", "unit", "requests", "a", made.steps[0].cost))
+    made.steps.append(Step("fetch", "unit", "requests", "a", made.steps[0].cost))
     found = estimate(made, plan(), config, ASSUMED)
     assert stage(found, "fetch").site_requests == Interval.exactly(60 + 4)
     assert found.counts["images"].point == pytest.approx(60 * 0.55)
@@ -97,3 +99,11 @@ def test_each_kind_of_input_is_scaled_by_its_own_measure() -> None:
     parts = [part("a", 100, 10), part("p", 5, 4, kind="pointers")]
     found = Scale(parts, {"warc": 1000, "pointers": 50}).up({"a": 10.0, "p": 4.0})
     assert found == Interval.exactly(100 + 40)
+
+
+def test_what_a_driver_asks_for_in_vain_is_asked_of_few_units_only() -> None:
+    made = sample()
+    made.steps.append(Step("extract", DRIVER, "driver", "", Cost(0.0, 0.0, 0, Traffic(gets=10, missed=8))))
+    few, many = (estimate(made, plan(n, 100 * n), CONFIG, ASSUMED) for n in (2, 200))
+    assert stage(few, "extract").gets.point == 2 + 2 + 10
+    assert stage(many, "extract").gets.point == 100 * (2 + 2 + 2)

@@ -34,6 +34,8 @@ def test_a_conditional_put_is_won_by_the_first(tmp_path: Path) -> None:
 def test_what_is_gone_is_said_as_on_a_disk(tmp_path: Path) -> None:
     where = metered(tmp_path) / "nothing"
     assert storage.size_of(where) is None
+    before = so_far()
     with pytest.raises(FileNotFoundError):
         storage.read_bytes(where)
+    assert so_far() - before == Traffic(gets=1, missed=1)
     assert storage.files_below(where) == {}
