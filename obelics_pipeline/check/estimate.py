@@ -11,12 +11,12 @@ from typing import Any, Literal
 from obelics_pipeline.check.assumptions import Assumptions
 from obelics_pipeline.check.interval import Interval, total
 from obelics_pipeline.check.sample import Part, Sample
-from obelics_pipeline.check.sampled_engine import DRIVER, SHUFFLE, UNIT, Step
+from obelics_pipeline.check.sampled_engine import DRIVER, REDUCE, SHUFFLE, UNIT, Step
 from obelics_pipeline.commit import FEW
 from obelics_pipeline.config import RunConfig
 
 STAGES = ("extract", "dedup", "fetch", "shard", "validate")
-BUCKETS = {"links", "groups", "limits", "look-limits", "firsts"}  # steps with a unit per bucket of dedup.buckets
+BUCKET = "bucket"  # the column of a shuffle with a group for each of dedup.buckets
 TAR, TAR_PUTS = "shard", 3  # the step that writes a tar, and what it puts: the tar, its part of the index, its manifest
 INPUT_PIECE = 8 * 2**20  # bytes of one request to a remote WARC (read/remote.py)
 NOTHING = Interval.exactly(0.0)
@@ -220,10 +220,9 @@ def _sums(steps: Sequence[Step], sample: Sample, plan: Plan, config: RunConfig) 
     """Add up the steps of a stage by what they grow with.
 
     Work on one extracted unit grows with the input. So does what a bucket computes, but the number of buckets, and of
-    the requests for each, is the config's. A shuffle reads a file per unit, and writes one per value.
+    the requests for each, is the config's. A shuffle reads a file per unit; there is a group per bucket, or per unit.
     """
     sums, labels = _Sums(), {part.label for part in sample.parts}
-    column = ""
     for step in steps:
         cost, traffic = step.cost, step.cost.traffic
         spent = {"cpu": cost.cpu, "read": traffic.read, "written": traffic.written}
@@ -233,23 +232,20 @@ def _sums(steps: Sequence[Step], sample: Sample, plan: Plan, config: RunConfig) 
             asked = {"driver_puts": traffic.puts, "driver_gets": gets}
             sums.shared.add({"driver": cost.cpu, "read": traffic.read, "written": traffic.written} | asked)
         elif step.kind == SHUFFLE:
-            column = step.name
             alone = plan.engine == "local"  # in the driver, one after the other; else the engine spreads it
-            sums.shared.add(spent | {"serial" if alone else "wall": cost.wall, "gets": traffic.gets})
-            by_bucket = column == "bucket"
-            (sums.fixed if by_bucket else sums.shared).add(
-                {"puts": traffic.puts * (config.dedup.buckets if by_bucket else 1)}
-            )
-        elif step.label in labels:
-            sums.by_part[step.label].add(
-                spent | {"tasks": 1, "wall": cost.wall, "puts": traffic.puts, "gets": traffic.gets}
-            )
-        else:
+            asked = {"puts": traffic.puts, "gets": traffic.gets}
+            sums.shared.add(spent | asked | {"serial" if alone else "wall": cost.wall})
+        elif step.kind == REDUCE:
             sums.shared.add(spent | {"wall": cost.wall})
-            by_bucket = step.name in BUCKETS or (step.name == "rows_digests" and column == "bucket")
-            times = config.dedup.buckets if by_bucket else 1
-            asked = {"puts": 0 if step.name == TAR else traffic.puts * times, "gets": traffic.gets * times}
-            (sums.fixed if by_bucket else sums.shared).add(asked | {"tasks": times if step.name in BUCKETS else 0})
+            times = config.dedup.buckets if step.name == BUCKET else 1
+            asked = {"tasks": times, "puts": traffic.puts * times, "gets": traffic.gets * times}
+            (sums.fixed if step.name == BUCKET else sums.shared).add(asked)
+        elif step.label in labels:
+            asked = {"tasks": 1, "puts": traffic.puts, "gets": traffic.gets}
+            sums.by_part[step.label].add(spent | asked | {"wall": cost.wall})
+        else:
+            asked = {"puts": 0 if step.name == TAR else traffic.puts, "gets": traffic.gets}
+            sums.shared.add(spent | asked | {"wall": cost.wall})
     return sums
 
 

@@ -25,7 +25,8 @@ from obelics_pipeline.unit import Unit
 
 Value = TypeVar("Value")
 
-UNIT, SHUFFLE, DRIVER = "unit", "shuffle", "driver"  # who does a step: a worker, the engine's shuffle, the driver
+# Who does a step: a worker, the engine that brings rows together, a worker that reduces a group of them, the driver.
+UNIT, SHUFFLE, REDUCE, DRIVER = "unit", "shuffle", "reduce", "driver"
 COST = "cost"  # the note that a measured unit comes back with
 
 
@@ -84,6 +85,18 @@ class _TimedCall:
         return self.function(item), watch.cost()
 
 
+class _Shuffler(LocalEngine):
+    """The local engine's shuffle, with the workers of the sample."""
+
+    def __init__(self, folder: Path, seconds: float, reduce: Callable[..., Iterator[Any]]) -> None:
+        super().__init__(1, folder, seconds)
+        self._reduce = reduce
+
+    def map(self, function: Callable[[Any], Value], items: Iterable[Any]) -> Iterator[Value]:
+        """In the sample's own worker, measured."""
+        return self._reduce(function, items)
+
+
 class SampledEngine:
     """Runs units one after the other in a process of their own. Use as a context manager.
 
@@ -93,8 +106,8 @@ class SampledEngine:
     def __init__(self, folder: Path, seconds: float, preload: Sequence[str] = ()) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._pool: Pool[Any, Any] = Pool(1, start_worker, (getpid(), str(folder)), preload)
-        self._shuffler, self._seconds = LocalEngine(1, folder, seconds), seconds
-        self._stage = ""
+        self._shuffler, self._seconds = _Shuffler(folder, seconds, self._reduce), seconds
+        self._stage = self._column = ""
         self.steps: list[Step] = []
 
     def __enter__(self) -> SampledEngine:
@@ -125,6 +138,12 @@ class SampledEngine:
 
     def map(self, function: Callable[[Any], Value], items: Iterable[Any]) -> Iterator[Value]:
         """What a picklable function gives for each item, in their order. Raises what it raises."""
+        return self._call(function, items, UNIT, "call")
+
+    def _reduce(self, function: Callable[[Any], Value], items: Iterable[Any]) -> Iterator[Value]:
+        return self._call(function, items, REDUCE, self._column)
+
+    def _call(self, function: Callable[[Any], Value], items: Iterable[Any], kind: str, name: str) -> Iterator[Value]:
         for item in items:
             for _, result in self._pool.each(_TimedCall(function), deque([item]), self._seconds):
                 if isinstance(result, Raised):
@@ -132,14 +151,17 @@ class SampledEngine:
                 if isinstance(result, Died):
                     raise RuntimeError(f"a worker {result.how}")
                 value, cost = result
-                self._note(UNIT, getattr(function, "__name__", "call"), "", cost)
+                self._note(kind, name, "", cost)
                 yield value
 
     def shuffle(self, sources: Sequence[Place], column: str, reduce: Reduce, output: Place) -> dict[str, Group]:
-        """The shuffle of the local engine."""
-        watch = Watch()
+        """The shuffle of the local engine; what a group is reduced by is a step of its own."""
+        watch, first = Watch(), len(self.steps)
+        self._column = column
         groups = self._shuffler.shuffle(sources, column, reduce, output)
-        self._note(SHUFFLE, column, "", watch.cost())
+        cost = watch.cost()
+        reduced = sum(step.cost.wall for step in self.steps[first:])
+        self._note(SHUFFLE, column, "", replace(cost, wall=max(cost.cpu, cost.wall - reduced)))
         return groups
 
     def _note(self, kind: str, name: str, label: str, cost: Cost) -> None:

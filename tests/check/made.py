@@ -5,7 +5,7 @@ from collections import Counter
 from obelics_pipeline.check.estimate import Plan
 from obelics_pipeline.check.meter import Traffic
 from obelics_pipeline.check.sample import Part, Sample
-from obelics_pipeline.check.sampled_engine import DRIVER, SHUFFLE, UNIT, Cost, Step
+from obelics_pipeline.check.sampled_engine import DRIVER, REDUCE, SHUFFLE, UNIT, Cost, Step
 
 
 def cost(seconds: float, puts: int = 0, gets: int = 0, read: int = 0, written: int = 0) -> Cost:
@@ -25,9 +25,11 @@ def sample() -> Sample:
         Step("extract", DRIVER, "driver", "", cost(0.5, gets=2)),
         Step("dedup", UNIT, "candidates", "a", cost(1, puts=1)),
         Step("dedup", UNIT, "candidates", "b", cost(1, puts=1)),
-        Step("dedup", SHUFFLE, "bucket", "", cost(2, puts=1, gets=2, read=400, written=400)),
-        Step("dedup", UNIT, "links", "00000", cost(4, puts=2, gets=3)),
-        Step("dedup", SHUFFLE, "partition", "", cost(1, puts=2, gets=1)),
+        Step("dedup", REDUCE, "bucket", "", cost(4, puts=3, gets=3)),
+        Step("dedup", SHUFFLE, "bucket", "", cost(2, gets=2, read=400, written=400)),
+        Step("dedup", REDUCE, "partition", "", cost(0, puts=1)),
+        Step("dedup", REDUCE, "partition", "", cost(0, puts=1)),
+        Step("dedup", SHUFFLE, "partition", "", cost(1, gets=1)),
     ]
     whole = Counter(
         {"documents": 40, "pages": 40, "records": 120, "after_dedup": 36, "in_shards": 32, "images_in_shards": 64}

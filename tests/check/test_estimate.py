@@ -39,10 +39,10 @@ def test_the_spread_is_that_of_the_units() -> None:
 def test_requests_for_buckets_grow_with_the_buckets_and_not_with_the_input() -> None:
     small = estimate(sample(), plan(units=2, weight=200), CONFIG, ASSUMED)
     large = estimate(sample(), plan(units=20, weight=2000), CONFIG, ASSUMED)
-    # 1 put a unit for candidates, 1 a unit for the shuffle by partition; 1 + 2 for each of 8 buckets
+    # 1 put a unit for candidates, 1 a unit for its group by partition; 3 for each of 8 buckets
     assert stage(small, "dedup").puts.point == 2 + 2 + 8 * 3
     assert stage(large, "dedup").puts.point == 20 + 20 + 8 * 3
-    assert stage(large, "dedup").tasks == Interval.exactly(20 + 8)
+    assert stage(large, "dedup").tasks == Interval.exactly(20 + 20 + 8)
 
 
 def test_what_a_bucket_computes_grows_with_the_input() -> None:
