@@ -42,7 +42,7 @@ EXTRAS = {
     "s3": ["s3fs>=2024.2"],
     "gs": ["gcsfs>=2024.2"],
     "ray": ["ray[data]>=2.50,<2.64"],
-    "beam": ["apache-beam>=2.70"],
+    "beam": ["apache-beam>=2.70", "protobuf>=5.0"],
     "fit": ["lightgbm>=4.3"],
 }
 EXTRAS["all"] = [requirement for extra in EXTRAS.values() for requirement in extra]
