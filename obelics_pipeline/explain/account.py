@@ -51,8 +51,9 @@ class Account:
 
     def ended(self, document: Document) -> Document:
         """A document as the run ended with it, images and all, if it is the same one; else as it is now."""
-        assembled = self.fates.get(document.doc_id, Fate()).assembled
-        return assembled if assembled is not None and self.as_in_run(document) else document
+        fate = self.fates.get(document.doc_id, Fate())
+        last = fate.assembled or fate.deduplicated
+        return last if last is not None and self.as_in_run(document) else document
 
     def nodes(self) -> list[tuple[Node, Sequence[int]]]:
         """Every node of the documents, in order, with its rows of the tree."""

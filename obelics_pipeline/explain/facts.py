@@ -157,8 +157,12 @@ def _fate(account: Account, document: Document) -> Iterator[Row]:
         outcome_of(fate.extracted.reason)
         + ("" if account.as_in_run(document) else "; DIFFERS from what is shown here"),
     )
+    if fate.deduplicated is not None:
+        yield "in the corpus", outcome_of(fate.deduplicated.reason)
     if fate.assembled is not None:
         yield "with images", outcome_of(fate.assembled.reason)
+    if fate.duplicate is not None:
+        yield "among the kept", "{}, of document {}".format(*fate.duplicate)
     if fate.shard is not None:
         yield "stands in", f"{fate.shard} at byte {fate.offset:,}, {fate.length:,} bytes"
 

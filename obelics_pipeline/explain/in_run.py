@@ -15,6 +15,7 @@ from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.storage import Place, read_bytes, read_table, size_of
 from obelics_pipeline.tables import read_documents
 
+DUPLICATES = "duplicates.parquet"  # in the folder of a run
 _DOC_ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -38,10 +39,14 @@ class InRun:
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of a document in the run: as extract left it, as it met its images, and where it stands in a tar."""
+    """What became of a document in the run: as extract left it, as what repeats over the corpus was dropped from it, as
+    it met its images, what it is a duplicate of, and where it stands in a tar.
+    """
 
     extracted: Document | None = None
+    deduplicated: Document | None = None
     assembled: Document | None = None
+    duplicate: tuple[str, str] | None = None  # reason, and the doc_id of the document that is kept instead
     shard: str | None = None
     offset: int | None = None  # bytes
     length: int | None = None  # bytes
@@ -69,11 +74,19 @@ def fates_of(folder: RunFolder, unit: str, doc_ids: Sequence[str]) -> dict[str, 
     """What became of the documents of a unit, by id; documents that the run does not have are left out."""
     extracted = _documents(folder.extract, [unit], doc_ids)
     label = unit.rpartition("-")[0]
-    units = [m.unit for m in _manifests(folder.assembled) if m.unit.rpartition("-")[0] == label]
-    assembled = _documents(folder.assembled, units, doc_ids)
-    placed = _index_rows(folder, doc_ids)
+    deduplicated, assembled = (
+        _documents(place, [name for name in unit_names(place) if name.rpartition("-")[0] == label], doc_ids)
+        for place in (folder.dedup, folder.assembled)
+    )
+    placed, duplicates = _index_rows(folder, doc_ids), _duplicates(folder, doc_ids)
     return {
-        doc_id: Fate(document, assembled.get(doc_id), *placed.get(doc_id, (None, None, None)))
+        doc_id: Fate(
+            document,
+            deduplicated.get(doc_id),
+            assembled.get(doc_id),
+            duplicates.get(doc_id),
+            *placed.get(doc_id, (None, None, None)),
+        )
         for doc_id, document in extracted.items()
     }
 
@@ -140,6 +153,14 @@ def _documents(folder: Place, units: Sequence[str], doc_ids: Sequence[str]) -> d
             if doc_id in doc_ids:
                 found[doc_id] = next(read_documents(path, row, row + 1))
     return found
+
+
+def _duplicates(folder: RunFolder, doc_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    path = folder.path / DUPLICATES
+    if not doc_ids or size_of(path) is None:
+        return {}
+    table = read_table(path, ["doc_id", "reason", "of"], filters=[("doc_id", "in", list(doc_ids))])
+    return {row["doc_id"]: (row["reason"], row["of"]) for row in table.to_pylist()}
 
 
 def _index_rows(folder: RunFolder, doc_ids: Sequence[str]) -> dict[str, tuple[str, int, int]]:

@@ -25,7 +25,7 @@ def lines_of(account: Account) -> Iterator[str]:
 
 
 def _node(node: Node, document: Document, account: Account) -> tuple[str, ...]:
-    verdict = node.reason or "kept"
+    verdict = (node.reason or "kept") + (f" (first in {node.of})" if node.of else "")
     if isinstance(node, ImageNode):
         return verdict, f"image {node.role or ''}".strip(), f"{node.src} {node.alt_text or ''}".strip()
     why = verdict_on(node, document, account.config.filters)
