@@ -23,7 +23,7 @@ from obelics_pipeline.engines.engine import Failure, Work
 from obelics_pipeline.engines.groups import Group, Reduce, count_rows, read_groups, write_group
 from obelics_pipeline.engines.pool import Died, Pool, Raised
 from obelics_pipeline.engines.worker import start_worker
-from obelics_pipeline.storage import TEMPORARY, Place, remove_tree
+from obelics_pipeline.storage import TEMPORARY, Place, read_schema, remove_tree
 from obelics_pipeline.unit import Unit
 
 Item = TypeVar("Item")
@@ -81,8 +81,10 @@ class LocalEngine:
             for number, portion in enumerate(_portions(sources)):
                 self._deal(portion, column, dealt / f"{number:05d}")
             values = sorted({path.name for path in dealt.glob(f"*/{column}=*")})
-            write = partial(_reduce_value, dealt=dealt, column=column, reduce=reduce, output=output)
-            list(self.map(write, values))
+            if values:
+                schema = read_schema(sources[0])  # DuckDB's types are a little different, and so would be its bytes
+                write = partial(_reduce_value, dealt=dealt, column=column, schema=schema, reduce=reduce, output=output)
+                list(self.map(write, values))
         return read_groups(output, column, sources)
 
     def _deal(self, sources: Sequence[Place], column: str, output: Path) -> None:
@@ -119,13 +121,15 @@ def _portions(sources: Sequence[Place]) -> Iterator[list[Place]]:
         yield portion
 
 
-def _reduce_value(value: str, *, dealt: Path, column: str, reduce: Reduce, output: Place) -> None:
+def _reduce_value(value: str, *, dealt: Path, column: str, schema: pa.Schema, reduce: Reduce, output: Place) -> None:
     """Reduce what lies in the folders of one value, `column=value` as DuckDB writes it."""
     tables = [
         pq.read_table(path, partitioning=None) for path in sorted(dealt.glob(f"*/{glob.escape(value)}/*.parquet"))
     ]
     rows = pa.concat_tables(tables)
     name = unquote(value.partition("=")[2])
+    schema = schema.remove(schema.get_field_index(column)).remove_metadata()
+    rows = rows.select(schema.names).cast(schema)
     write_group(rows.append_column(column, pa.array([name] * rows.num_rows)), column, reduce, output)
 
 

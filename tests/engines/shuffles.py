@@ -18,7 +18,18 @@ def write_sources(folder: Path) -> list[Path]:
         n = 300 if i < 3 else 0
         keys = pa.array((["a b", "c/d", "e=f"] * 100)[:n], pa.string())
         values = pa.array([None if v % 50 == 0 else v * 7919 % 1000 for v in range(i * 300, i * 300 + n)], pa.int64())
-        pq.write_table(pa.table({"value": values, "key": keys, "name": values.cast(pa.string())}), paths[-1])
+        columns = {
+            "value": values,
+            "key": keys,
+            "name": values.cast(pa.string()),
+            "small": pa.array([v % 7 for v in range(n)], pa.int16()),
+            "raw": pa.array([bytes([v % 256]) for v in range(n)], pa.binary()),
+            "true": pa.array([v % 2 == 0 for v in range(n)], pa.bool_()),
+            "half": pa.array([None if v % 3 else v / 2 for v in range(n)], pa.float64()),
+        }
+        table = pa.table(columns)
+        never_null = table.schema.set(3, table.schema.field(3).with_nullable(False))
+        pq.write_table(table.cast(never_null), paths[-1])
     return paths
 
 
