@@ -88,8 +88,10 @@ def text_uses(document: Document, config: ParagraphsConfig, counts: bool, seen: 
 
 
 def counts_as_paragraph(node: TextNode, config: ParagraphsConfig) -> bool:
-    """Whether the rule on repeated paragraphs concerns a node."""
-    return node.reason is None and bool(node.text) and (config.roles is None or node.role in config.roles)
+    """Whether the rule on repeated paragraphs concerns a node; marks of a document's end repeat by their nature."""
+    if node.reason is not None or not node.text or node.role == "end_of_document":
+        return False
+    return config.roles is None or node.role in config.roles
 
 
 def image_uses(document: Document, config: ImageUseConfig, counts: bool) -> Iterator[Use]:
