@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from fsspec.registry import _registry
 
 from obelics_pipeline.config.reading import ReadingConfig
 from obelics_pipeline.errors import UserError
@@ -123,6 +124,8 @@ def test_each_mistake_gets_one_line_that_says_what_to_do(tree: Path, monkeypatch
     write(tree, "broken.paths.gz", [b"\x1f\x8b\x08garbage"])
     write(tree, "bad.paths", [b"../../etc/passwd\n"])
     monkeypatch.setitem(sys.modules, "s3fs", None)
+    for protocol in ("s3", "s3a"):
+        monkeypatch.delitem(_registry, protocol, raising=False)  # another test may have loaded it
     mistakes = {
         "": "no input given",
         f"{tree}/none.warc.gz": "no such file",

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import forkserver
 from pathlib import Path
 
 import numpy as np
@@ -188,6 +189,7 @@ def test_drafts_of_the_dead_are_removed_and_those_of_the_living_are_not() -> Non
 
 def test_a_place_works_in_a_process_that_was_forked_or_sent_to(bucket: UPath) -> None:
     write_bytes(bucket / "a", b"of the parent")  # its event loop runs by now
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]  # another test's knows nothing of this one's credentials
     for method in ("fork", "forkserver", "spawn"):
         with multiprocessing.get_context(method).Pool(1) as pool:
             assert pool.apply_async(read_bytes, (bucket / "a",)).get(timeout=60) == b"of the parent"
