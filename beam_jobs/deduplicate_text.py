@@ -15,10 +15,10 @@ from beam_jobs.elements import by_id, from_bytes, is_kept
 from beam_jobs.graphs import from_ipc, to_ipc
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.config.dedup import DedupConfig
-from obelics_pipeline.dedup.candidates import TEXT, PageFacts, message_table, recency, signer
+from obelics_pipeline.dedup.candidates import PageFacts, band_messages, recency, signer
 from obelics_pipeline.dedup.components import contract, spread
 from obelics_pipeline.dedup.leaders import edges
-from obelics_pipeline.dedup.messages import CANDIDATES, EDGES, whole
+from obelics_pipeline.dedup.messages import CANDIDATES, EDGES, whole, without_bucket
 from obelics_pipeline.document import Document
 
 REASON = "duplicate_text"
@@ -85,14 +85,10 @@ class _Sign(beam.DoFn):
         if not long:
             return
         signatures = self._signer.sign([d.text() for d in long])
-        bands = range(signatures.band_keys.shape[1])
-        tables = []
-        for i, document in enumerate(long):
-            keys = [band.to_bytes(8, "big") + signatures.band_keys[i, band].tobytes() for band in bands]
-            told = [facts(document, config.keep)] * len(keys)
-            same = [signatures.sketches[i].tobytes()] * len(keys)
-            tables.append(message_table(TEXT, told, keys, same, where(document), config.buckets))
-        table = pa.concat_tables(tables)
+        table = pa.concat_tables(
+            band_messages([facts(document, config.keep)], [i], signatures, where(document), config.buckets)
+            for i, document in enumerate(long)
+        )
         count("text_messages", table.num_rows)
         yield from by_bucket(table)
 
@@ -114,7 +110,7 @@ class _Link(beam.DoFn):
         self._threshold, self._buckets = threshold, buckets
 
     def process(self, element: tuple[int, Iterable[bytes]]) -> Iterator[tuple[int, bytes]]:
-        rows = whole(map(from_ipc, element[1]), _WITHOUT_BUCKET)
+        rows = whole(map(from_ipc, element[1]), without_bucket(CANDIDATES))
         yield from by_bucket(spread(edges(rows, self._threshold), self._buckets))
 
 
@@ -162,6 +158,3 @@ def by_bucket(table: pa.Table) -> Iterator[tuple[int, bytes]]:
     rest = table.drop_columns(["bucket"])
     for bucket in column.unique().sort():
         yield bucket.as_py(), to_ipc(rest.filter(pc.equal(column, bucket)))
-
-
-_WITHOUT_BUCKET = pa.schema([field for field in CANDIDATES if field.name != "bucket"])

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -119,13 +119,6 @@ class PagesTable:
         return pa.Table.from_pylist(self._rows, PAGES)
 
 
-class Sign(Protocol):
-    """Signatures of texts."""
-
-    def sign(self, texts: Sequence[str]) -> Signatures:
-        """One row per text."""
-
-
 def signer(config: TextConfig) -> Signer:
     """The signer of a config."""
     return Signer(config.shingle_words, config.permutations, config.bands, config.rows)
@@ -133,7 +126,7 @@ def signer(config: TextConfig) -> Signer:
 
 def text_messages(
     facts: Sequence[PageFacts],
-    signed: Sign,
+    signed: Signer,
     first_of_signature: dict[bytes, int],
     pages: PagesTable,
     place: dict[str, Any],
@@ -157,12 +150,21 @@ def text_messages(
             chosen.append(i)
         else:
             pages.set_twin(fact.row, first)
+    return band_messages(speakers, chosen, signatures, place, config.buckets)
+
+
+def band_messages(
+    facts: Sequence[PageFacts], rows: Sequence[int], signatures: Signatures, place: dict[str, Any], buckets: int
+) -> pa.Table:
+    """A message per band of each document, whose signatures are in these rows.
+
+    A key is of its band: equal values of two bands say nothing. All messages of a document stand together, so that in
+    a file its sketch is stored once.
+    """
     bands = range(signatures.band_keys.shape[1])
-    # A key is of its band: equal values of two bands say nothing. All messages of a document stand together, so that
-    # in the file its sketch is stored once.
-    keys = [band.to_bytes(8, "big") + signatures.band_keys[i, band].tobytes() for i in chosen for band in bands]
-    sketches = [signatures.sketches[i].tobytes() for i in chosen for _ in bands]
-    return message_table(TEXT, [fact for fact in speakers for _ in bands], keys, sketches, place, config.buckets)
+    keys = [band.to_bytes(8, "big") + signatures.band_keys[i, band].tobytes() for i in rows for band in bands]
+    sketches = [signatures.sketches[i].tobytes() for i in rows for _ in bands]
+    return message_table(TEXT, [fact for fact in facts for _ in bands], keys, sketches, place, buckets)
 
 
 def message_table(

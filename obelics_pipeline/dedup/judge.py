@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from obelics_pipeline.dedup.candidates import TEXT, URL
 from obelics_pipeline.dedup.components import contract, spread
 from obelics_pipeline.dedup.leaders import edges
-from obelics_pipeline.dedup.messages import CANDIDATES, EDGES, USES, members_of, whole
+from obelics_pipeline.dedup.messages import CANDIDATES, EDGES, USES, members_of, whole, without_bucket
 from obelics_pipeline.dedup.uses import overused
 from obelics_pipeline.reduced import Reduced
 
@@ -20,7 +20,7 @@ SKETCH_AGREES = 1.0  # threshold where every key is proof and no row has a sketc
 
 def link(rows: pa.Table, _bucket: str, *, threshold: float, buckets: int) -> Reduced:
     """Candidates to edges between texts ("data"), and to the groups of captures of one page ("members")."""
-    found = edges(whole([rows], _without_bucket(CANDIDATES)), threshold)
+    found = edges(whole([rows], without_bucket(CANDIDATES)), threshold)
     texts = found.filter(pc.equal(found["rule"], TEXT))
     return Reduced({"data": spread(texts, buckets), "members": members_of(found.filter(pc.equal(found["rule"], URL)))})
 
@@ -33,13 +33,9 @@ def contract_turn(rows: pa.Table, bucket: str, *, buckets: int, turn: int) -> Re
 
 def limit(rows: pa.Table, _bucket: str, *, limits: Mapping[str, int]) -> Reduced:
     """Uses to what is used too often."""
-    return Reduced({"data": overused(whole([rows], _without_bucket(USES)), limits)})
+    return Reduced({"data": overused(whole([rows], without_bucket(USES)), limits)})
 
 
 def first(rows: pa.Table, _bucket: str) -> Reduced:
     """Members of groups to edges at the first of them: every other one is its duplicate."""
-    return Reduced({"data": edges(whole([rows], _without_bucket(CANDIDATES)), SKETCH_AGREES)})
-
-
-def _without_bucket(schema: pa.Schema) -> pa.Schema:
-    return pa.schema([field for field in schema if field.name != "bucket"])
+    return Reduced({"data": edges(whole([rows], without_bucket(CANDIDATES)), SKETCH_AGREES)})

@@ -74,6 +74,11 @@ OVERUSED = pa.schema(
 )
 
 
+def without_bucket(schema: pa.Schema) -> pa.Schema:
+    """A kind of message as it comes out of a shuffle by bucket."""
+    return pa.schema([field for field in schema if field.name != "bucket"])
+
+
 def bucket_of(key: bytes, buckets: int) -> int:
     """The bucket of a key whose last eight bytes are evenly spread."""
     return int.from_bytes(key[-8:], "little") % buckets

@@ -1,7 +1,7 @@
 """What runs inside a Ray worker: a child process that does the work, so that its death is an outcome and not a loss.
 
 Ray's own means were weighed against this: `max_retries=0` with `WorkerCrashedError`, and `ray.cancel(force=True)` for
-a unit that takes too long. They restart a Ray worker after each death (1.5 s of CPU, where a forked child takes 0.05),
+a unit that takes too long. They restart a whole Ray worker after each death, where a child is forked,
 cannot tell a bad page from a lost node, count the time in Ray's queue as the unit's, and let a worker grow. The
 child is the local engine's pool of one process: deaths, time and memory are bounded by the same lines of code, and it
 costs a message over a pipe per unit (benchmarks/engines.py).
