@@ -5,7 +5,8 @@
 A row is an engine. It is opened, warmed up by one unit (start-up: workers are there, models are loaded), given the
 same units as all others, and closed; engines take turns. CPU is that of this process and of all that came from it,
 the dead included (Linux: /proc). What an engine burns while nothing is asked of it is measured for two seconds after
-the warm-up and taken off, and shown apart.
+the warm-up and taken off, and shown apart. Beam is in memory with one worker and multi-processing with two; a pipeline
+of its own does the warm-up, so that the start of the second one is counted with the units: --times makes it small.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from beam_jobs.engine import BeamEngine
+from beam_jobs.options import local_options
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.config import RunConfig, load_config
 from obelics_pipeline.config.ray import RayConfig
@@ -43,8 +46,10 @@ ENGINES: dict[str, Callable[[Path], AbstractContextManager[Engine]]] = {
     "local 2": lambda folder: LocalEngine(2, folder, UNIT_SECONDS, PRELOAD),
     "ray 1": lambda folder: RayEngine("local", 1, folder, UNIT_SECONDS, RayConfig(), PRELOAD),
     "ray 2": lambda folder: RayEngine("local", 2, folder, UNIT_SECONDS, RayConfig(), PRELOAD),
+    "beam 1": lambda folder: BeamEngine(local_options(1), folder, UNIT_SECONDS, PRELOAD),
+    "beam 2": lambda folder: BeamEngine(local_options(2), folder, UNIT_SECONDS, PRELOAD),
 }
-BASES = {"local 2": "local 1", "ray 2": "ray 1"}  # what two workers are compared with
+BASES = {"local 2": "local 1", "ray 2": "ray 1", "beam 2": "beam 1"}  # what two workers are compared with
 
 
 @dataclass(frozen=True)

@@ -192,6 +192,11 @@ def committed(folder: Place, unit_name: str) -> Manifest:
     return manifest
 
 
+def once(unit: Unit, *, work: Callable[[Unit], Manifest], folder: Place) -> Manifest:
+    """Do a unit, unless it is committed: an engine tries again what it thinks is lost."""
+    return read_manifest(folder, unit.name) or work(unit)
+
+
 def _json(value: Any) -> bytes:
     return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from filters.rule import paragraph_score
-from obelics_pipeline.commit import Manifest, manifest_path, read_manifest, remember, sweep, unit_names
+from obelics_pipeline.commit import Manifest, manifest_path, read_manifests, remember, sweep, unit_names
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.corpus import Corpus
 from obelics_pipeline.dealt import Dealt
@@ -31,7 +31,7 @@ from obelics_pipeline.shard.index import merge_indexes
 from obelics_pipeline.shard.manifest import RunManifest, promises_of, write_manifest
 from obelics_pipeline.shard.stage import assemble_unit, assemble_units, plan_tars, shard_entries, tar_unit
 from obelics_pipeline.stages import StageRunner
-from obelics_pipeline.storage import Place, draft, file_sha256, read_table, remove, size_of
+from obelics_pipeline.storage import Place, draft, file_sha256, read_table, read_tables, remove, size_of
 from obelics_pipeline.unit import Unit, digest
 
 
@@ -144,11 +144,9 @@ class Job:
     def _left_out(self, settled: Sequence[Manifest]) -> dict[str, list[int]]:
         """The rows of duplicates by assembled unit."""
         folder = self.folder.exchange / "settled"
-        return {
-            m.notes["documents"]: read_table(m.path(folder, "data"), ["row"])["row"].to_pylist()
-            for m in settled
-            if m.notes["rows"]["data"]
-        }
+        some = [m for m in settled if m.notes["rows"]["data"]]
+        tables = read_tables([m.path(folder, "data") for m in some], ["row"])
+        return {m.notes["documents"]: table["row"].to_pylist() for m, table in zip(some, tables, strict=True)}
 
     def _assemble(self, documents: Documents, answers: Dealt, overused: Dealt) -> list[Manifest]:
         folder = self.folder.assembled
@@ -170,7 +168,7 @@ class Job:
     def _withdraw(self, units: Sequence[Unit]) -> None:
         """Take back what an earlier run published and this one will not: names of tars are used again."""
         folder = self.folder.shards
-        standing = [manifest for unit in units if (manifest := read_manifest(folder, unit.name)) is not None]
+        standing = list(read_manifests(folder, [unit.name for unit in units]).values())
         if len(standing) < len(units):
             remove([self.folder.manifest, self.folder.index])
         sweep(folder, standing)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from obelics_pipeline.commit import Manifest, read_manifests
+from obelics_pipeline.commit import Manifest, once, read_manifests
 from obelics_pipeline.display import Display
 from obelics_pipeline.engines.engine import Engine, Failure, Work
 from obelics_pipeline.errors import UserError
@@ -39,7 +40,7 @@ class StageRunner:
         self._display.stage(f"{part_of}: {stage}" if part_of else stage, len(units), len(done), step=bool(part_of))
         for manifest in done.values():
             self._display.count(manifest.ledgers.values(), fresh=False)
-        for unit, outcome in self.engine.map_units(work, todo):
+        for unit, outcome in self.engine.map_units(partial(once, work=work, folder=folder), todo):
             self._note(stage, unit, outcome)
             if isinstance(outcome, Manifest):
                 done[unit.name] = outcome

@@ -370,6 +370,16 @@ def read_table(where: Place, columns: Sequence[str] | None = None, filters: Any 
     return pq.read_table(_opened(where), columns=columns, filters=filters, pre_buffer=True)
 
 
+def read_tables(places: Sequence[Place], columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """Whole small Parquet files, in their order. Raises OSError or pa.ArrowException."""
+    if all(isinstance(where, Path) for where in places):
+        yield from (read_table(where, columns) for where in places)
+        return
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        for i in range(0, len(places), 4 * AT_ONCE):  # bounds what is held at once
+            yield from threads.map(lambda where: read_table(where, columns), places[i : i + 4 * AT_ONCE])
+
+
 def write_table(table: pa.Table, where: Place) -> None:
     """Write a Parquet file, whole or not at all."""
     with draft(where) as path:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest
+from obelics_pipeline.commit import Attempt, Manifest, committed
 from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.dedup.uses import (
     IMAGE_URL,
@@ -42,9 +42,6 @@ def dedup_unit(
     unit: Unit, *, folder: Place, extract_folder: Place, verdict_folder: Place, config: DedupConfig, decide: Decide
 ) -> Manifest:
     """Apply what the counts say to the kept documents of one extracted unit."""
-    done = read_manifest(folder, unit.name)
-    if done is not None:
-        return done
     rows = [read_table(verdict_folder / name) for name in unit.payload["verdicts"]]
     paragraphs, images = verdicts(rows, PARAGRAPH), verdicts(rows, IMAGE_URL)
     source = committed(extract_folder, unit.payload["extracted"]).path(extract_folder, "data")
@@ -97,9 +94,6 @@ def changed_unit(
 
     The documents are those that were kept in the end: `corpus_folders` are `assembled`, and `settled`, of their run.
     """
-    done = read_manifest(folder, unit.name)
-    if done is not None:
-        return done
     names = zip(verdict_folders, unit.payload["verdicts"], strict=True)
     rows = [read_table(place / name) for place, files in names for name in files]
     paragraphs, urls, looks = (verdicts(rows, rule) for rule in (PARAGRAPH, IMAGE_URL, LOOK))

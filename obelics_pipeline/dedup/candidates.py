@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest
+from obelics_pipeline.commit import Attempt, Manifest, committed
 from obelics_pipeline.config.dedup import DedupConfig, TextConfig
 from obelics_pipeline.dedup.messages import CANDIDATES, bucket_of
 from obelics_pipeline.dedup.page_url import page_key
@@ -71,9 +71,6 @@ def partition_of(extracted: str, generation: int) -> str:
 
 def candidate_unit(unit: Unit, *, folder: Place, extract_folder: Place, config: DedupConfig) -> Manifest:
     """Write the messages of one extracted unit, and what it must remember of its documents to apply the verdicts."""
-    done = read_manifest(folder, unit.name)
-    if done is not None:
-        return done
     extracted = committed(extract_folder, unit.payload["extracted"])
     pages, messages = PagesTable(), [CANDIDATES.empty_table()]
     place = {key: unit.payload[key] for key in ("generation", "partition")}

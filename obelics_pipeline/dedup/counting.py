@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest
+from obelics_pipeline.commit import Attempt, Manifest, committed
 from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.dedup.groups import Groups, Page, read_groups
 from obelics_pipeline.dedup.uses import Use, UseCounts, User, image_uses, look_uses, text_uses
@@ -32,9 +32,6 @@ def use_unit(
     config: DedupConfig,
 ) -> Manifest:
     """Count the paragraphs and image URLs of the kept documents of one extracted unit."""
-    done = read_manifest(folder, unit.name)
-    if done is not None:
-        return done
     groups = read_groups(unit, candidate_folder, member_folder)
     seen: dict[int, set[bytes]] = defaultdict(set)  # by page
 
@@ -60,9 +57,6 @@ def look_unit(
     config: DedupConfig,
 ) -> Manifest:
     """Count what the fetched images of the documents of one unit look like."""
-    done = read_manifest(folder, unit.name)
-    if done is not None:
-        return done
     groups = read_groups(unit, candidate_folder, member_folder)
     looks = read_looks([answer_folder / name for name in unit.payload["answers"]])
 

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest
+from obelics_pipeline.commit import Attempt, Manifest, committed
 from obelics_pipeline.config.dedup import DedupConfig, ImageSetConfig
 from obelics_pipeline.dedup.candidates import TEXT, URL
 from obelics_pipeline.dedup.groups import read_groups
@@ -64,9 +64,6 @@ def passed_unit(
     config: DedupConfig,
 ) -> Manifest:
     """List the kept documents of one assembled unit with the keys of their groups."""
-    done = read_manifest(folder, unit.name)
-    if done is not None:
-        return done
     groups = read_groups(unit, candidate_folder, member_folder)
     rows: list[dict[str, Any]] = []
     source = committed(assembled_folder, unit.payload["documents"]).path(assembled_folder, "data")
@@ -100,9 +97,6 @@ def passed_again_unit(
 
     `corpus_folders` are `candidates`, `passed` and `settled` of that run.
     """
-    done = read_manifest(folder, unit.name)
-    if done is not None:
-        return done
     passed, settled = (
         read_table(committed(corpus_folders[step], unit.payload[step]).path(corpus_folders[step], "data"))
         for step in ("passed", "settled")
@@ -134,9 +128,6 @@ def image_set_key(images: Iterable[Mapping[str, Any]], config: ImageSetConfig) -
 
 def alive_unit(unit: Unit, *, folder: Place, passed_folder: Place, lost_folder: Place, buckets: int) -> Manifest:
     """Messages by one rule for the documents that passed, less those that an earlier rule found to be duplicates."""
-    done = read_manifest(folder, unit.name)
-    if done is not None:
-        return done
     rule, generation = unit.payload["rule"], unit.payload["generation"]
     passed = read_table(committed(passed_folder, unit.payload["passed"]).path(passed_folder, "data"))
     lost = lost_rows(passed, read_lost(unit.payload["lost"], lost_folder))
@@ -162,9 +153,6 @@ def alive_unit(unit: Unit, *, folder: Place, passed_folder: Place, lost_folder: 
 
 def settle_unit(unit: Unit, *, folder: Place, passed_folder: Place, lost_folder: Place) -> Manifest:
     """Which documents of one assembled unit are duplicates of one that is kept, and how many are kept."""
-    done = read_manifest(folder, unit.name)
-    if done is not None:
-        return done
     passed = read_table(committed(passed_folder, unit.payload["passed"]).path(passed_folder, "data"))
     lost = lost_rows(passed, read_lost(unit.payload["lost"], lost_folder))
     documents, images, rows = Ledger("documents"), Ledger("images"), []

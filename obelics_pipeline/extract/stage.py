@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import Attempt, Manifest, read_manifest, read_manifests, unit_names
+from obelics_pipeline.commit import Attempt, Manifest, read_manifests, unit_names
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.document import Document, ImageNode, Node, TextNode, make_doc_id
 from obelics_pipeline.errors import UserError
@@ -72,14 +72,11 @@ def _payload(task: ReadTask, measured: str, everything: bool) -> dict[str, Any]:
 
 
 def extract_unit(unit: Unit, *, folder: Place, config: RunConfig) -> Manifest:
-    """Read, extract, measure and decide one unit; return at once where it is committed already.
+    """Read, extract, measure and decide one unit.
 
     Where only thresholds of documents changed since an earlier run, the stored documents are decided anew and no
     page is read. Raises OSError where the source cannot be read or the output not be written.
     """
-    done = read_manifest(folder, unit.name)
-    if done is not None:
-        return done
     measuring = measurer(config.model_dump_json())
     earlier = _earlier(folder, unit)
     with Attempt(folder, unit) as attempt:

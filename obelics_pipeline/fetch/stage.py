@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest, read_manifests, unit_names
+from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifests, unit_names
 from obelics_pipeline.config import FetchingConfig
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
@@ -44,9 +44,6 @@ def request_unit(
     url_reason: Callable[[str], str | None],
 ) -> Manifest:
     """Write the distinct (bucket, partition, url) of one unit of documents; what a rule refuses is not asked."""
-    done = read_manifest(folder, unit.name)
-    if done is not None:
-        return done
     documents = committed(document_folder, unit.payload["documents"])
     urls = sorted({url for url in _kept_images(documents.path(document_folder, "data")) if url_reason(url) is None})
     columns = [[host_bucket(url, buckets) for url in urls], [documents.unit] * len(urls), urls]
@@ -104,9 +101,6 @@ def fetch_unit_of(value: dict[str, Any]) -> Unit:
 
 def fetch_unit(unit: Unit, *, folder: Place, request_folder: Place, images: Place, config: FetchingConfig) -> Manifest:
     """Fetch the URLs of one bucket, each once; what an earlier unit of the bucket found is not asked again."""
-    done = read_manifest(folder, unit.name)
-    if done is not None:
-        return done
     rows = _request_rows([request_folder / name for name in unit.payload["requests"]])
     urls = sorted({url for _, url in rows})
     previous = _previous(folder, unit, config)

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest
+from obelics_pipeline.commit import Attempt, Manifest, committed
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.document import Document
@@ -20,7 +20,7 @@ from obelics_pipeline.shard.index import IndexWriter, index_row
 from obelics_pipeline.shard.manifest import ShardEntry, shard_name
 from obelics_pipeline.shard.record import make_record
 from obelics_pipeline.shard.tar import ReadImage, ShardWriter
-from obelics_pipeline.storage import Place, read_table
+from obelics_pipeline.storage import Place, read_tables
 from obelics_pipeline.tables import DocumentWriter, read_documents, read_kept, score_columns
 from obelics_pipeline.unit import Unit, digest
 
@@ -55,9 +55,6 @@ def assemble_unit(
     score: ParagraphScore,
 ) -> Manifest:
     """Bring the kept documents of one unit together with their images, and decide them."""
-    done = read_manifest(folder, unit.name)
-    if done is not None:
-        return done
     answers = read_answers(unit.payload["answers"], unit.payload["overused"])
     source = committed(document_folder, unit.payload["documents"]).path(document_folder, "data")
     documents, images, sizes = Ledger("documents"), Ledger("images"), []
@@ -99,9 +96,10 @@ def plan_tars(
         units.append(Unit("shard", id_, Path(name).stem, {"name": name, "spans": spans, "scores": list(score_names)}))
         spans, filled = [], 0
 
-    for manifest in assembled:
+    tables = read_tables([manifest.path(folder, "sizes") for manifest in assembled])
+    for manifest, table in zip(assembled, tables, strict=True):
         without = frozenset(left_out.get(manifest.unit, ()))
-        for row, size in _sizes(manifest.path(folder, "sizes")):
+        for row, size in zip(table["row"].to_pylist(), table["bytes"].to_pylist(), strict=True):
             if row in without:
                 continue
             if not spans or spans[-1]["unit"] != manifest.unit:
@@ -118,16 +116,8 @@ def plan_tars(
     return units
 
 
-def _sizes(path: Place) -> Iterator[tuple[int, int]]:
-    table = read_table(path)
-    return zip(table["row"].to_pylist(), table["bytes"].to_pylist(), strict=True)
-
-
 def tar_unit(unit: Unit, *, folder: Place, assembled_folder: Place, read_image: ReadImage) -> Manifest:
     """Write one tar and its part of the index."""
-    done = read_manifest(folder, unit.name)
-    if done is not None:
-        return done
     name, scores = unit.payload["name"], unit.payload["scores"]
     sums = dict.fromkeys(("documents", "texts", "images", "files"), 0)
     with Attempt(folder, unit) as attempt:
