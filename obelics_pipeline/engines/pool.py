@@ -8,6 +8,7 @@ pool with it (docs/decisions/0002-own-worker-pool.md).
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import threading
 import time
@@ -45,7 +46,9 @@ class _Worker:
     def __init__(self, initializer: Callable[..., None], arguments: tuple[Any, ...]) -> None:
         context = get_context("forkserver")
         self.pipe, theirs = context.Pipe()
-        self.process: ForkServerProcess = context.Process(target=_serve, args=(theirs, initializer, arguments))
+        self.process: ForkServerProcess = context.Process(
+            target=_serve, args=(theirs, dict(os.environ), initializer, arguments)
+        )
         self.process.start()
         theirs.close()
         self.deadline = float("inf")
@@ -80,7 +83,8 @@ class Pool(Generic[Item, Value]):
     """Keeps up to `workers` processes, starts them when there is work, and replaces the dead. A context manager.
 
     `initializer` is called in each worker with `arguments`; `preload` names modules that are imported before workers
-    are forked, once.
+    are forked, once. Workers have the environment (proxies, credentials) of their driver as it is when they start: the
+    fork server that they come from is the whole process's, and may be older.
     """
 
     def __init__(
@@ -158,9 +162,14 @@ def _ignoring_interrupts(action: Callable[[], None]) -> None:
 
 
 def _serve(
-    pipe: connection.Connection, initializer: Callable[..., None], arguments: tuple[Any, ...]
+    pipe: connection.Connection,
+    environment: dict[str, str],
+    initializer: Callable[..., None],
+    arguments: tuple[Any, ...],
 ) -> None:  # pragma: no cover - runs in the workers
     """A worker's life: a task, its outcome, the next one, until the driver closes the pipe."""
+    os.environ.clear()
+    os.environ.update(environment)
     initializer(*arguments)
     while True:
         try:

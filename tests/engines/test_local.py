@@ -61,6 +61,19 @@ def test_a_unit_that_hangs_is_killed_and_tried_again(tmp_path: Path) -> None:
     assert all(isinstance(o, Manifest) for o in found.values())
 
 
+def test_workers_have_the_environment_of_their_driver_as_it_is_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for proxy in ("http://one.example", "http://two.example", None):
+        monkeypatch.delenv("http_proxy", raising=False)
+        if proxy is not None:
+            monkeypatch.setenv("http_proxy", proxy)
+        with LocalEngine(1, tmp_path, 60) as engine:
+            found += engine.map(os.getenv, ["http_proxy"])
+    assert found == ["http://one.example", "http://two.example", None]
+
+
 def test_a_full_disk_stops_the_run_and_says_so(tmp_path: Path) -> None:
     with pytest.raises(Stopped, match="disk full while writing /somewhere"):
         outcomes(tmp_path, [unit("full", "disk_full"), unit("fine")])
