@@ -1,6 +1,10 @@
 """Message files to shuffle, and what a shuffle left behind."""
 
+import os
+import signal
+import time
 from pathlib import Path
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -36,6 +40,28 @@ def write_sources(folder: Path) -> list[Path]:
 def extremes(rows: pa.Table, value: str) -> Reduced:
     """A reducer: the first and the last row, and the count under the value's name."""
     return Reduced({"data": rows.slice(0, 1), "last": rows.slice(rows.num_rows - 1)}, {value: rows.num_rows})
+
+
+def dying(rows: pa.Table, value: str, *, folder: Path) -> Reduced:
+    """A reducer that kills its process the first time it sees a value."""
+    if begin(folder, value):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return extremes(rows, value)
+
+
+def slow(rows: pa.Table, value: str, *, folder: Path) -> Reduced:
+    """A reducer that takes its time over a value at first, so that there is somebody to kill."""
+    if begin(folder, value):
+        time.sleep(20)
+    return extremes(rows, value)
+
+
+def begin(folder: Path, value: str) -> bool:
+    """Leave a note of this process; whether it is the first for the value."""
+    note = folder / f"begun-{quote(value, safe='')}"
+    first = not note.exists()
+    note.write_text(str(os.getpid()))
+    return first
 
 
 def rows_of(groups: dict[str, Group], output: Path, role: str = "data") -> dict[str, list[object]]:

@@ -15,7 +15,9 @@ from pathlib import Path
 import pytest
 
 from obelics_pipeline.engines.engine import Failure
+from obelics_pipeline.engines.local import LocalEngine
 from tests.beam_jobs.work import slow_work
+from tests.engines.shuffles import content, dying, extremes, write_sources
 from tests.engines.work import unit
 from tests.faults.runs import SMALL_UNITS, command, finish, kill_all, start
 
@@ -103,6 +105,20 @@ def test_killed_workers_of_beam_cost_nobody_anything(tmp_path: Path) -> None:
     assert not [o for o in found.values() if isinstance(o, Failure)]
     left = [line for pid, line in descendants(os.getpid()) if pid not in before and "sdk_worker" in line]
     assert left == []
+
+
+@pytest.mark.slow
+def test_workers_of_beam_that_die_within_a_shuffle_change_nothing(tmp_path: Path) -> None:
+    from beam_jobs.engine import BeamEngine
+
+    sources = write_sources(tmp_path / "sources")
+    with LocalEngine(1, tmp_path, 60) as local:
+        expected = local.shuffle(sources, "key", extremes, tmp_path / "local")
+    with BeamEngine(OPTIONS, tmp_path, 60) as beam:
+        found = beam.shuffle(sources, "key", functools.partial(dying, folder=tmp_path), tmp_path / "out")
+    assert found == expected
+    assert len(list(tmp_path.glob("begun-*"))) == len(expected)
+    assert content(tmp_path / "out") == content(tmp_path / "local")
 
 
 @pytest.mark.slow

@@ -7,16 +7,21 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from obelics_pipeline.config.ray import RayConfig
+from obelics_pipeline.engines.groups import Group
+from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.engines.on_ray.engine import RayEngine
 from obelics_pipeline.run import run
 from tests.engines.cluster import kill_node, ray_cluster
+from tests.engines.shuffles import content, dying, extremes, slow, write_sources
 from tests.engines.test_local import alive, wait_for
+from tests.engines.work import parent_of
 from tests.faults.runs import ROOT, SMALL_UNITS, command, events, finish, tree
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -119,6 +124,41 @@ def test_a_killed_node_changes_nothing(
     node = sorted(cluster.worker_nodes, key=str)[0]
     assert run_on(cluster, warcs, tmp_path / "out", lambda: kill_node(node)) == 0
     assert published(tmp_path / "out") == undisturbed
+
+
+def test_workers_that_die_within_a_shuffle_change_nothing(cluster: Any, tmp_path: Path) -> None:
+    expected, sources = shuffled_here(tmp_path)
+    with RayEngine(cluster.address, None, tmp_path, 600, RayConfig(start_seconds=60)) as ray:
+        assert ray.shuffle(sources, "key", partial(dying, folder=tmp_path), tmp_path / "ray") == expected
+    assert len(list(tmp_path.glob("begun-*"))) == len(expected)
+    assert content(tmp_path / "ray") == content(tmp_path / "local")
+
+
+def test_a_node_that_dies_within_a_shuffle_changes_nothing(cluster: Any, tmp_path: Path) -> None:
+    expected, sources = shuffled_here(tmp_path)
+    killed = []
+
+    def kill() -> None:
+        wait_for(lambda: any(note.read_text() for note in tmp_path.glob("begun-*")), 60)
+        worker = int(next(note.read_text() for note in tmp_path.glob("begun-*") if note.read_text()))
+        for node in list(cluster.worker_nodes):
+            if node.all_processes["raylet"][0].process.pid == parent_of(worker):
+                kill_node(node)
+                killed.append(node)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    with RayEngine(cluster.address, None, tmp_path, 600, RayConfig(start_seconds=60)) as ray:
+        assert ray.shuffle(sources, "key", partial(slow, folder=tmp_path), tmp_path / "ray") == expected
+    thread.join()
+    assert len(killed) == 1
+    assert content(tmp_path / "ray") == content(tmp_path / "local")
+
+
+def shuffled_here(folder: Path) -> tuple[dict[str, Group], list[Path]]:
+    sources = write_sources(folder / "sources")
+    with LocalEngine(1, folder, 60) as local:
+        return local.shuffle(sources, "key", extremes, folder / "local"), sources
 
 
 DRIVER = """
