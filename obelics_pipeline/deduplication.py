@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from obelics_pipeline.commit import Manifest, sweep
@@ -21,7 +22,7 @@ from obelics_pipeline.engines.engine import Work
 from obelics_pipeline.exchange import Source, deal, map_all, shuffle, sources_of
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.stages import StageRunner
-from obelics_pipeline.storage import Place, draft, read_schema, read_table, remove
+from obelics_pipeline.storage import Place, draft, read_tables, remove
 from obelics_pipeline.unit import Unit, digest
 
 TURNS = 200  # of bringing edges to their group's first; a chain of n documents needs about 2 log2 n + 2
@@ -151,9 +152,13 @@ class Deduplication:
             edges += firsts.sources("data")
             lost = deal(self._runner, self._folder(f"lost-{rule}"), edges, "partition")
         self._steps["passed"], self._steps["settled"] = own, self._settled("", own, lost)
-        self._list("duplicates.parquet", "settled", self._steps["settled"])
-        self._list("against-duplicates.parquet", "settled-again", self._settled("-again", again, lost))
-        self._list("against-changed.parquet", "changed", self._changes())
+        self._list("duplicates.parquet", "settled", self._steps["settled"], keepers.DUPLICATES)
+        settled_again, changes = self._settled("-again", again, lost), self._changes()
+        if self._earlier:
+            self._list("against-duplicates.parquet", "settled-again", settled_again, keepers.DUPLICATES)
+            self._list("against-changed.parquet", "changed", changes, apply.CHANGED)
+        else:
+            remove(self._run.path / name for name in ("against-duplicates.parquet", "against-changed.parquet"))
         write_corpus(self._run, self._config, self._steps, self._generation, self._earlier)
         return self._steps["settled"]
 
@@ -205,16 +210,12 @@ class Deduplication:
         sweep(folder, manifests)
         return manifests
 
-    def _list(self, name: str, step: str, manifests: Sequence[Manifest]) -> None:
-        """Gather a step's rows in one file of the run's folder, for people; a run without earlier ones has one."""
-        target = self._run.path / name
-        paths = [m.path(self._folder(step), "data") for m in manifests]
-        if not paths:
-            remove([target])
-            return
-        with draft(target) as path, pq.ParquetWriter(path, read_schema(paths[0]), compression="zstd") as writer:
-            for part in paths:
-                writer.write_table(read_table(part))
+    def _list(self, name: str, step: str, manifests: Sequence[Manifest], schema: pa.Schema) -> None:
+        """Gather a step's rows in one file of the run's folder, for people."""
+        parts = [source.path for source in sources_of(manifests, self._folder(step))]
+        with draft(self._run.path / name) as path, pq.ParquetWriter(path, schema, compression="zstd") as writer:
+            for part in read_tables(parts):
+                writer.write_table(part)
 
     def _changes(self) -> list[Manifest]:
         """Documents of the runs that this one is added to that would lose paragraphs or images by its counts."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,12 +12,13 @@ from rich.console import Console
 from obelics_pipeline.commit import Attempt, Manifest
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.corpus import Corpus
+from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.display import Display
 from obelics_pipeline.document import Document, ImageNode, TextNode, make_doc_id
 from obelics_pipeline.engines.engine import Engine
 from obelics_pipeline.events import EventLog
 from obelics_pipeline.folder import RunFolder
-from obelics_pipeline.job import Job
+from obelics_pipeline.job import Documents, Job
 from obelics_pipeline.ledger import Ledger, total
 from obelics_pipeline.stages import StageRunner
 from obelics_pipeline.tables import DocumentWriter
@@ -36,6 +37,11 @@ class Planted:
     duplicates: dict[str, tuple[str, str]] = field(default_factory=dict)  # doc_id -> (reason, doc_id that is kept)
     paragraphs: dict[str, str] = field(default_factory=dict)  # doc_id -> the paragraph that it loses
     images: dict[str, str] = field(default_factory=dict)  # doc_id -> the image URL that it loses
+    # What only those know who have the images:
+    copies: dict[str, str] = field(default_factory=dict)  # URL -> another one with the same bytes
+    looks: dict[str, str] = field(default_factory=dict)  # URL -> its perceptual hash, where others have it as well
+    same_bytes: dict[str, tuple[str, str]] = field(default_factory=dict)  # as `duplicates`
+    same_looks: dict[str, str] = field(default_factory=dict)  # as `images`
 
 
 def words(random_: random.Random, count: int) -> list[str]:
@@ -127,6 +133,27 @@ class Maker:
         for document in made[1:]:
             self.planted.duplicates[document.doc_id] = ("duplicate_image_set", made[0].doc_id)
 
+    def mirrored_images(self, documents: int) -> None:
+        """Other texts around the same two images, which each site has under addresses of its own."""
+        n = len(self.planted.documents)
+        made = []
+        for i in range(documents):
+            urls = [f"https://mirror{i}.example/{n}-{j}.jpg" for j in range(2)]
+            self.planted.copies |= {url: f"https://mirror0.example/{n}-{j}.jpg" for j, url in enumerate(urls)}
+            made.append(self.document(images=urls, date=f"2024-{12 - i:02d}-04T00:00:00Z"))
+        for document in made[1:]:
+            self.planted.same_bytes[document.doc_id] = ("duplicate_image_set", made[0].doc_id)
+
+    def placeholder(self, documents: int) -> None:
+        """An image on so many documents, each time under another address and stored anew."""
+        n = len(self.planted.documents)
+        for i in range(documents):
+            url = f"https://stock.example/{n}-{i}.jpg"
+            self.planted.looks[url] = f"{n:016x}"
+            document = self.document(images=[url, f"https://img.example/{n}/{i}.jpg"])
+            if documents > 10:
+                self.planted.same_looks[document.doc_id] = url
+
 
 CAPTURES = (
     "http://www.page{n}.example/a?utm_source=feed",
@@ -138,9 +165,11 @@ CAPTURES = (
 def plant(count: int, seed: int = 7) -> Planted:
     """A corpus of `count` documents: a hundredth part of each kind of duplicate, the rest clean, well mixed."""
     maker, random_ = Maker(seed), random.Random(seed)
+    kinds: list[int] = []
     while len(maker.planted.documents) < count:
         maker.clean(random_.randrange(20, 120))
-        kind = random_.randrange(7)
+        kinds = kinds or random_.sample(range(8), 8)  # all in turn, in no order
+        kind = kinds.pop()
         if kind == 0:
             maker.captures(CAPTURES[: random_.randrange(2, 4)] if random_.random() < 0.9 else CAPTURES[::-1])
         elif kind == 1:
@@ -153,6 +182,10 @@ def plant(count: int, seed: int = 7) -> Planted:
             maker.banner(random_.randrange(9, 13))
         elif kind == 5:
             maker.same_images(random_.randrange(2, 5))
+        elif kind == 6:
+            maker.mirrored_images(random_.randrange(2, 5))
+        elif kind == 7:
+            maker.placeholder(random_.randrange(9, 13))
     return maker.planted
 
 
@@ -176,15 +209,20 @@ def config_of(**sections: object) -> RunConfig:
 
 
 def run_job(
-    engine: Engine, output: Path, extracted: Sequence[Manifest], config: RunConfig, earlier: Sequence[Corpus] = ()
+    engine: Engine,
+    output: Path,
+    extracted: Sequence[Manifest],
+    config: RunConfig,
+    earlier: Sequence[Corpus] = (),
+    fetch: Callable[[Documents], Dealt] | None = None,
 ) -> Job:
-    """From extracted units to shards."""
+    """From extracted units to shards; `fetch` is asked in place of the web."""
     folder, events = RunFolder(output), EventLog(output / "events.jsonl")
     runner = StageRunner(engine, events, Display(Console(quiet=True)), STAGES)
     job = Job(folder, config, runner, earlier)
     runner.ledgers["extract"] = {"documents": total("documents", (m.ledgers["documents"] for m in extracted))}
     documents = job.dedup(extracted)
-    answers = job.fetch(documents, ())
+    answers = fetch(documents) if fetch else job.fetch(documents, ())
     job.shard(documents, answers, job.dedup_images(documents, answers))
     events.close()
     assert job.lost() == []

@@ -1,6 +1,7 @@
 """Planted duplicates of every kind are found and explained, and clean documents are untouched."""
 
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -15,6 +16,7 @@ from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.job import Job
 from obelics_pipeline.shard.validate import problems
 from tests.dedup.planted import Planted, config_of, plant, run_job, shard_documents, write_units
+from tests.dedup.planted_images import fetched
 
 
 def run(planted: Planted, output: Path, per_unit: int, config: RunConfig, workers: int = 2) -> Job:
@@ -23,23 +25,32 @@ def run(planted: Planted, output: Path, per_unit: int, config: RunConfig, worker
         return run_job(engine, output, extracted, config)
 
 
-def check_all(planted: Planted, output: Path, job: Job) -> None:
+def run_with_images(planted: Planted, output: Path, per_unit: int) -> Job:
+    config = config_of(fetch={})
+    extracted = write_units(planted.documents, RunFolder(output).extract, per_unit)
+    with LocalEngine(2, output, 600.0, ["obelics_pipeline.job"]) as engine:
+        return run_job(engine, output, extracted, config, fetch=partial(fetched, planted=planted, output=output))
+
+
+def check_all(planted: Planted, output: Path, job: Job, with_images: bool = False) -> None:
     """Everything that was planted became what it should, and everything else is as it was."""
+    duplicates = planted.duplicates | (planted.same_bytes if with_images else {})
+    images = planted.images | (planted.same_looks if with_images else {})
     rows = pq.read_table(output / "duplicates.parquet").to_pylist()
     found = {row["doc_id"]: (row["reason"], row["of"]) for row in rows}
-    assert found == planted.duplicates
+    assert found == duplicates
     kept = {str(value["doc_id"]): value for value in shard_documents(output)}
     by_id = {document.doc_id: document for document in planted.documents}
-    assert kept.keys() == by_id.keys() - planted.duplicates.keys()
+    assert kept.keys() == by_id.keys() - duplicates.keys()
     for doc_id, value in kept.items():
         whole = interleave(by_id[doc_id].nodes, by_id[doc_id].url)
-        lost_text, lost_image = planted.paragraphs.get(doc_id), planted.images.get(doc_id)
+        lost_text, lost_image = planted.paragraphs.get(doc_id), images.get(doc_id)
         texts = [t and "\n\n".join(p for p in t.split("\n\n") if p != lost_text) for t in whole.texts]
         at = [i for i, image in enumerate(whole.images) if image is None or image != lost_image]
         assert value["texts"] == [texts[i] for i in at]
         assert value["images"] == [whole.images[i] for i in at]
     documents = job.ledgers["documents"]
-    reasons = Counter(reason for reason, _ in planted.duplicates.values())
+    reasons = Counter(reason for reason, _ in duplicates.values())
     assert (documents.entered, documents.kept, documents.dropped) == (len(by_id), len(kept), reasons)
 
 
@@ -52,6 +63,14 @@ def test_planted_duplicates_are_found_and_explained(tmp_path: Path) -> None:
     assert planted.images
     job = run(planted, tmp_path, 200, config_of())
     check_all(planted, tmp_path, job)
+    assert problems(tmp_path) == []
+
+
+def test_planted_images_are_told_by_their_bytes_and_their_look(tmp_path: Path) -> None:
+    planted = plant(1500)
+    assert planted.same_bytes
+    assert planted.same_looks
+    check_all(planted, tmp_path, run_with_images(planted, tmp_path, 200), with_images=True)
     assert problems(tmp_path) == []
 
 
@@ -123,8 +142,7 @@ def test_a_third_crawl_is_compared_with_both_before_it(tmp_path: Path) -> None:
 @pytest.mark.timeout(3000)
 def test_planted_duplicates_in_a_hundred_thousand_documents(tmp_path: Path) -> None:
     planted = plant(100_000)
-    job = run(planted, tmp_path, 5_000, config_of())
-    check_all(planted, tmp_path, job)
+    check_all(planted, tmp_path, run_with_images(planted, tmp_path, 5_000), with_images=True)
 
 
 def tree(folder: Path) -> dict[str, str]:
