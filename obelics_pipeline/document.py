@@ -16,6 +16,7 @@ PARAGRAPH_SEPARATOR = "\n\n"  # between paragraphs of one text: the published OB
 
 TEXT_ROLES = ("paragraph", "heading", "list", "table", "code", "quote", "caption", "end_of_document")
 IMAGE_ROLES = ("lead", "inline", "gallery")
+DOCUMENT_DROPPED = "document_dropped"  # reason of an image nothing is wrong with, where the document is not kept
 
 
 @dataclass(slots=True)

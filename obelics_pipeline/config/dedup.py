@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-from pydantic import Field, PositiveInt, field_validator, model_validator
+from pydantic import Field, PositiveInt, model_validator
 
+from obelics_pipeline.config.roles import Roles
 from obelics_pipeline.config.section import Section
-from obelics_pipeline.document import TEXT_ROLES
 
 
 class PageUrlConfig(Section):
@@ -57,19 +57,10 @@ class ParagraphsConfig(Section):
     count: Literal["pages", "occurrences"] = Field(
         "pages", description="occurrences: every time it stands in a page counts, as in the reference (stage 9)."
     )
-    roles: tuple[str, ...] | None = Field(
+    roles: Roles | None = Field(
         ("paragraph", "list", "quote", "caption"),
         description="The roles it applies to; null: all. Headings such as Ingredients are the form of a site's pages.",
     )
-
-    @field_validator("roles")
-    @classmethod
-    def known_roles(cls, roles: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        """Refuse a role that no node has."""
-        unknown = set(roles or ()) - set(TEXT_ROLES)
-        if unknown:
-            raise ValueError(f"unknown role {min(unknown)}; valid roles: {', '.join(TEXT_ROLES)}")
-        return roles
 
 
 class ImageUseConfig(Section):

@@ -2,10 +2,10 @@
 
 from typing import Any, Literal
 
-from pydantic import Field, PositiveInt, field_validator, model_validator
+from pydantic import Field, PositiveInt, model_validator
 
+from obelics_pipeline.config.roles import Roles
 from obelics_pipeline.config.section import Section
-from obelics_pipeline.document import TEXT_ROLES
 
 
 class Bounds(Section):
@@ -40,19 +40,10 @@ class Threshold(Bounds):
     languages: dict[str, Bounds | None] = Field(
         default_factory=dict, description="Bounds for a language code, instead of the general ones; null: do not apply."
     )
-    roles: tuple[str, ...] | None = Field(
+    roles: Roles | None = Field(
         None, description="Paragraph level only: the node roles it applies to; null: all text roles."
     )
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the filter itself, e.g. a word list.")
-
-    @field_validator("roles")
-    @classmethod
-    def known_roles(cls, roles: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        """Refuse a role that no node has: the filter would silently never apply."""
-        unknown = set(roles or ()) - set(TEXT_ROLES)
-        if unknown:
-            raise ValueError(f"unknown role {min(unknown)}; valid roles: {', '.join(TEXT_ROLES)}")
-        return roles
 
     def bounds_for(self, language: str | None) -> Bounds | None:
         """The bounds that apply to a text of this language; None where the filter does not apply to it."""

@@ -15,6 +15,7 @@ from obelics_pipeline.config.dedup import DedupConfig, ImageSetConfig
 from obelics_pipeline.dedup.candidates import TEXT, URL
 from obelics_pipeline.dedup.groups import read_groups
 from obelics_pipeline.dedup.messages import CANDIDATES, EDGES, bucket_of, whole
+from obelics_pipeline.document import DOCUMENT_DROPPED
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.storage import Place, read_table
 from obelics_pipeline.tables import kept_rows
@@ -22,7 +23,6 @@ from obelics_pipeline.unit import Unit
 
 VERSION = 1  # raise it when the same documents would give other keys
 IMAGE_SET = "image_set"  # rule
-DOCUMENT_DROPPED = "document_dropped"  # of an image nothing is wrong with, as in shard.assemble
 RULES = (URL, TEXT, IMAGE_SET)  # in this order: what lost as a capture is no longer there to be a text's first
 REASONS = {URL: "duplicate_url", TEXT: "duplicate_text", IMAGE_SET: "duplicate_image_set"}  # of documents
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from obelics_pipeline.config.run import RunConfig
-from obelics_pipeline.document import Document, ImageNode
+from obelics_pipeline.document import DOCUMENT_DROPPED, Document, ImageNode
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.shard.finish import ParagraphScore, finish, lack
 from obelics_pipeline.shard.image_rules import image_reason, rendered_size, url_reason
 
-DOCUMENT_DROPPED = "document_dropped"  # of an image nothing is wrong with, in a document that is not kept
 NOT_FETCHED = "not_fetched"  # the fetch stage has no answer for a URL: it was never asked, or its unit failed
 
 
