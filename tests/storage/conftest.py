@@ -1,14 +1,18 @@
-"""A real S3 protocol server on loopback, for processes as well: they find it by the environment."""
+"""Real S3 and GCS protocol servers on loopback, for processes as well: they find them by the environment."""
 
 import hashlib
 import logging
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
+import fsspec
 import pytest
 from upath import UPath
 
 from obelics_pipeline.storage import place
+from tests.faults.runs import command
+from tests.storage.runs import ALONE, finish
 
 
 @pytest.fixture(scope="session")
@@ -41,14 +45,38 @@ def s3() -> Iterator[str]:
         server.stop()
 
 
-@pytest.fixture
-def bucket(s3: str, request: pytest.FixtureRequest) -> UPath:
+@pytest.fixture(scope="session")
+def on_disk(warcs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run from disk to disk, without images and deduplication."""
+    output = tmp_path_factory.mktemp("on-disk") / "run"
+    code, printed = finish(command(warcs, output, sets=ALONE))
+    assert code == 0, printed
+    return output
+
+
+@pytest.fixture(scope="session")
+def gs() -> Iterator[str]:
+    """The address of a GCS server that keeps its objects in memory."""
+    from tests.storage.gcs import serving
+
+    with serving() as address, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STORAGE_EMULATOR_HOST", address)
+        patch.setenv("FSSPEC_GS_TOKEN", "anon")
+        patch.setenv("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")  # else it asks for the bucket's type by gRPC
+        fsspec.config.set_conf_env(fsspec.config.conf)
+        yield address
+
+
+@pytest.fixture(params=["s3", pytest.param("gs", marks=pytest.mark.slow)])
+def bucket(request: pytest.FixtureRequest) -> UPath:
     """A new bucket."""
-    return new_bucket(f"bucket-{hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:16]}")
+    request.getfixturevalue(request.param)
+    name = hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:16]
+    return new_bucket(f"bucket-{name}", request.param)
 
 
-def new_bucket(name: str) -> UPath:
-    found = place(f"s3://{name}")
+def new_bucket(name: str, protocol: str = "s3") -> UPath:
+    found = place(f"{protocol}://{name}")
     assert isinstance(found, UPath)
     found.fs.mkdir(name)
     return found

@@ -1,15 +1,19 @@
 """Runs in a bucket, in processes of their own."""
 
 import hashlib
+import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
 
 from upath import UPath
 
-from obelics_pipeline.storage import Place, files_below, read_bytes
+from obelics_pipeline.storage import Place, files_below, read_bytes, read_table
 from tests.faults.runs import BOOKKEEPING, ROOT
+
+ALONE = ["fetch.enabled=false", "dedup.enabled=false"]  # one process asks for little: no images, no shuffle
 
 
 def start(arguments: Sequence[str], proxy: str = "", **environment: str) -> subprocess.Popen[str]:
@@ -35,6 +39,21 @@ def finish(arguments: Sequence[str], proxy: str = "", **environment: str) -> tup
 def obelics(*arguments: str | Place) -> list[str]:
     """A command line."""
     return [sys.executable, "-m", "obelics_pipeline", *map(str, arguments)]
+
+
+def whole(run: UPath) -> None:
+    """Assert that nothing is half there: a name says its content's hash, or the content reads as what it should be."""
+    for name in files_below(run):
+        content = read_bytes(run / name)
+        sha256 = hashlib.sha256(content).hexdigest()
+        if match := re.search(r"-[0-9a-f]{16}-([0-9a-f]{12})\.parquet$", name):
+            assert sha256.startswith(match[1]), name
+        elif name.endswith(".json"):
+            json.loads(content)
+        elif name.startswith("images/"):
+            assert name.endswith(sha256)
+        elif name.endswith(".parquet"):
+            assert read_table(run / name).num_columns, name
 
 
 def objects(run: UPath) -> dict[str, str]:

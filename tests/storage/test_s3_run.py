@@ -1,11 +1,9 @@
 """A run from S3 to S3 is the run from disk to disk, byte for byte, whatever happens on the way."""
 
 import gzip
-import hashlib
 import json
 import os
 import random
-import re
 import signal
 import time
 from pathlib import Path
@@ -18,9 +16,8 @@ from obelics_pipeline.storage import files_below, names_in, place, read_bytes, r
 from tests.faults.runs import command, tree
 from tests.read.server import serving
 from tests.storage.conftest import new_bucket
-from tests.storage.runs import finish, obelics, objects, start
+from tests.storage.runs import ALONE, finish, obelics, objects, start, whole
 
-ALONE = ["fetch.enabled=false", "dedup.enabled=false"]  # one process asks for little: no images, no shuffle
 KEY = "crawl-data/CC-MAIN-2024-18/segments/1/warc/{}"
 
 
@@ -34,15 +31,6 @@ def source(s3: str, warcs: list[Path]) -> UPath:
     listing = gzip.compress("".join(f"{KEY.format(path.name)}\n" for path in warcs).encode())
     bucket.fs.pipe_file("source/crawl-data/CC-MAIN-2024-18/warc.paths.gz", listing)
     return bucket
-
-
-@pytest.fixture(scope="module")
-def on_disk(warcs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same run from disk to disk, without images and deduplication."""
-    output = tmp_path_factory.mktemp("on-disk") / "run"
-    code, printed = finish(command(warcs, output, sets=ALONE))
-    assert code == 0, printed
-    return output
 
 
 @pytest.fixture(scope="module")
@@ -107,21 +95,6 @@ def test_a_damaged_shard_in_a_bucket_is_found(done: UPath) -> None:
         assert f"{name}: cannot be read" in printed
     finally:
         done.fs.pipe_file((done / "shards" / name).path, whole)
-
-
-def whole(run: UPath) -> None:
-    """Assert that nothing is half there: a name says its content's hash, or the content reads as what it should be."""
-    for name in files_below(run):
-        content = read_bytes(run / name)
-        sha256 = hashlib.sha256(content).hexdigest()
-        if match := re.search(r"-[0-9a-f]{16}-([0-9a-f]{12})\.parquet$", name):
-            assert sha256.startswith(match[1]), name
-        elif name.endswith(".json"):
-            json.loads(content)
-        elif name.startswith("images/"):
-            assert name.endswith(sha256)
-        elif name.endswith(".parquet"):
-            assert read_table(run / name).num_columns, name
 
 
 @pytest.mark.slow
