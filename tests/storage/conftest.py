@@ -70,9 +70,14 @@ def gs() -> Iterator[str]:
 @pytest.fixture(params=["s3", pytest.param("gs", marks=pytest.mark.slow)])
 def bucket(request: pytest.FixtureRequest) -> UPath:
     """A new bucket."""
-    request.getfixturevalue(request.param)
+    return bucket_of(request, request.param)
+
+
+def bucket_of(request: pytest.FixtureRequest, protocol: str) -> UPath:
+    """A new bucket for a test, on a server of its protocol."""
+    request.getfixturevalue(protocol)
     name = hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:16]
-    return new_bucket(f"bucket-{name}", request.param)
+    return new_bucket(f"bucket-{name}", protocol)
 
 
 def new_bucket(name: str, protocol: str = "s3") -> UPath:

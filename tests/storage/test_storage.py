@@ -40,13 +40,12 @@ from obelics_pipeline.storage import (
     write_bytes,
     write_table,
 )
+from tests.storage.conftest import bucket_of
 
 
-@pytest.fixture(params=["disk", "bucket"])
-def folder(request: pytest.FixtureRequest) -> Place:
-    kind = "tmp_path" if request.param == "disk" else "bucket"
-    found: Place = request.getfixturevalue(kind) / "run"
-    return found
+@pytest.fixture(params=["disk", "s3", pytest.param("gs", marks=pytest.mark.slow)])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    return tmp_path / "run" if request.param == "disk" else bucket_of(request, request.param) / "run"
 
 
 def drafts() -> list[str]:
@@ -197,7 +196,7 @@ def test_a_place_works_in_a_process_that_was_forked_or_sent_to(bucket: UPath) ->
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("gs://bucket/run", r"pip install 'obelics-pipeline\[gs\]'"),
+        ("abfs://bucket/run", r"pip install 'adlfs'"),
         ("ftps3://bucket/run", "valid are paths and URLs of s3, gs"),
     ],
 )
