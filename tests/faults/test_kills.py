@@ -10,7 +10,8 @@ import pytest
 
 from tests.faults.runs import command, events, finish, kill_all, start, tree, workers_of
 
-STAGES = ("extract", "requests", "fetch", "assemble", "shard", "validate")
+# Stages, and steps of theirs.
+STAGES = ("extract", "candidates", "uses", "dedup", "requests", "fetch", "assemble", "alive", "shard", "validate")
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def undisturbed(warcs: list[Path], proxy: str, tmp_path_factory: pytest.TempPath
 
 def wait_for_stage(process: object, output: Path, stage: str, seen: int) -> bool:
     """Until the stage begins, with work to do, in this try; False where the run ends before."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 250  # a hang, and no measure of anything
     while time.monotonic() < deadline:
         for event in events(output)[seen:]:
             if event["event"] == "stage_started" and event["stage"] == stage and event["units"] != event["done"]:
@@ -48,7 +49,7 @@ def test_twenty_kills_two_in_every_stage_and_some_before_the_first_commit(
         output = tmp_path / f"out-{round_}"
         round_ += 1
         assert round_ < 15, f"kills did not land: {hit}"
-        for stage in ("before", *STAGES, "extract", "fetch", "shard"):
+        for stage in ("before", *STAGES):
             process = start(command(warcs, output), proxy)
             if stage == "before":
                 time.sleep(dice.uniform(0.0, 0.5))
