@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -46,3 +47,16 @@ def proxy() -> Iterator[str]:
 
     with serve() as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def gs() -> Iterator[str]:
+    """The address of a GCS server that keeps its objects in memory."""
+    from tests.storage.gcs import serving
+
+    with serving() as address, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STORAGE_EMULATOR_HOST", address)
+        patch.setenv("FSSPEC_GS_TOKEN", "anon")
+        patch.setenv("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")  # else it asks for the bucket's type by gRPC
+        fsspec.config.set_conf_env(fsspec.config.conf)
+        yield address

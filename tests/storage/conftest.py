@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import fsspec
 import pytest
 from upath import UPath
 
@@ -52,19 +51,6 @@ def on_disk(warcs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path
     code, printed = finish(command(warcs, output, sets=ALONE))
     assert code == 0, printed
     return output
-
-
-@pytest.fixture(scope="session")
-def gs() -> Iterator[str]:
-    """The address of a GCS server that keeps its objects in memory."""
-    from tests.storage.gcs import serving
-
-    with serving() as address, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("STORAGE_EMULATOR_HOST", address)
-        patch.setenv("FSSPEC_GS_TOKEN", "anon")
-        patch.setenv("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")  # else it asks for the bucket's type by gRPC
-        fsspec.config.set_conf_env(fsspec.config.conf)
-        yield address
 
 
 @pytest.fixture(params=["s3", pytest.param("gs", marks=pytest.mark.slow)])
