@@ -35,6 +35,7 @@ from obelics_pipeline.dedup.judge import contract_turn, link
 from obelics_pipeline.dedup.messages import CANDIDATES
 from obelics_pipeline.engines.groups import Group, Reduce
 from obelics_pipeline.engines.local import LocalEngine
+from obelics_pipeline.reduced import Reduced
 
 SETTINGS = TextConfig()
 BLOCK = 1000  # documents that are planted alike
@@ -43,7 +44,6 @@ FILE = 10  # chunks of a file of messages
 PARTITION = 10_000  # documents of a unit
 BUCKET = 2_000_000  # messages of a bucket, at most about
 ROUNDS = 100
-WHO = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
 
 # Kind: documents of a group, groups in a block, similarity to the first (of a chain: to the one before).
 PLANTED = {
@@ -184,31 +184,41 @@ def numbers_of(table: pa.Table, prefix: str) -> Numbers:
 
 
 class Report:
-    """Prints what each step took."""
+    """Prints what each step took: CPU and the peak of this process, and of the workers as they tell it."""
 
     def __init__(self) -> None:
-        self._start = time.perf_counter(), cpu_seconds()
+        self._start = time.perf_counter(), time.process_time()
+        self._workers, self._peak = 0.0, 0.0
 
     @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """Measure what is done within."""
-        wall, cpu = time.perf_counter(), cpu_seconds()
-        yield
-        self._print(name, wall, cpu)
+    def step(self, name: str) -> Iterator[list[Group]]:
+        """Measure what is done within; groups that are put into the list say what their worker took."""
+        wall, cpu, groups = time.perf_counter(), time.process_time(), list[Group]()
+        yield groups
+        workers = sum(group.notes["cpu"] for group in groups)
+        peak = max((group.notes["peak"] for group in groups), default=0.0)
+        self._workers, self._peak = self._workers + workers, max(self._peak, peak)
+        self._print(name, wall, cpu, workers, peak)
 
     def total(self) -> None:
         """All of it."""
-        self._print("in all", *self._start)
+        self._print("in all", *self._start, self._workers, self._peak)
 
-    def _print(self, name: str, wall: float, cpu: float) -> None:
-        here, worker = (resource.getrusage(who).ru_maxrss / 2**20 for who in WHO)
-        took = f"{time.perf_counter() - wall:8.1f} s wall {cpu_seconds() - cpu:8.1f} s CPU"
-        print(f"{name:28} {took}   peak {here:.2f} GB here, {worker:.2f} GB in a worker", flush=True)
+    def _print(self, name: str, wall: float, cpu: float, workers: float, peak: float) -> None:
+        took = f"{time.perf_counter() - wall:8.1f} s wall {time.process_time() - cpu + workers:8.1f} s CPU"
+        print(f"{name:28} {took}   peak {peak_of_this():.2f} GB here, {peak:.2f} GB in a worker", flush=True)
 
 
-def cpu_seconds() -> float:
-    """Of this process and of workers that ended."""
-    return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, WHO))
+def peak_of_this() -> float:
+    """GB that this process has had at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def measured(rows: pa.Table, bucket: str, *, reduce: Reduce) -> Reduced:
+    """A reducer that notes its CPU, and its process's peak so far: what was read for it is in it."""
+    before = time.process_time()
+    reduced = reduce(rows, bucket)
+    return Reduced(reduced.tables, {**reduced.notes, "cpu": time.process_time() - before, "peak": peak_of_this()})
 
 
 def write_messages(corpus: Corpus, buckets: int, folder: Path) -> list[Path]:
@@ -238,12 +248,12 @@ def run(documents: int, folder: Path) -> None:
         sources = write_messages(corpus, buckets, folder / "messages")
     print(f"messages on disk: {size_of(folder / 'messages')}")
     reduce: Reduce = partial(link, threshold=SETTINGS.threshold, buckets=buckets)
-    with report.step("deal out and link"):
-        found, groups = shuffled(sources, reduce, folder / "links", folder)
+    with report.step("deal out and link") as groups:
+        found = shuffled(sources, reduce, folder / "links", folder, groups)
     for turn in range(ROUNDS):
-        with report.step(f"contract, turn {turn}"):
+        with report.step(f"contract, turn {turn}") as groups:
             reduce = partial(contract_turn, buckets=buckets, turn=turn)
-            found, groups = shuffled(found, reduce, folder / f"turn-{turn}", folder)
+            found = shuffled(found, reduce, folder / f"turn-{turn}", folder, groups)
         unsettled = sum(group.notes["unsettled"] for group in groups)
         rows = sum(group.pieces["data"].rows for group in groups)
         print(f"edges, each for both of its ends: {rows}, not settled before: {unsettled}")
@@ -253,13 +263,13 @@ def run(documents: int, folder: Path) -> None:
     judge(corpus, found)
 
 
-def shuffled(sources: Sequence[Path], reduce: Reduce, output: Path, folder: Path) -> tuple[list[Path], list[Group]]:
-    """One step by the local engine, on one worker that ends with it; removes the sources."""
+def shuffled(sources: Sequence[Path], reduce: Reduce, output: Path, folder: Path, groups: list[Group]) -> list[Path]:
+    """One step by the local engine, on one worker that ends with it; fills `groups`, removes the sources."""
     with LocalEngine(1, folder, 36000) as engine:
-        groups = list(engine.shuffle(sources, "bucket", reduce, output).values())
+        groups += engine.shuffle(sources, "bucket", partial(measured, reduce=reduce), output).values()
     for source in sources:
         source.unlink()
-    return [output / group.pieces["data"].name for group in groups], groups
+    return [output / group.pieces["data"].name for group in groups]
 
 
 def judge(corpus: Corpus, paths: Sequence[Path]) -> None:
