@@ -109,8 +109,9 @@ class Display:
         eta = ""
         if 0 < self._done < self._total:
             seconds = (time.monotonic() - self._began) / self._done * (self._total - self._done)
-            eta = f" · ETA {seconds:,.0f} s"
-        return f"{self._stage}: {self._done}/{self._total} units · kept {kept} · {self._rate()}{eta}"
+            eta = f"ETA {seconds:,.0f} s"
+        parts = (f"{self._stage}: {self._done}/{self._total} units", f"kept {kept}" if kept else "", self._rate(), eta)
+        return " · ".join(part for part in parts if part)
 
     def _render(self) -> Group:
         table = Table(box=None, pad_edge=False, header_style="bold")
