@@ -11,6 +11,8 @@ import pytest
 from obelics_pipeline.cli import main
 from tests.faults.runs import ROOT, command, events, finish, tree
 
+TEXT_ONLY = ["fetch.enabled=false"]
+
 
 @pytest.fixture(scope="module")
 def done(warcs: list[Path], proxy: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -122,20 +124,19 @@ def test_a_replaced_input_is_read_again(warcs: list[Path], proxy: str, tmp_path:
     warc.parent.mkdir()
     data = warcs[0].read_bytes()
     warc.write_bytes(data)
-    assert finish(command([warc], output), proxy)[0] == 0
+    assert finish(command([warc], output, sets=TEXT_ONLY), proxy)[0] == 0
     before, seen = tree(output), len(events(output))
     middle = len(data) // 2
     warc.write_bytes(data[:middle] + bytes(200) + data[middle + 200 :])  # the same name and size, other bytes
-    assert finish(command([warc], output), proxy)[0] == 0
+    assert finish(command([warc], output, sets=TEXT_ONLY), proxy)[0] == 0
     assert any(e["event"] == "unit_done" and e["stage"] == "extract" for e in events(output)[seen:])
     assert tree(output) != before
 
 
-@pytest.mark.timeout(900)  # three runs
 def test_a_changed_document_threshold_reads_no_page_again(warcs: list[Path], proxy: str, tmp_path: Path) -> None:
     output = tmp_path / "out"
-    assert finish(command(warcs, output), proxy)[0] == 0
-    tighter = ["filters.document.word_count={min: 200}"]
+    assert finish(command(warcs, output, sets=TEXT_ONLY), proxy)[0] == 0
+    tighter = [*TEXT_ONLY, "filters.document.word_count={min: 200}"]
     seen = len(events(output))
     warcs_away = [path.rename(path.with_suffix(".moved")) for path in warcs]
     try:
