@@ -1,6 +1,8 @@
 """What holds for every test: the same examples in every run, and no connection that leaves this machine."""
 
 import ipaddress
+import os
+import secrets
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +20,17 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("same-everywhere")
+
+
+# Ray reads these when it is imported, and img2dataset imports it.
+for _name, _value in {
+    "RAY_AUTH_MODE": "token",
+    "RAY_AUTH_TOKEN": secrets.token_hex(32),
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_idle_worker_killing_time_threshold_ms": "60000",
+    "RAY_worker_niceness": "0",
+}.items():
+    os.environ.setdefault(_name, _value)
 
 
 def _only_loopback(event: str, arguments: tuple[Any, ...]) -> None:

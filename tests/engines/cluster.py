@@ -1,7 +1,6 @@
 """A Ray cluster of several nodes on this machine, in this process: a head without CPUs, and nodes to kill."""
 
 import os
-import secrets
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,14 +12,6 @@ STORE = 100 * 2**20
 @contextmanager
 def ray_cluster(nodes: int = 2, cpus: int = 1) -> Iterator[Any]:
     """Yields the `Cluster`; its `address` is what an engine connects to."""
-    for name, value in {
-        "RAY_AUTH_MODE": "token",
-        "RAY_AUTH_TOKEN": secrets.token_hex(32),
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_idle_worker_killing_time_threshold_ms": "60000",
-        "RAY_worker_niceness": "0",
-    }.items():
-        os.environ.setdefault(name, value)  # before Ray is imported: that is when it reads them
     from ray.cluster_utils import Cluster
 
     cluster = Cluster(

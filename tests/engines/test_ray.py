@@ -195,6 +195,31 @@ if __name__ == "__main__":
 """
 
 
+IMPORTED = """
+import sys
+from pathlib import Path
+import ray
+from obelics_pipeline.config.ray import RayConfig
+from obelics_pipeline.engines.on_ray.engine import RayEngine
+if __name__ == "__main__":
+    with RayEngine(None, 1, Path(sys.argv[1]), 60, RayConfig(object_store_bytes=100 * 2**20)) as engine:
+        print(list(engine.map(abs, [-1, -2])))
+"""
+
+
+@pytest.mark.slow
+def test_a_ray_that_was_imported_before_is_no_trouble(tmp_path: Path) -> None:
+    script = tmp_path / "driver.py"
+    script.write_text(IMPORTED)
+    without = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path)],
+        env=without | {"PYTHONPATH": str(Path(__file__).parents[2]), "HOME": str(tmp_path)},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1:] == ["[1, 2]"], done.stderr
+
+
 @pytest.mark.slow
 def test_a_checkout_is_sent_along(cluster: Any, tmp_path: Path) -> None:
     checkout = Path(__file__).parents[2]

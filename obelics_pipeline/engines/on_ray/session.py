@@ -7,6 +7,7 @@ import math
 import os
 import secrets
 import signal
+import sys
 import threading
 import warnings
 from collections.abc import Iterator
@@ -68,9 +69,10 @@ def session(address: str, workers: int | None, config: RayConfig) -> Iterator[No
 def _own_token() -> None:
     """A token for a Ray that nobody else talks to. Ray would write one into the home folder and rely on that.
 
-    Set once per process, and before Ray is imported: that is when Ray reads it.
+    Set once per process, and before Ray is imported: that is when Ray reads it. Where somebody else has imported it
+    (img2dataset does), Ray is left to its own token.
     """
-    if not any(name in os.environ for name in AUTHENTICATION):
+    if "ray" not in sys.modules and not any(name in os.environ for name in AUTHENTICATION):
         os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
 
 
