@@ -34,6 +34,13 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield made
 
 
+@pytest.fixture(scope="module")
+def in_memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BeamEngine]:
+    """Starts its pipelines quickly: for what does not depend on where they run."""
+    with BeamEngine(local_options(1), tmp_path_factory.mktemp("run"), 60) as made:
+        yield made
+
+
 def outcomes(engine: Any, folder: Path, units: list[Unit]) -> dict[str, Manifest | Failure]:
     return {u.id: o for u, o in engine.map_units(functools.partial(work, folder=folder), units)}
 
@@ -60,19 +67,19 @@ def test_a_unit_that_always_kills_its_process_fails_alone(engine: BeamEngine, tm
     assert isinstance(found["fine"], Manifest)
 
 
-def test_what_a_person_can_mend_ends_the_run(engine: BeamEngine, tmp_path: Path) -> None:
+def test_what_a_person_can_mend_ends_the_run(in_memory: BeamEngine, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="a model is missing"):
-        outcomes(engine, tmp_path, [unit("wrong", "user_error")])
+        outcomes(in_memory, tmp_path, [unit("wrong", "user_error")])
     assert (tmp_path / "tries-wrong").read_text() == "x"
 
 
-def test_a_full_disk_stops_the_run(engine: BeamEngine, tmp_path: Path) -> None:
+def test_a_full_disk_stops_the_run(in_memory: BeamEngine, tmp_path: Path) -> None:
     with pytest.raises(Stopped, match="disk full while writing /somewhere"):
-        outcomes(engine, tmp_path, [unit("full", "disk_full")])
+        outcomes(in_memory, tmp_path, [unit("full", "disk_full")])
 
 
-def test_no_unit_is_nothing(engine: BeamEngine, tmp_path: Path) -> None:
-    assert outcomes(engine, tmp_path, []) == {}
+def test_no_unit_is_nothing(in_memory: BeamEngine, tmp_path: Path) -> None:
+    assert outcomes(in_memory, tmp_path, []) == {}
 
 
 def test_values_come_in_the_order_of_the_items(engine: BeamEngine) -> None:
@@ -80,15 +87,15 @@ def test_values_come_in_the_order_of_the_items(engine: BeamEngine) -> None:
     assert list(engine.map(abs, [-5])) == [5]
 
 
-def test_an_error_of_a_mapped_function_is_raised(engine: BeamEngine, tmp_path: Path) -> None:
+def test_an_error_of_a_mapped_function_is_raised(in_memory: BeamEngine, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
-        list(engine.map(Path.read_text, [tmp_path / "none", tmp_path / "nothing"]))
+        list(in_memory.map(Path.read_text, [tmp_path / "none", tmp_path / "nothing"]))
     assert caught.value.filename == str(tmp_path / "none")
 
 
-def test_a_value_that_json_would_change_is_refused(engine: BeamEngine) -> None:
+def test_a_value_that_json_would_change_is_refused(in_memory: BeamEngine) -> None:
     with pytest.raises(RuntimeError, match="must be JSON values"):
-        list(engine.map(tuple, [[1], [2]]))
+        list(in_memory.map(tuple, [[1], [2]]))
 
 
 def test_a_shuffle_leaves_what_the_local_engine_leaves_byte_by_byte(engine: BeamEngine, tmp_path: Path) -> None:
@@ -101,20 +108,20 @@ def test_a_shuffle_leaves_what_the_local_engine_leaves_byte_by_byte(engine: Beam
     assert content(tmp_path / "beam") == content(tmp_path / "again")
 
 
-def test_groups_of_numbers_are_named_by_their_digits(engine: BeamEngine, tmp_path: Path) -> None:
+def test_groups_of_numbers_are_named_by_their_digits(in_memory: BeamEngine, tmp_path: Path) -> None:
     pq.write_table(pa.table({"bucket": pa.array([7, 11, 7], pa.int32()), "value": [1, 2, 3]}), tmp_path / "a.parquet")
-    found = engine.shuffle([tmp_path / "a.parquet"], "bucket", as_they_are, tmp_path / "out")
+    found = in_memory.shuffle([tmp_path / "a.parquet"], "bucket", as_they_are, tmp_path / "out")
     assert rows_of(found, tmp_path / "out") == {"7": [1, 3], "11": [2]}
 
 
-def test_a_shuffle_of_nothing_is_nothing(engine: BeamEngine, tmp_path: Path) -> None:
-    assert engine.shuffle([], "key", as_they_are, tmp_path / "out") == {}
+def test_a_shuffle_of_nothing_is_nothing(in_memory: BeamEngine, tmp_path: Path) -> None:
+    assert in_memory.shuffle([], "key", as_they_are, tmp_path / "out") == {}
 
 
-def test_rows_without_a_value_are_not_lost_in_silence(engine: BeamEngine, tmp_path: Path) -> None:
+def test_rows_without_a_value_are_not_lost_in_silence(in_memory: BeamEngine, tmp_path: Path) -> None:
     pq.write_table(pa.table({"key": ["a", None], "n": [1, 2]}), tmp_path / "a.parquet")
     with pytest.raises(RuntimeError, match="1 rows without a key"):
-        engine.shuffle([tmp_path / "a.parquet"], "key", as_they_are, tmp_path / "out")
+        in_memory.shuffle([tmp_path / "a.parquet"], "key", as_they_are, tmp_path / "out")
 
 
 def test_options_that_beam_refuses_are_told_in_one_line(tmp_path: Path) -> None:

@@ -94,13 +94,6 @@ def is_ours(pid: int) -> bool:
     return False
 
 
-def test_an_undisturbed_run_on_a_cluster_gives_the_bytes_of_a_local_one(
-    cluster: Any, warcs: list[Path], undisturbed: dict[str, str], tmp_path: Path
-) -> None:
-    assert run_on(cluster, warcs, tmp_path / "out") == 0
-    assert published(tmp_path / "out") == undisturbed
-
-
 def test_killed_workers_change_nothing(
     cluster: Any, warcs: list[Path], undisturbed: dict[str, str], tmp_path: Path
 ) -> None:
