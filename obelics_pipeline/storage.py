@@ -19,8 +19,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -37,6 +38,7 @@ BUSY_TRIES = 5  # of a conditional put that met another at the same moment (S3 a
 AT_ONCE = 32  # requests for small files at the same time: each takes some 20 ms, nearly all of it waiting
 
 Place = Path | UPath
+Read = TypeVar("Read")
 
 
 def place(text: str, options: Mapping[str, Mapping[str, Any]] | None = None) -> Place:
@@ -208,12 +210,17 @@ def _first_bytes(where: UPath) -> bytes:
 
 def read_many(places: Sequence[Place]) -> Iterator[bytes | None]:
     """The content of many small files, in their order; None for one that is not there."""
+    return _ahead(_or_none, places, 1000)
+
+
+def _ahead(read: Callable[[Place], Read], places: Sequence[Place], held: int) -> Iterator[Read]:
+    """What a function reads of each place, in their order: many at a time behind a network, at most `held`."""
     if all(isinstance(where, Path) for where in places):
-        yield from map(_or_none, places)
+        yield from map(read, places)
         return
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        for i in range(0, len(places), 1000):  # bounds what is held at once
-            yield from threads.map(_or_none, places[i : i + 1000])
+        for i in range(0, len(places), held):
+            yield from threads.map(read, places[i : i + held])
 
 
 def _or_none(where: Place) -> bytes | None:
@@ -372,12 +379,7 @@ def read_table(where: Place, columns: Sequence[str] | None = None, filters: Any 
 
 def read_tables(places: Sequence[Place], columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
     """Whole small Parquet files, in their order. Raises OSError or pa.ArrowException."""
-    if all(isinstance(where, Path) for where in places):
-        yield from (read_table(where, columns) for where in places)
-        return
-    with ThreadPoolExecutor(AT_ONCE) as threads:
-        for i in range(0, len(places), 4 * AT_ONCE):  # bounds what is held at once
-            yield from threads.map(lambda where: read_table(where, columns), places[i : i + 4 * AT_ONCE])
+    return _ahead(partial(read_table, columns=columns), places, 4 * AT_ONCE)
 
 
 def write_table(table: pa.Table, where: Place) -> None:

@@ -130,6 +130,7 @@ def test_any_text_has_a_key(url: str) -> None:
     assert len(page_key(url, exact=False)) == 16
 
 
+@pytest.mark.timeout(60)  # a hang: it takes two seconds at the most
 @pytest.mark.parametrize(
     "url",
     [
@@ -146,4 +147,4 @@ def test_any_text_has_a_key(url: str) -> None:
     ids=lambda url: url[:24],
 )
 def test_long_addresses_take_linear_time(url: str) -> None:
-    normalise(url)  # quadratic, each would outlast the time limit of a test
+    normalise(url)  # quadratic, each would outlast the limit
