@@ -1,6 +1,7 @@
 """What holds for every test: the same examples in every run, and no connection that leaves this machine."""
 
 import ipaddress
+import logging
 import os
 import secrets
 import sys
@@ -63,8 +64,31 @@ def proxy() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def s3() -> Iterator[str]:
+    """The address of an S3 server that keeps its objects in memory; processes find it by the environment.
+
+    One for all tests: fsspec keeps a client per process, and that of a server that is gone answers nobody.
+    """
+    from moto.server import ThreadedMotoServer
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    address = f"http://{host}:{port}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", address)
+        patch.setenv("AWS_ACCESS_KEY_ID", "key")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        yield address
+    server.stop()
+
+
+@pytest.fixture(scope="session")
 def gs() -> Iterator[str]:
-    """The address of a GCS server that keeps its objects in memory."""
+    """The address of a GCS server that keeps its objects in memory; processes find it by the environment."""
     from tests.storage.gcs import serving
 
     with serving() as address, pytest.MonkeyPatch.context() as patch:

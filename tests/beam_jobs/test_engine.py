@@ -156,29 +156,18 @@ def test_a_runner_behind_a_job_service_does_the_same(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_driver_and_workers_may_meet_in_a_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
-    server = pytest.importorskip("moto.server").ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    for name, value in {
-        "ENDPOINT_URL": f"http://{host}:{port}",
-        "ACCESS_KEY_ID": "k",
-        "SECRET_ACCESS_KEY": "s",
-    }.items():
-        monkeypatch.setenv(f"AWS_{name}", value)
-    try:
-        folder = place("s3://bucket-of-beam/run")
-        assert isinstance(folder, UPath)
-        folder.fs.mkdir("bucket-of-beam")
-        with BeamEngine(local_options(1), folder, 60) as engine:
-            work = functools.partial(commit_id, folder=folder / "stage")
-            found = [outcome for _, outcome in engine.map_units(work, [unit("a"), unit("b")])]
-            assert [type(outcome) for outcome in found] == [Manifest, Manifest]
-            write_table(pa.table({"key": ["a", "b", "a"], "n": [1, 2, 3]}), folder / "a.parquet")
-            output = folder / "dealt"
-            dealt = engine.shuffle([folder / "a.parquet"], "key", as_they_are, output)
-            found = {value: read_table(output / group.pieces["data"].name) for value, group in dealt.items()}
-            assert {value: table["n"].to_pylist() for value, table in found.items()} == {"a": [1, 3], "b": [2]}
-        assert not [path for path in folder.rglob("*") if "/beam/" in str(path)]
-    finally:
-        server.stop()
+@pytest.mark.usefixtures("s3")
+def test_driver_and_workers_may_meet_in_a_bucket() -> None:
+    folder = place("s3://bucket-of-beam/run")
+    assert isinstance(folder, UPath)
+    folder.fs.mkdir("bucket-of-beam")
+    with BeamEngine(local_options(1), folder, 60) as engine:
+        work = functools.partial(commit_id, folder=folder / "stage")
+        found = [outcome for _, outcome in engine.map_units(work, [unit("a"), unit("b")])]
+        assert [type(outcome) for outcome in found] == [Manifest, Manifest]
+        write_table(pa.table({"key": ["a", "b", "a"], "n": [1, 2, 3]}), folder / "a.parquet")
+        output = folder / "dealt"
+        dealt = engine.shuffle([folder / "a.parquet"], "key", as_they_are, output)
+        tables = {value: read_table(output / group.pieces["data"].name) for value, group in dealt.items()}
+        assert {value: table["n"].to_pylist() for value, table in tables.items()} == {"a": [1, 3], "b": [2]}
+    assert not [path for path in folder.rglob("*") if "/beam/" in str(path)]

@@ -13,7 +13,6 @@ from obelics_pipeline.check.meter import MeteredFileSystem, metered
 from obelics_pipeline.check.places import find_inputs, output_findings
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.config.reading import ReadingConfig
-from tests.storage.conftest import s3  # noqa: F401 - a fixture
 
 CONFIG = RunConfig()
 
@@ -83,7 +82,7 @@ def _at(store: type[MeteredFileSystem], folder: Path) -> UPath:
     return where
 
 
-def test_a_bucket_is_tried_and_one_that_is_not_there_is_missing(s3: str) -> None:  # noqa: F811
+def test_a_bucket_is_tried_and_one_that_is_not_there_is_missing(s3: str) -> None:
     fsspec.filesystem("s3", use_listings_cache=False).mkdir("check-bucket")
     assert about("s3://check-bucket/run")[0] == "ok"
     assert fsspec.filesystem("s3", use_listings_cache=False).find("check-bucket") == []

@@ -1,9 +1,6 @@
-"""Real S3 and GCS protocol servers on loopback, for processes as well: they find them by the environment."""
+"""Buckets on the real S3 and GCS protocol servers of `tests.conftest`, and the run on disk to compare with."""
 
 import hashlib
-import logging
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,36 +9,6 @@ from upath import UPath
 from obelics_pipeline.storage import place
 from tests.faults.runs import command
 from tests.storage.runs import ALONE, finish
-
-
-@pytest.fixture(scope="session")
-def s3() -> Iterator[str]:
-    """The address of an S3 server that keeps its objects in memory."""
-    from moto.server import ThreadedMotoServer
-
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    address = f"http://{host}:{port}"
-    environment = {
-        "AWS_ENDPOINT_URL": address,
-        "AWS_ACCESS_KEY_ID": "key",
-        "AWS_SECRET_ACCESS_KEY": "secret",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }
-    before = {name: os.environ.get(name) for name in environment}
-    os.environ.update(environment)
-    try:
-        yield address
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-        server.stop()
 
 
 @pytest.fixture(scope="session")
