@@ -44,9 +44,15 @@ def build_rules(thresholds: Mapping[str, Threshold], place: str) -> list[Rule]:
     for rule in rules:
         if place == "paragraph" and getattr(rule.filter, "documents_only", False):
             raise UserError(f"filters.paragraph.{rule.name}: measures documents only; move it to filters.document")
+        if place == "paragraph" and _takes_a_sample(rule.threshold):
+            raise UserError(f"filters.paragraph.{rule.name}.sample: is for documents only; move it to filters.document")
         if place == "document" and rule.threshold.roles is not None:
             raise UserError(f"filters.document.{rule.name}.roles: a document has no role; it is for paragraphs only")
     return rules
+
+
+def _takes_a_sample(threshold: Threshold) -> bool:
+    return any(bounds is not None and bounds.sample for bounds in (threshold, *threshold.languages.values()))
 
 
 class ParagraphRules:

@@ -1,11 +1,16 @@
 """Thresholds: what a score must be for a paragraph or a document to be kept."""
 
-from typing import Any, Literal
+from itertools import pairwise
+from math import isnan
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
 from obelics_pipeline.config.roles import Roles
 from obelics_pipeline.config.section import Section
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Bounds(Section):
@@ -14,6 +19,13 @@ class Bounds(Section):
     min: float | None = None
     max: float | None = None
     below: float | None = None
+    sample: list[tuple[float, Share]] | None = Field(
+        None,
+        min_length=1,
+        description="Documents only: the share that is kept of those within the bounds, by score, as points of rising "
+        "score: [[0.5, 1], [0.9, 0.1]] keeps all up to 0.5 and a tenth from 0.9 on, and between them a share between. "
+        "Which documents, their ids alone decide.",
+    )
 
     @model_validator(mode="after")
     def not_empty(self) -> "Bounds":
@@ -24,6 +36,14 @@ class Bounds(Section):
             raise ValueError(f"min {self.min} is not below {self.below}: nothing would be kept")
         return self
 
+    @model_validator(mode="after")
+    def rising(self) -> "Bounds":
+        """Refuse points of a sample that are not in the order of their scores."""
+        scores = [score for score, _ in self.sample or ()]
+        if any(left >= right for left, right in pairwise(scores)) or any(map(isnan, scores)):
+            raise ValueError(f"sample: the scores {scores} must rise")
+        return self
+
     def holds(self, score: float) -> bool:
         """Whether a score is kept. A NaN is never kept."""
         return (
@@ -32,6 +52,19 @@ class Bounds(Section):
             and (self.max is None or score <= self.max)
             and (self.below is None or score < self.below)
         )
+
+    def share(self, score: float) -> float:
+        """The share of documents of this score that is kept of those within the bounds."""
+        if not self.sample:
+            return 1.0
+        (left, share), *points = self.sample
+        if score <= left:
+            return share
+        for right, following in points:
+            if score <= right:
+                return share + (following - share) * (score - left) / (right - left)
+            left, share = right, following
+        return share
 
 
 class Threshold(Bounds):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from filters.sampling import keeps
 from obelics_pipeline.config import FiltersConfig
 from obelics_pipeline.config.filtering import Bounds
 from obelics_pipeline.document import Document, ImageNode, TextNode
@@ -62,6 +63,8 @@ def bounds_text(bounds: Bounds | None) -> str:
         for sign, value in ((">=", bounds.min), ("<=", bounds.max), ("<", bounds.below))
         if value is not None
     ]
+    if bounds.sample:
+        parts.append("a share: " + ", ".join(f"{share:g} at {score:g}" for score, share in bounds.sample))
     return " and ".join(parts) or "no bound"
 
 
@@ -182,7 +185,7 @@ def _scores(account: Account, document: Document) -> Iterator[Row]:
     )
     for name, threshold in account.config.filters.document.items():
         value, bounds = document.scores.get(name), threshold.bounds_for(document.language)
-        holds = value is None or bounds is None or bounds.holds(value)
+        holds = value is None or bounds is None or keeps(bounds, value, name, document.doc_id)
         yield name, _number(value), bounds_text(bounds), _holds(holds)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from filters.rule import ParagraphRules, Rule, build_rules
+from filters.sampling import keeps
 from filters.text import Text
 from filters.whitespace import standardize_whitespace
 from models.language_id import LanguageModel, model_path
@@ -148,7 +149,7 @@ class Measurer:
                 text = text or self._document_text(document, kept)
                 value = document.scores[name] = measuring.score(text)
             bounds = threshold.bounds_for(document.language)
-            if value is None or bounds is None or bounds.holds(value):
+            if value is None or bounds is None or keeps(bounds, value, name, document.doc_id):
                 continue
             document.reason = document.reason or name
             if not everything:

@@ -127,6 +127,7 @@ BOUNDS = st.fixed_dictionaries(
         "words": st.sampled_from([0, 10, 25, 50]),
         "images": st.sampled_from([0, 1, 2]),
         "stop": st.sampled_from([0.0, 0.4, 0.9]),
+        "share": st.sampled_from([0.0, 0.5, 1.0]),
     }
 )
 
@@ -135,7 +136,7 @@ def decided_by(choice: dict[str, Any]) -> RunConfig:
     bounds = {
         "word_count": {"min": choice["words"]},
         "stopword_ratio": {"min": choice["stop"]},
-        "flagged_word_ratio": {"max": 0.01},
+        "flagged_word_ratio": {"max": 0.01, "sample": [[0, choice["share"]]]},
         "image_count": {"min": choice["images"]},
     }
     filters = {"paragraph": PARAGRAPH, "document": {name: bounds[name] for name in choice["order"]}}
@@ -158,6 +159,19 @@ def test_deciding_anew_comes_to_what_measuring_anew_does(
         assert (stored.text(), stored.language) == (fresh.text(), fresh.language) or fresh.reason is not None
         known = {name: score for name, score in fresh.scores.items() if score is not None}
         assert known.items() <= stored.scores.items()
+
+
+def test_of_documents_with_the_same_score_a_share_is_kept_by_their_ids() -> None:
+    settings = config(filters={"document": {"word_count": {"sample": [[0, 1], [40, 0]]}}})
+    measurer = Measurer(settings.filters, settings.language)
+    kept = []
+    for number in range(200):
+        page = document(GOOD, GOOD[:40])
+        page.doc_id = str(number)
+        measurer.measure(page)
+        assert page.scores["word_count"] == 29.0
+        kept.append(page.reason is None)
+    assert kept.count(True) / 200 == pytest.approx(11 / 40, abs=0.1)
 
 
 def test_deciding_twice_changes_nothing() -> None:
