@@ -9,7 +9,6 @@ from pydantic import Field, PositiveInt, model_validator
 from obelics_pipeline.config.roles import Roles
 from obelics_pipeline.config.section import Section
 
-
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
