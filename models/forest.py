@@ -40,27 +40,25 @@ class Forest:
             stored = json.loads(path.read_text("utf-8"))
             columns = [stored["nodes"][name] for name in NODE.names or ()]
             nodes = np.array(list(zip(*columns, strict=True)), NODE)
-            forest = cls(tuple(stored["features"]), nodes, np.array(stored["roots"], np.int32))
+            return cls(tuple(stored["features"]), nodes, np.array(stored["roots"], np.int32))
         except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise ValueError(f"{path}: not a forest ({error})") from None
-        forest._check(path)
-        return forest
 
     def save(self, path: Path) -> None:
         """Write the forest as JSON."""
         nodes = {name: self.nodes[name].tolist() for name in NODE.names or ()}
         path.write_text(json.dumps({"features": self.features, "roots": self.roots.tolist(), "nodes": nodes}) + "\n")
 
-    def _check(self, path: Path) -> None:
-        """A file that we did not write must not make the walk leave the array or run in circles."""
+    def __post_init__(self) -> None:
+        """Raises ValueError where the walk would leave the array or run in circles: the file may not be ours."""
         feature, child = self.nodes["feature"], self.nodes["child"]
         inner = np.flatnonzero(feature != _LEAF)
         if not np.all((child[inner] > inner) & (child[inner] < len(self.nodes) - 1)):
-            raise ValueError(f"{path}: a node's child does not follow it")
+            raise ValueError("a node's child does not follow it")
         if not np.all((feature >= _LEAF) & (feature < len(self.features))):
-            raise ValueError(f"{path}: a node asks for a feature that there is not")
+            raise ValueError("a node asks for a feature that there is not")
         if not np.all((self.roots >= 0) & (self.roots < len(self.nodes))):
-            raise ValueError(f"{path}: a tree without a root")
+            raise ValueError("a tree without a root")
 
     def log_odds(self, values: NDArray[np.float32]) -> NDArray[np.int64]:
         """The sum of the trees' values for each row of `values`, shape (rows, features), in 1 / SCALE."""

@@ -1,0 +1,40 @@
+"""How likely it is that a text was made by a program: a page of a content farm."""
+
+from functools import cached_property
+from typing import ClassVar
+
+from pydantic.dataclasses import dataclass
+
+from filters.options import STRICT
+from filters.text import Text
+from models.farm.detector import Detector, bundled, load
+
+
+@dataclass(frozen=True, config=STRICT)
+class FarmScore:
+    """From 0 to 1; `paths` gives detectors of `obelics fit detector` by language, before the one that is shipped (en)."""
+
+    name: ClassVar[str] = "farm_score"
+    paths: dict[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        for path in self.files():
+            load(path)  # a detector that cannot be read must stop the run before it starts
+
+    def files(self) -> list[str]:
+        """The files that the scores depend on."""
+        return sorted({str(path) for path in self._paths.values()})
+
+    @cached_property
+    def _paths(self) -> dict[str, str]:
+        shipped = bundled("en")
+        return ({"en": str(shipped)} if shipped else {}) | (self.paths or {})
+
+    def _detector(self, language: str | None) -> Detector | None:
+        path = self._paths.get(language or "")
+        return None if path is None else load(path)
+
+    def score(self, text: Text) -> float | None:
+        """None in a language without a detector, and for a text of fewer than 50 words."""
+        detector = self._detector(text.language)
+        return None if detector is None else detector.score(text.text)

@@ -1,0 +1,105 @@
+"""Tokens of a text, as the detector of generated text reads them: a word's number, its ending, and its looks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+_TOKEN = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*|\d+(?:[.,]\d+)*|\n\n+|\n|[^\w\s]|_")
+
+# Numbers of words that are in no vocabulary.
+UNKNOWN, NUMBER, LINE, PARAGRAPH = 1, 2, 3, 4  # 0 is of no token at all
+FIRST_WORD = 8  # the number of the most frequent word; those between are free
+
+# Looks. A word that is known by its stem only has its looks + BY_STEM, one that is not known at all + NOT_KNOWN.
+BREAK, DIGITS, MARK, LOWER, CAPITALIZED, UPPER, MIXED = range(1, 8)
+BY_STEM, NOT_KNOWN = 4, 8
+LOOKS = 16
+
+ENDINGS = 2048  # rows for the last three letters of a word, by their CRC-32; the first 16 are for the length of numbers
+_ENDING_LETTERS = 3
+_FIRST_ENDING = 16
+_LONGEST_NUMBER = 8  # characters; longer ones look like it
+_LONGEST_ENDING = (
+    4  # letters that are taken from a word's end to find one that is known: -ness is the longest usual one
+)
+_SHORTEST_STEM = 3  # letters
+_REMEMBERED = 200_000  # words of one process whose numbers are kept: what an English crawl uses all day
+
+
+def find_tokens(text: str) -> list[str]:
+    """Words (with inner apostrophes and hyphens), numbers, single marks, and the ends of lines and paragraphs."""
+    return _TOKEN.findall(text)
+
+
+def is_word(token: str) -> bool:
+    """Whether a token is a word."""
+    return token[0].isalpha()
+
+
+def lowered(word: str) -> str:
+    """The form of a word that vocabularies have."""
+    return word.lower().replace("’", "'")
+
+
+class Vocabulary:
+    """The words that a detector knows, the most frequent first."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = tuple(words)
+        self._numbers = {word: number for number, word in enumerate(self.words, FIRST_WORD)}
+        self._seen: dict[str, tuple[int, int, int]] = {}
+
+    def __len__(self) -> int:
+        """How many numbers of words there are."""
+        return FIRST_WORD + len(self.words)
+
+    def number(self, word: str) -> int:
+        """The number of a lower-cased word or a mark."""
+        return self._numbers.get(word, UNKNOWN)
+
+    def read(self, tokens: Sequence[str]) -> NDArray[np.int32]:
+        """Word, ending and looks of each token, shape (tokens, 3)."""
+        rows = [self._seen.get(token) or self._remember(token) for token in tokens]
+        return np.array(rows, np.int32).reshape(-1, 3)
+
+    def _remember(self, token: str) -> tuple[int, int, int]:
+        row = self._row(token)
+        if len(self._seen) < _REMEMBERED:
+            self._seen[token] = row
+        return row
+
+    def _row(self, token: str) -> tuple[int, int, int]:
+        if token[0] == "\n":
+            return (LINE if len(token) == 1 else PARAGRAPH), 0, BREAK
+        if token[0].isdigit():
+            return NUMBER, min(len(token), _LONGEST_NUMBER), DIGITS
+        if not is_word(token):
+            return self.number(token), 0, MARK
+        word = lowered(token)
+        ending = _FIRST_ENDING + crc32(word[-_ENDING_LETTERS:].encode("utf-8", "replace")) % (ENDINGS - _FIRST_ENDING)
+        looks = _looks(token)
+        if (number := self.number(word)) != UNKNOWN:
+            return number, ending, looks
+        if (number := self._number_of_stem(word)) != UNKNOWN:
+            return number, ending, looks + BY_STEM
+        return UNKNOWN, ending, looks + NOT_KNOWN
+
+    def _number_of_stem(self, word: str) -> int:
+        """The known word that this one begins with but for a few letters: `sended` is `send`, looks aside."""
+        for letters in range(1, min(_LONGEST_ENDING, len(word) - _SHORTEST_STEM) + 1):
+            if (number := self.number(word[:-letters])) != UNKNOWN:
+                return number
+        return UNKNOWN
+
+
+def _looks(word: str) -> int:
+    if word == word.lower():
+        return LOWER
+    if word[0].isupper() and word[1:] == word[1:].lower():
+        return CAPITALIZED
+    return UPPER if word.isupper() else MIXED
