@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import exp
@@ -51,8 +51,9 @@ class Detector:
     def evidence(self, text: str) -> dict[str, float] | None:
         """What the score depends on; None for a text of too few words."""
         tokens = find_tokens(text)[:TOKENS]
-        if sum(map(is_word, tokens)) < FEWEST_WORDS:
-            return None
+        return None if sum(map(is_word, tokens)) < FEWEST_WORDS else self._evidence(tokens)
+
+    def _evidence(self, tokens: Sequence[str]) -> dict[str, float]:
         rows = self.vocabulary.read(tokens)
         return evidence(tokens, rows, self.network.read(rows), self.network.topics, self.vocabulary)
 
@@ -76,7 +77,10 @@ class Detector:
         if len(network.words) != len(Vocabulary(words)):
             raise ValueError(f"{len(words)} words, and a network of {len(network.words)}")
         forest = Forest(tuple(stored["features"]), nodes, arrays["forest_roots"])
-        return cls(str(stored["language"]), Vocabulary(map(str, words)), network, forest, dict(stored["about"]))
+        made = cls(str(stored["language"]), Vocabulary(map(str, words)), network, forest, dict(stored["about"]))
+        if unknown := sorted(set(forest.features) - set(made._evidence(["."]))):
+            raise ValueError(f"it asks for {unknown[0]}, which is no evidence of this version")
+        return made
 
     def save(self, path: Path) -> None:
         """Write the detector: the same bytes for the same detector."""

@@ -52,6 +52,9 @@ class Network:
 
     def __post_init__(self) -> None:
         """Raises ValueError for arrays that do not fit together: a file that we did not write is not trusted."""
+        for name, array in self.arrays().items():
+            if array.ndim != (1 if name.endswith("_bias") else 2):
+                raise ValueError(f"{name}: {array.ndim} dimensions")
         for name, shape in self._shapes().items():
             wanted = np.int32 if name.endswith("_bias") else np.int8
             array = getattr(self, name)
