@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from filters.character_repetition_ratio import CharacterRepetitionRatio
 from filters.common_word_ratio import CommonWordRatio
+from filters.farm_score import FarmScore
 from filters.flagged_word_ratio import FlaggedWordRatio
 from filters.image_count import ImageCount
 from filters.language_score import LanguageScore
@@ -54,6 +55,7 @@ BUILT_IN: dict[str, Callable[..., Filter]] = {
         SpamWordRatio,
         ImageCount,
         MainContentConfidence,
+        FarmScore,
     )
 }
 

@@ -164,6 +164,37 @@ def _add_fit(commands: argparse._SubParsersAction[_Parser]) -> None:
     main_content.add_argument("--folds", type=_positive, default=5, metavar="N", help="to measure with (default: 5)")
     main_content.add_argument("--workers", type=_positive, metavar="N", help="processes (default: one per CPU core)")
     main_content.set_defaults(command=_fit_main_content)
+    _add_fit_detector(models)
+
+
+def _add_fit_detector(models: argparse._SubParsersAction[_Parser]) -> None:
+    detector = models.add_parser("detector", help="the model that tells generated text from what people wrote")
+    detector.add_argument(
+        "--trusted", nargs="+", type=Path, required=True, metavar="FILE.jsonl[.gz]",
+        help="texts that people wrote, one {\"text\": …} a line; generated ones are made of them",
+    )  # fmt: skip
+    detector.add_argument(
+        "--unusual", nargs="+", type=Path, default=[], metavar="FILE.jsonl[.gz]",
+        help="texts of genres that must not be taken for generated: poems, recipes, law, code",
+    )  # fmt: skip
+    detector.add_argument(
+        "--thesaurus", type=Path, metavar="FILE.dat", help="synonyms, as LibreOffice has them; default: of the texts"
+    )
+    detector.add_argument(
+        "--dictionary", nargs=2, type=Path, action="append", default=[], metavar=("THERE.index", "BACK.index"),
+        help="a pair of freedict's dictionaries, to translate with and back; may be given again",
+    )  # fmt: skip
+    detector.add_argument(
+        "--leave-out", nargs="+", default=[], metavar="FAMILY", help="not to be trained on, to see how it does then"
+    )
+    detector.add_argument("--language", default="en", metavar="CODE", help="of the texts (default: en)")
+    detector.add_argument("--steps", type=_positive, default=6000, metavar="N", help="of learning (default: 6000)")
+    detector.add_argument(
+        "--documents", type=_positive, default=12000, metavar="N", help="that the forest learns from (default: 12000)"
+    )
+    detector.add_argument("--workers", type=_positive, metavar="N", help="threads (default: one per CPU core)")
+    detector.add_argument("--output", type=Path, required=True, metavar="MODEL.npz", help="the detector")
+    detector.set_defaults(command=_fit_detector)
 
 
 def _positive(text: str) -> int:
@@ -280,6 +311,25 @@ def _fit_main_content(arguments: argparse.Namespace) -> int:
         arguments.output,
         folds=arguments.folds,
         workers=arguments.workers or os.cpu_count() or 1,
+        say=partial(print, flush=True),
+    )
+    return 0
+
+
+def _fit_detector(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.farm.command import fit_detector
+
+    fit_detector(
+        arguments.trusted,
+        arguments.output,
+        unusual=arguments.unusual,
+        thesaurus=arguments.thesaurus,
+        dictionaries=[(there, back) for there, back in arguments.dictionary],
+        leave_out=arguments.leave_out,
+        language=arguments.language,
+        steps=arguments.steps,
+        documents=arguments.documents,
+        threads=arguments.workers or os.cpu_count() or 1,
         say=partial(print, flush=True),
     )
     return 0

@@ -22,6 +22,7 @@ from obelics_pipeline.fit.farm.trusted import TrustedTexts
 from obelics_pipeline.fit.main_content import Say
 from obelics_pipeline.fit.training import load_lightgbm
 
+_FEWEST = 8  # texts of each part: below, there is nothing to splice and shuffle
 NO_FOREST = Forest((), np.zeros(0, NODE), np.zeros(0, np.int32))
 
 
@@ -56,6 +57,10 @@ def fit_detector(
         Families(TrustedTexts(part), TrustedTexts(genre) if genre else None, words, translators, leave_out)
         for part, genre in ((texts.network, honest.network), (texts.forest, honest.forest))
     )
+    if min(len(texts.network), len(texts.forest)) < _FEWEST:
+        raise UserError(
+            f"{len(texts.network)} trusted texts and {len(texts.forest)} set aside are too few: give {5 * _FEWEST} or more"
+        )
     say(f"{len(texts.network)} texts for the network, {len(texts.forest)} set aside for the forest")
     vocabulary = vocabulary_of([*texts.network, *honest.network])
     network = train(for_network, vocabulary, steps, threads, say).in_whole_numbers()

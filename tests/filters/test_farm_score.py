@@ -1,0 +1,34 @@
+"""The score of generated text is that of the detector of the text's language, and none elsewhere."""
+
+from pathlib import Path
+
+import pytest
+
+from filters.farm_score import FarmScore
+from filters.text import Text
+from obelics_pipeline.errors import UserError
+from tests.models.farm.small import detector
+
+TEXT = "the old boat of the harbour " * 20
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    detector().save(tmp_path / "small.npz")
+    return str(tmp_path / "small.npz")
+
+
+def test_the_detector_of_the_language_scores(path: str) -> None:
+    made = FarmScore(paths={"xx": path})
+    assert made.score(Text(TEXT, "xx")) == detector().score(TEXT)
+    assert made.score(Text(TEXT, "yy")) is None
+    assert made.score(Text(TEXT)) is None
+    assert made.score(Text("boat", "xx")) is None
+    assert path in made.files()
+
+
+def test_a_detector_that_cannot_be_read_stops_the_run_before_it_starts(tmp_path: Path) -> None:
+    (tmp_path / "wrong.npz").write_bytes(b"wrong")
+    for name in ("wrong.npz", "missing.npz"):
+        with pytest.raises(UserError, match=f"detector .*{name}: cannot be read"):
+            FarmScore(paths={"en": str(tmp_path / name)})
