@@ -25,7 +25,7 @@ from obelics_pipeline.storage import TEMPORARY, Place, draft, place, scratch_of
 
 BATCHES_PER_WORKER = 16  # held at a time: workers wait at the end of such a window, for half a batch on average
 BATCHES_ON_CLUSTER = 256  # the same, where the engine decides how many workers there are
-BATCH_SECONDS = 3600.0  # a batch that takes longer is given up
+BATCH_SECONDS = 600.0  # a batch that takes longer is tried again; with text filters the largest row takes half a minute
 FAILURES_SHOWN = 10
 PRELOAD = ("obelics_pipeline.score.json_lines", "obelics_pipeline.score.table_rows")
 

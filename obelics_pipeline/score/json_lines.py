@@ -21,6 +21,7 @@ from obelics_pipeline.errors import UserError
 from obelics_pipeline.ranged import Ranged
 from obelics_pipeline.score.columns import Asked, Scores
 from obelics_pipeline.score.document_of_row import document_of_row
+from obelics_pipeline.score.in_workers import in_workers
 from obelics_pipeline.score.json_members import append_members, replace_members
 from obelics_pipeline.score.row_error import MAX_LENGTH, NOT_JSON, NOT_UTF8, TOO_LONG, RowError
 from obelics_pipeline.storage import PIECE, Place, size_of
@@ -43,8 +44,25 @@ class LineBatch:
     numbers: list[int]
     lines: list[bytes]
 
+    def __len__(self) -> int:
+        return len(self.lines)
+
     def __repr__(self) -> str:
         return f"{self.file} lines {self.numbers[0]} to {self.numbers[-1]}"
+
+    def sent(self) -> LineBatch:
+        """All of it goes to a worker."""
+        return self
+
+    def halves(self) -> tuple[LineBatch, LineBatch]:
+        """The same lines as two batches."""
+        half = len(self) // 2
+        first = LineBatch(self.file, self.numbers[:half], self.lines[:half])
+        return first, LineBatch(self.file, self.numbers[half:], self.lines[half:])
+
+    def places(self) -> list[str]:
+        """Where each line stands, for a person."""
+        return [f"{self.file} line {number}" for number in self.numbers]
 
 
 @dataclass(frozen=True)
@@ -75,8 +93,9 @@ def scored_lines(
         if long:
             yield from (_carried_over(part, asked.columns()) for part in group if isinstance(part, LongLine))
         else:
-            while window := list(islice(group, at_once)):
-                yield from engine.map(work, window)
+            while window := [part for part in islice(group, at_once) if isinstance(part, LineBatch)]:
+                for results in in_workers(engine, work, window, partial(_lost, columns=asked.columns())):
+                    yield from results
 
 
 def read_lines(file: Place) -> Iterator[LineBatch | LongLine]:
@@ -139,17 +158,26 @@ def _pieces(first: bytes, stream: io.BufferedIOBase) -> Iterator[bytes]:
 def score_lines(batch: LineBatch, asked: Asked, replace: bool) -> ScoredLines:
     """Lines with their scores. Raises UserError where a score's name is a key already, unless it may be replaced."""
     rows = [_parsed(line) for line in batch.lines]
-    places = [f"{batch.file} line {number}" for number in batch.numbers]
     columns = asked.columns()
     taken = [row for row in rows if isinstance(row, Parsed) and not row.value.keys().isdisjoint(columns)]
     if taken and not replace:
-        place = places[rows.index(taken[0])]
+        place = batch.places()[rows.index(taken[0])]
         name = next(name for name in columns if name in taken[0].value)
         raise UserError(f"{place}: has a {name} already; leave it out of --columns, or give --replace")
     scored = asked.scorer().score([row.document() if isinstance(row, Parsed) else row for row in rows])
-    lines = [_line(line, row, result, columns) for line, row, result in zip(batch.lines, rows, scored, strict=True)]
-    failures = [(place, x) for place, x in zip(places, scored, strict=True) if isinstance(x, RowError)]
-    return ScoredLines([b"".join(lines)], len(lines), failures)
+    return _written(batch, rows, scored, columns)
+
+
+def _written(
+    batch: LineBatch, rows: Sequence[Parsed | RowError], scored: Sequence[Scores | RowError], columns: Sequence[str]
+) -> ScoredLines:
+    data = b"".join(_line(*row, columns) for row in zip(batch.lines, rows, scored, strict=True))
+    failures = [(place, x) for place, x in zip(batch.places(), scored, strict=True) if isinstance(x, RowError)]
+    return ScoredLines([data], len(batch), failures)
+
+
+def _lost(batch: LineBatch, error: RowError, columns: Sequence[str]) -> ScoredLines:
+    return _written(batch, [_parsed(line) for line in batch.lines], [error] * len(batch), columns)
 
 
 @dataclass(frozen=True, eq=False)

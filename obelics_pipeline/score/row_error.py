@@ -11,6 +11,7 @@ LENGTHS_DIFFER = "lengths_differ"  # texts, images and metadata have one place f
 NOT_ALIGNED = "not_aligned"  # a place with both a text and an image, or neither
 BROKEN_METADATA = "broken_metadata"  # metadata or general_metadata is a string, and no JSON
 SCORE_FAILED = "score_failed"  # a filter raised, or gave no finite number
+WORKER_LOST = "worker_lost"  # each worker that was given the row was killed, or took too long
 
 # Characters of a document, and bytes of a line. A page has up to 5 MiB (reading.max_page_bytes), and JSON may write a
 # character of one byte as six.

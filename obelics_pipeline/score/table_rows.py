@@ -19,6 +19,7 @@ from obelics_pipeline.engines.engine import Engine
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.score.columns import Asked, Value, is_text
 from obelics_pipeline.score.document_of_row import INTERLEAVED, KEYS, PLAIN, document_of_row
+from obelics_pipeline.score.in_workers import in_workers
 from obelics_pipeline.score.row_error import NOT_UTF8, RowError
 from obelics_pipeline.storage import Place, open_parquet
 
@@ -26,7 +27,7 @@ SUFFIXES = (".parquet",)
 
 ROWS_PER_BATCH = 128
 BYTES_PER_BATCH = 2**20  # or so many, by the file's mean: about a second of work with the default config's filters
-ROWS_PER_GROUP = 1000  # of the output, as in the published files
+ROWS_PER_GROUP = 1000  # of the output
 BYTES_PER_GROUP = 64 * 2**20  # or so many in memory
 
 
@@ -38,13 +39,22 @@ class TableBatch:
     first: int
     rows: pa.RecordBatch
 
+    def __len__(self) -> int:
+        return int(self.rows.num_rows)
+
+    def halves(self) -> tuple[TableBatch, TableBatch]:
+        """The same rows as two batches."""
+        half = len(self) // 2
+        second = TableBatch(self.file, self.first + half, self.rows.slice(half))
+        return TableBatch(self.file, self.first, self.rows.slice(0, half)), second
+
     def sent(self) -> SentRows:
         """What a worker needs to see of it."""
         read = self.rows.select([name for name in self.rows.schema.names if name in KEYS])
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, read.schema) as writer:
             writer.write_batch(read)  # pickling would send all that the rows are a slice of
-        return SentRows(f"{self.file} rows {self.first} to {self.first + len(self.rows) - 1}", sink.getvalue())
+        return SentRows(f"{self.file} rows {self.first} to {self.first + len(self) - 1}", sink.getvalue())
 
 
 @dataclass(frozen=True)
@@ -130,9 +140,7 @@ def _is_list(kind: pa.DataType) -> bool:
 
 def _is_string(kind: pa.DataType) -> bool:
     kind = kind.value_type if types.is_dictionary(kind) else kind
-    return any(
-        is_kind(kind) for is_kind in (types.is_null, types.is_string, types.is_large_string, types.is_string_view)
-    )
+    return str(kind) in ("string", "large_string", "string_view", "null")
 
 
 def scored_tables(
@@ -142,8 +150,8 @@ def scored_tables(
     work = partial(score_rows, asked=asked)
     batches = (batch for file in files for batch in read_rows(file))
     while window := list(islice(batches, at_once)):
-        for batch, results in zip(window, engine.map(work, [batch.sent() for batch in window]), strict=True):
-            yield _with_scores(batch, results, asked.columns(), schema)
+        for batch, parts in zip(window, in_workers(engine, work, window, _lost), strict=True):
+            yield _with_scores(batch, [row for part in parts for row in part], asked.columns(), schema)
 
 
 def read_rows(file: Place) -> Iterator[TableBatch]:
@@ -160,6 +168,10 @@ def read_rows(file: Place) -> Iterator[TableBatch]:
     except (OSError, pa.ArrowException) as error:
         said = f"cannot be read beyond row {first} ({_first_line(error)}); nothing was written"
         raise UserError(f"input {file}: {said}") from None
+
+
+def _lost(_batch: TableBatch, error: RowError) -> list[list[Value] | RowError]:
+    return [error]
 
 
 def score_rows(sent: SentRows, asked: Asked) -> list[list[Value] | RowError]:
