@@ -208,7 +208,7 @@ def _with_scores(
 
 
 class TableWriter:
-    """Writes rows to a local Parquet file; equal rows give equal bytes, however they arrive. A context manager."""
+    """Writes rows to a local Parquet file; equal batches give equal bytes. A context manager."""
 
     def __init__(self, path: Path, schema: pa.Schema) -> None:
         self._schema = schema

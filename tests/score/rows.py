@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 
 from obelics_pipeline.cli import main
 from obelics_pipeline.document import to_json
+from obelics_pipeline.storage import Place
 from obelics_pipeline.tables import PUBLISHED
 
 TEXT = "The river was low that summer, and the children of the village walked across it to the other side."
@@ -49,9 +49,9 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (gzip.decompress(data) if path.name.endswith(".gz") else data).splitlines()]
 
 
-def score(inputs: Path | Sequence[Path], output: Path, columns: str = "word_count,language", *more: str) -> int:
+def score(inputs: Place | list[Path], output: Place, columns: str = "word_count,language", *more: str) -> int:
     """The command, with one worker unless it is said otherwise."""
-    files = [inputs] if isinstance(inputs, os.PathLike) else inputs
+    files = inputs if isinstance(inputs, list) else [inputs]
     workers = () if "--workers" in more else ("--workers", "1")
     named = ("--columns", columns) if columns else ()
     return main(["score", "default", "--input", *map(str, files), "--output", str(output), *named, *workers, *more])
