@@ -326,7 +326,7 @@ def _score(arguments: argparse.Namespace) -> int:
         replace=arguments.replace,
         open_engine=on_ray,
         say=partial(print, flush=True),
-        warn=partial(print, file=sys.stderr, flush=True),
+        warn=lambda line: print(line, file=sys.stderr, flush=True),  # at that time: a progress line may be in its way
     )
 
 

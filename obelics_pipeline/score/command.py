@@ -11,6 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from rich.console import Console
+from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
 from obelics_pipeline.config import RunConfig, load_config
 from obelics_pipeline.engines.attempts import DISK_FULL, disk_full
 from obelics_pipeline.engines.engine import Engine
@@ -148,16 +151,26 @@ def _of_format(
 
 def _write(rows: Iterable[Scored], writer: Any, warn: Say) -> Ledger:
     ledger = Ledger("rows")
-    for scored in rows:
-        writer.write(scored)
-        ledger.keep(scored.rows - len(scored.failures))
-        for where, error in scored.failures:
-            ledger.fail(error.reason)
-            if ledger.failed.total() <= FAILURES_SHOWN:
-                warn(f"{where}: {error}")
+    with _progress() as progress:
+        task = progress.add_task("rows", total=None)
+        for scored in rows:
+            writer.write(scored)
+            progress.advance(task, scored.rows)
+            ledger.keep(scored.rows - len(scored.failures))
+            for where, error in scored.failures:
+                ledger.fail(error.reason)
+                if ledger.failed.total() <= FAILURES_SHOWN:
+                    warn(f"{where}: {error}")
     if (more := ledger.failed.total() - FAILURES_SHOWN) > 0:
         warn(f"and {more} more rows that failed")
     return ledger
+
+
+def _progress() -> Progress:
+    """Rows so far, on a terminal."""
+    console = Console(stderr=True)
+    shown = TextColumn("{task.completed:,.0f} {task.description}")
+    return Progress(shown, TimeElapsedColumn(), console=console, transient=True, disable=not console.is_terminal)
 
 
 @contextmanager

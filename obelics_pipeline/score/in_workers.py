@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from obelics_pipeline.engines.attempts import WorkersDie
 from obelics_pipeline.engines.engine import Engine
 from obelics_pipeline.score.row_error import WORKER_LOST, RowError
+
+BYTES_PER_BATCH = 2**20  # of a batch of more than one row: about a second of work with the default config's filters
 
 Result = TypeVar("Result")
 
@@ -21,6 +23,10 @@ class Batch(Protocol):
         """The same rows as two batches."""
         ...
 
+    def size(self) -> int:
+        """Bytes in memory."""
+        ...
+
     def sent(self) -> Any:
         """What of them a worker is given; picklable."""
         ...
@@ -28,6 +34,20 @@ class Batch(Protocol):
 
 Rows = TypeVar("Rows", bound=Batch)
 Lost = Callable[[Rows, RowError], Result]  # the result of a single row that could not be scored
+
+
+def windows(batches: Iterable[Rows], at_once: int) -> Iterator[list[Rows]]:
+    """Batches to be held at the same time: `at_once`, or fewer where rows are large."""
+    window: list[Rows] = []
+    size = 0
+    for batch in batches:
+        window.append(batch)
+        size += batch.size()
+        if len(window) == at_once or size >= at_once * BYTES_PER_BATCH:
+            yield window
+            window, size = [], 0
+    if window:
+        yield window
 
 
 def in_workers(

@@ -11,18 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from obelics_pipeline.document import to_json
 from obelics_pipeline.engines.engine import Engine
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.ranged import Ranged
 from obelics_pipeline.score.columns import Asked, Scores
 from obelics_pipeline.score.document_of_row import document_of_row
-from obelics_pipeline.score.in_workers import in_workers
-from obelics_pipeline.score.json_members import append_members, replace_members
+from obelics_pipeline.score.in_workers import BYTES_PER_BATCH, in_workers, windows
+from obelics_pipeline.score.json_members import append_members, as_json, replace_members
 from obelics_pipeline.score.row_error import MAX_LENGTH, NOT_JSON, NOT_UTF8, TOO_LONG, RowError
 from obelics_pipeline.storage import PIECE, Place, size_of
 
@@ -32,8 +31,7 @@ BOM = b"\xef\xbb\xbf"
 SPACE = b" \t\r\n"
 GZIP = b"\x1f\x8b"
 
-LINES_PER_BATCH = 128
-BYTES_PER_BATCH = 2**20  # or this many: about a second of work with the filters of the default config
+LINES_PER_BATCH = 128  # or BYTES_PER_BATCH
 
 
 @dataclass(frozen=True)
@@ -49,6 +47,10 @@ class LineBatch:
 
     def __repr__(self) -> str:
         return f"{self.file} lines {self.numbers[0]} to {self.numbers[-1]}"
+
+    def size(self) -> int:
+        """Bytes of the lines."""
+        return sum(map(len, self.lines))
 
     def sent(self) -> LineBatch:
         """All of it goes to a worker."""
@@ -93,7 +95,7 @@ def scored_lines(
         if long:
             yield from (_carried_over(part, asked.columns()) for part in group if isinstance(part, LongLine))
         else:
-            while window := [part for part in islice(group, at_once) if isinstance(part, LineBatch)]:
+            for window in windows((part for part in group if isinstance(part, LineBatch)), at_once):
                 for results in in_workers(engine, work, window, partial(_lost, columns=asked.columns())):
                     yield from results
 
@@ -209,7 +211,7 @@ def _parsed(line: bytes) -> Parsed | RowError:
 
 def _line(line: bytes, row: Parsed | RowError, scores: Scores | RowError, columns: Sequence[str]) -> bytes:
     values = dict.fromkeys(columns) if isinstance(scores, RowError) else scores
-    members = {name: to_json(values[name]) for name in columns}
+    members = {name: as_json(values[name]) for name in columns}
     if isinstance(row, RowError):
         return b"".join(_unread([line], columns))
     put = append_members if row.value.keys().isdisjoint(columns) else replace_members
@@ -228,13 +230,13 @@ def _unread(pieces: Iterable[bytes], columns: Sequence[str]) -> Iterator[bytes]:
     for piece in pieces:
         yield _escaped(decoder.decode(piece.rstrip(b"\r\n") if piece.endswith(b"\n") else piece))
     yield _escaped(decoder.decode(b"", final=True))
-    nulls = "".join(f",{to_json(name)}:null" for name in columns)
+    nulls = "".join(f",{as_json(name)}:null" for name in columns)
     yield f'"{nulls}}}\n'.encode()
 
 
 def _escaped(text: str) -> bytes:
     """The text as it stands within a JSON string; a lone surrogate, which has no UTF-8, becomes its escape."""
-    return to_json(text)[1:-1].encode("utf-8", "backslashreplace")
+    return as_json(text)[1:-1].encode("utf-8", "backslashreplace")
 
 
 class LineWriter:

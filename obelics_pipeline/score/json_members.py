@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from json import JSONDecoder
-
-from obelics_pipeline.document import to_json
+from json import JSONDecoder, JSONEncoder
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _value_at = JSONDecoder().raw_decode
+as_json = JSONEncoder(ensure_ascii=False).encode  # made once: json.dumps with settings makes one for each value
 
 
 def append_members(text: str, members: Mapping[str, str]) -> str:
     """The object with further members at its end; it must not have them yet."""
     body = text.rstrip().removesuffix("}").rstrip()
     mark = "," if members and not body.endswith("{") else ""
-    return body + mark + ",".join(f"{to_json(key)}:{value}" for key, value in members.items()) + "}"
+    return body + mark + ",".join(f"{as_json(key)}:{value}" for key, value in members.items()) + "}"
 
 
 def replace_members(text: str, members: Mapping[str, str]) -> str:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +18,13 @@ from obelics_pipeline.engines.engine import Engine
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.score.columns import Asked, Value, is_text
 from obelics_pipeline.score.document_of_row import INTERLEAVED, KEYS, PLAIN, document_of_row
-from obelics_pipeline.score.in_workers import in_workers
+from obelics_pipeline.score.in_workers import BYTES_PER_BATCH, in_workers, windows
 from obelics_pipeline.score.row_error import NOT_UTF8, RowError
 from obelics_pipeline.storage import Place, open_parquet
 
 SUFFIXES = (".parquet",)
 
-ROWS_PER_BATCH = 128
-BYTES_PER_BATCH = 2**20  # or so many, by the file's mean: about a second of work with the default config's filters
+ROWS_PER_BATCH = 128  # or BYTES_PER_BATCH, by the mean of the file
 ROWS_PER_GROUP = 1000  # of the output
 BYTES_PER_GROUP = 64 * 2**20  # or so many in memory
 
@@ -47,6 +45,10 @@ class TableBatch:
         half = len(self) // 2
         second = TableBatch(self.file, self.first + half, self.rows.slice(half))
         return TableBatch(self.file, self.first, self.rows.slice(0, half)), second
+
+    def size(self) -> int:
+        """Bytes of the rows as Arrow holds them."""
+        return int(self.rows.nbytes)
 
     def sent(self) -> SentRows:
         """What a worker needs to see of it."""
@@ -149,7 +151,7 @@ def scored_tables(
     """The rows of all files, in their order, scored; `at_once` batches are held. Raises UserError."""
     work = partial(score_rows, asked=asked)
     batches = (batch for file in files for batch in read_rows(file))
-    while window := list(islice(batches, at_once)):
+    for window in windows(batches, at_once):
         for batch, parts in zip(window, in_workers(engine, work, window, _lost), strict=True):
             yield _with_scores(batch, [row for part in parts for row in part], asked.columns(), schema)
 
