@@ -89,6 +89,19 @@ def test_the_published_form_is_taken_as_it_is_and_keeps_every_column(tmp_path: P
     assert found["image_count"].to_pylist() == [1.0, 1.0, 1.0, 1.0, None, 1.0, 1.0, 1.0, 1.0, 1.0]
 
 
+def test_what_the_datasets_library_wrote_comes_back_through_it_with_the_scores(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    source = datasets.Dataset.from_list([published(i) for i in range(3)])
+    source.to_parquet(str(tmp_path / "a.parquet"))
+    assert b"huggingface" in pq.read_schema(tmp_path / "a.parquet").metadata
+    assert score(tmp_path / "a.parquet", tmp_path / "b.parquet") == 0
+    cache = str(tmp_path / "cache")
+    table = datasets.load_dataset("parquet", data_files=str(tmp_path / "b.parquet"), split="train", cache_dir=cache)
+    assert table.column_names == [*source.column_names, "word_count", "language"]
+    assert table.remove_columns(["word_count", "language"]).to_list() == source.to_list()
+    assert table["language"][:] == ["en"] * 3
+
+
 def test_a_parquet_file_with_one_text_column_is_taken_too(tmp_path: Path) -> None:
     source = write_parquet(tmp_path / "a.parquet", [{"id": 1, "text": TEXT}], None)
     assert score(source, tmp_path / "b.parquet") == 0

@@ -140,4 +140,5 @@ def test_equal_rows_give_equal_bytes_and_are_counted_as_they_stand(tmp_path: Pat
             writer.write(ScoredLines([b'{"a":1}\n', b'{"b":', b"2}\n"], 2, []))
     assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
     assert count_lines(tmp_path / "1" / name) == 2
-    assert (tmp_path / "1" / name).read_bytes().startswith(b"\x1f\x8b") == name.endswith(".gz")
+    if name.endswith(".gz"):
+        assert (tmp_path / "1" / name).read_bytes()[:8] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00"  # no name, no time
