@@ -51,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_validate(commands)
     _add_export(commands)
     _add_explain(commands)
+    _add_score(commands)
     _add_fit(commands)
     return parser
 
@@ -154,6 +155,36 @@ def _add_explain(commands: argparse._SubParsersAction[_Parser]) -> None:
     explain.set_defaults(command=_explain)
 
 
+def _add_score(commands: argparse._SubParsersAction[_Parser]) -> None:
+    score = commands.add_parser(
+        "score",
+        help="scores for documents that exist already: the published OBELICS, an export, JSON Lines",
+        description="Write the rows of the input, in their order, with scores as further columns. A row that cannot be "
+        "scored stays, with nulls, and is counted. Exit codes: 0 done, 1 some rows failed, 2 wrong command or input, 3 "
+        "stopped.",
+    )
+    score.add_argument("config", metavar="CONFIG", help="as for run; it says the options of the scores")
+    score.add_argument(
+        "--input", nargs="+", required=True, metavar="FILE",
+        help="*.parquet as published or with a column text, or *.jsonl(.gz); paths, globs and URLs, of one format",
+    )  # fmt: skip
+    score.add_argument("--output", required=True, metavar="FILE", help="of the same format: a path, s3://… or gs://…")
+    score.add_argument(
+        "--columns", nargs="+", default=[], metavar="NAME,…",
+        help="names of filters, language, language_score (default: every document filter of the config)",
+    )  # fmt: skip
+    score.add_argument("--replace", action="store_true", help="columns of these names that the input has already")
+    score.add_argument(
+        "--images", default="none", metavar="fetch|DIR|none",
+        help="where images are, for scores that look at them (default: none)",
+    )  # fmt: skip
+    score.add_argument("--engine", choices=("local", "ray"), default="local", help="default: local")
+    score.add_argument("--workers", type=_positive, metavar="N", help="processes (default: one per CPU core)")
+    score.add_argument("--ray-address", metavar="ADDRESS", help="as for run")
+    score.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of the config")
+    score.set_defaults(command=_score)
+
+
 def _add_fit(commands: argparse._SubParsersAction[_Parser]) -> None:
     fit = commands.add_parser("fit", help="make a model anew from pages and what is known of them")
     models = fit.add_subparsers(required=True, metavar="MODEL", parser_class=_Parser)
@@ -204,11 +235,15 @@ def _positive(text: str) -> int:
     return number
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _refuse_ray_address(arguments: argparse.Namespace) -> None:
     if arguments.ray_address and arguments.engine != "ray":
         raise UserError(
             f"--ray-address is of --engine ray, and the engine is {arguments.engine}: leave one of them out"
         )
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    _refuse_ray_address(arguments)
     if arguments.engine == "beam":
         return _run_on_beam(arguments)
     from obelics_pipeline.run import open_ray, run
@@ -300,6 +335,30 @@ def _explain(arguments: argparse.Namespace) -> int:
         write_html(account, arguments.html)
         print(f"wrote {arguments.html}")
     return 0
+
+
+def _score(arguments: argparse.Namespace) -> int:
+    _refuse_ray_address(arguments)
+    from obelics_pipeline.score.command import score
+
+    on_ray = None
+    if arguments.engine == "ray":
+        from obelics_pipeline.run import open_ray
+
+        on_ray = partial(open_ray, arguments.ray_address, arguments.workers)
+    return score(
+        arguments.config,
+        arguments.input,
+        [name.strip() for names in arguments.columns for name in names.split(",")],
+        arguments.output,
+        workers=arguments.workers or (None if on_ray else os.cpu_count() or 1),
+        overrides=arguments.set,
+        images=arguments.images,
+        replace=arguments.replace,
+        open_engine=on_ray,
+        say=partial(print, flush=True),
+        warn=lambda line: print(line, file=sys.stderr, flush=True),  # at that time: a progress line may be in its way
+    )
 
 
 def _fit_main_content(arguments: argparse.Namespace) -> int:

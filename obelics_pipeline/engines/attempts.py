@@ -36,6 +36,10 @@ class Each(Protocol):
         ...
 
 
+class WorkersDie(RuntimeError):
+    """An item took down every worker that it was given to, or none came to an end with it in time."""
+
+
 def units_done(each: Each, work: Work, units: Sequence[Unit]) -> Iterator[tuple[Unit, Manifest | Failure]]:
     """Every unit once, as they finish. A unit whose worker dies is tried again; the others never notice.
 
@@ -52,7 +56,7 @@ def units_done(each: Each, work: Work, units: Sequence[Unit]) -> Iterator[tuple[
 
 
 def in_order(each: Each, function: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
-    """What a picklable function gives for each item, in their order. Raises what it raises."""
+    """What a picklable function gives for each item, in their order. Raises what it raises, and WorkersDie."""
     numbered = deque(enumerate(items))
     results: dict[int, Value] = {}
     tries: dict[int, int] = {}
@@ -62,7 +66,7 @@ def in_order(each: Each, function: Callable[[Item], Value], items: Iterable[Item
         if isinstance(result, Died):
             tries[number] = tries.get(number, 0) + 1
             if tries[number] >= CRASHES:
-                raise RuntimeError(f"a worker {result.how} {CRASHES} times at {item!r}"[:500])
+                raise WorkersDie(f"a worker {result.how} {CRASHES} times at {item!r}"[:500])
             numbered.appendleft((number, item))
         else:
             results[number] = result

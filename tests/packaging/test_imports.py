@@ -27,7 +27,15 @@ def test_the_command_line_loads_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize(
-    "stage", ["obelics_pipeline.read", "obelics_pipeline.extract.stage", "filters", "models", "obelics_pipeline.fetch"]
+    "stage",
+    [
+        "obelics_pipeline.read",
+        "obelics_pipeline.extract.stage",
+        "filters",
+        "models",
+        "obelics_pipeline.fetch",
+        "obelics_pipeline.score.command",
+    ],
 )
 def test_no_room_loads_an_extra_on_import(stage: str) -> None:
     assert loaded_after(f"import {stage}") & set(EXTRAS) == set()

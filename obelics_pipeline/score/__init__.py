@@ -1,0 +1,1 @@
+"""Scores for documents that exist already: `obelics score`."""
