@@ -2,10 +2,10 @@
 
     python benchmarks/content_farms.py BENCH.jsonl [--columns farm_score word_repetition_ratio …] [--detector FILE.npz]
 
-BENCH.jsonl has {"id", "label", "generator", "text"} a line: label 1 is generated; of label 0, generators whose names begin
-with `hard_` are honest genres that look unusual. The threshold that one in a hundred of the other honest documents is
-above is set on these documents; what the shipped threshold does is shown beside it, with Wilson's 95 % intervals. The
-last lines are the time of one core.
+BENCH.jsonl has {"id", "label", "generator", "text"} a line. Label 1 is generated; of label 0, generators whose names
+begin with `hard_` are honest genres that look unusual. The threshold that one in a hundred of the other honest
+documents is above is set on these documents; what the shipped threshold does is shown beside it, with Wilson's 95 %
+intervals. The last lines are the time of one core.
 """
 
 from __future__ import annotations

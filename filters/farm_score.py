@@ -12,7 +12,10 @@ from models.farm.detector import Detector, bundled, load
 
 @dataclass(frozen=True, config=STRICT)
 class FarmScore:
-    """From 0 to 1; `paths` gives detectors of `obelics fit detector` by language, before the one that is shipped (en)."""
+    """From 0 to 1. `paths`: detectors by language that `obelics fit detector` made, before the one that is shipped.
+
+    That one is of English.
+    """
 
     name: ClassVar[str] = "farm_score"
     paths: dict[str, str] | None = None

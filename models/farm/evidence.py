@@ -69,7 +69,7 @@ def evidence(
 
 
 def _step(log_odds: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rows of the table of probabilities: looked up, since exp differs in its last digit from machine to machine."""
+    """Rows of the table of probabilities, which are looked up: exp differs in its last digit between machines."""
     return np.clip(log_odds * _STEPS // LOG_ODDS_ONE, -_STEPS * _HIGHEST, _STEPS * _HIGHEST) + _STEPS * _HIGHEST
 
 

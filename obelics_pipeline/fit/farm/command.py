@@ -47,7 +47,9 @@ def fit_detector(
     try:
         from obelics_pipeline.fit.farm.training import train, vocabulary_of
     except ImportError as error:
-        raise UserError(f"fitting a detector needs PyTorch: pip install torch, the CPU build will do ({error})") from None
+        raise UserError(
+            f"fitting a detector needs PyTorch: pip install torch, the CPU build will do ({error})"
+        ) from None
     if not output.parent.is_dir():
         raise UserError(f"{output}: there is no folder {output.parent}")
     texts, honest = read_texts(trusted), read_texts(unusual)
@@ -59,7 +61,8 @@ def fit_detector(
     )
     if min(len(texts.network), len(texts.forest)) < _FEWEST:
         raise UserError(
-            f"{len(texts.network)} trusted texts and {len(texts.forest)} set aside are too few: give {5 * _FEWEST} or more"
+            f"{len(texts.network) + len(texts.forest)} trusted texts are too few to make others of: give "
+            f"{5 * _FEWEST} or more"
         )
     say(f"{len(texts.network)} texts for the network, {len(texts.forest)} set aside for the forest")
     vocabulary = vocabulary_of([*texts.network, *honest.network])
@@ -83,7 +86,10 @@ def fit_detector(
         detector.save(output)
     except OSError as error:
         raise UserError(f"{output}: cannot be written ({error.strerror})") from None
-    say(f"wrote {output}: {len(vocabulary.words)} words, {len(detector.forest.roots)} trees, threshold {about['threshold']}")
+    say(
+        f"wrote {output}: {len(vocabulary.words)} words, {len(detector.forest.roots)} trees, "
+        f"threshold {about['threshold']}"
+    )
 
 
 def _files(

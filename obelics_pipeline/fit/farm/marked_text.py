@@ -12,11 +12,13 @@ _SENTENCE_END = re.compile(r"(?<=[.!?]['\"”’)])\s+|(?<=[.!?])\s+|\n\n+")
 
 # Words that carry grammar rather than meaning: spinners leave them alone, for they have no synonyms.
 FUNCTION_WORDS = frozenset(
-    "a about after all am an and any are as at be been before being both but by can could did do does down each few for "
-    "from had has have having he her here him his how i if in into is it its just may me might more most must my no nor "
-    "not now of off on once one only or other our out over own same shall she should so some such than that the their "
-    "them then there these they this those to too two under up us very was we were what when where which while who whom "
-    "why will with would you your".split()
+    """
+    a about after all am an and any are as at be been before being both but by can could did do does down each few
+    for from had has have having he her here him his how i if in into is it its just may me might more most must
+    my no nor not now of off on once one only or other our out over own same shall she should so some such than
+    that the their them then there these they this those to too two under up us very was we were what when where
+    which while who whom why will with would you your
+    """.split()
 )
 
 

@@ -10,9 +10,7 @@ from obelics_pipeline.fit.farm.marked_text import MarkedText, Piece, after_a_jun
 from obelics_pipeline.fit.farm.trusted import LENGTHS, TrustedTexts
 
 SOURCES = (2, 3, 5, 20, 50)  # texts that one document is spliced of
-_CLAUSE = re.compile(
-    r"(?<=[,;:])\s+|\s+(?=(?:and|but|which|that|who|because|when|while|if|with|for|to|in|of|as)\b)"
-)
+_CLAUSE = re.compile(r"(?<=[,;:])\s+|\s+(?=(?:and|but|which|that|who|because|when|while|if|with|for|to|in|of|as)\b)")
 
 
 def spliced(trusted: TrustedTexts, random: Random) -> MarkedText:

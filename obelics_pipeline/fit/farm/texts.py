@@ -40,14 +40,15 @@ def digest(path: Path) -> str:
 
 
 def _texts(path: Path) -> Iterator[str]:
-    number = 0
+    done = 0
     try:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
+            for line in file:
                 text = json.loads(line)["text"]
                 if not isinstance(text, str):
                     raise TypeError("text is no string")
                 if text.strip():
                     yield text
+                done += 1
     except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-        raise UserError(f'{path}:{number}: not lines of JSON with a "text" ({error})') from None
+        raise UserError(f'{path}:{done + 1}: not lines of JSON with a "text" ({error})') from None

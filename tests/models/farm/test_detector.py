@@ -86,7 +86,9 @@ ABOUT = {"language": "en", "features": ["distinct_50"], "about": {}}
     ],
 )
 def test_a_file_that_is_no_detector_is_refused_in_one_line(arrays: dict[str, object], tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"^detector .*altered\.npz: cannot be read \(.*obelics fit detector") as refused:
+    with pytest.raises(
+        UserError, match=r"^detector .*altered\.npz: cannot be read \(.*obelics fit detector"
+    ) as refused:
         Detector.load(altered(tmp_path, **arrays))
     assert "\n" not in str(refused.value)
 

@@ -28,7 +28,9 @@ def test_any_text_has_every_number_and_they_are_finite(text: str) -> None:
     found = numbers(text)
     assert set(found) == NAMES
     assert np.isfinite(list(found.values())).all()
-    assert all(value >= -1 or value == MISSING or "log_odds" in name or "quantile" in name for name, value in found.items())
+    assert all(
+        value >= -1 or value == MISSING or "log_odds" in name or "quantile" in name for name, value in found.items()
+    )
 
 
 def test_what_the_network_says_of_one_token_is_seen_in_windows_and_tails_more_than_in_the_mean() -> None:
@@ -62,7 +64,10 @@ def test_looks_are_counted() -> None:
 
 
 def test_repetition_and_diversity() -> None:
-    again, fresh = numbers("old boat in the " * 40), numbers(" ".join(f"filler{i:c}{j:c}" for i in range(97, 110) for j in range(97, 110)))
+    again, fresh = (
+        numbers("old boat in the " * 40),
+        numbers(" ".join(f"filler{i:c}{j:c}" for i in range(97, 110) for j in range(97, 110))),
+    )
     assert again["distinct_50"] == 4 / 50
     assert again["repeated_4"] == pytest.approx(1 - 4 / 157)
     assert again["most_repeated_4"] == 1.0
