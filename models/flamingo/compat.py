@@ -35,7 +35,7 @@ def import_torchvision() -> None:
     imports torchvision and uses neither, so a declaration will do. Where the operators load, none is made.
     """
     try:
-        import torchvision  # noqa: F401
+        import torchvision
     except RuntimeError:
         for name in [name for name in sys.modules if name.partition(".")[0] == "torchvision"]:
             del sys.modules[name]  # half imported
