@@ -79,3 +79,22 @@ def cast(model: Any, dtype: Any) -> None:
     """
     for parameter in model.parameters():
         parameter.data = parameter.data.to(dtype)
+
+
+def mosaic_embeddings(language_model: Any) -> None:
+    """Let MosaicML's own MPT-1B say where its embeddings are, as open_flamingo's factory does: its code does not.
+
+    That code comes with the checkpoint (trust_remote_code) and could not be run here.
+    """
+    if type(language_model).__name__ != "MosaicGPT":
+        return
+    from open_flamingo.src.utils import extend_instance
+
+    class Embeddings:
+        def get_input_embeddings(self) -> Any:
+            return self.transformer.wte  # type: ignore[attr-defined]
+
+        def set_input_embeddings(self, new: Any) -> None:
+            self.transformer.wte = new  # type: ignore[attr-defined]
+
+    extend_instance(language_model, Embeddings)
