@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from models.flamingo.assembly import FlamingoModel
 from models.flamingo.folder import read_folder
+from models.flamingo.images import ImageSource, no_images
 from models.flamingo.parts import build
 from models.flamingo.released import fetch
+from models.flamingo.scorer import FlamingoScorer, Scoring
+from models.flamingo.unigram import Unigram
 from obelics_pipeline.errors import UserError
 
 DTYPES = ("float32", "bfloat16", "float16")
@@ -45,3 +49,28 @@ def _device(device: str) -> str:
     except (RuntimeError, AssertionError) as error:  # torch asserts that it was built for CUDA
         raise UserError(f"Flamingo: device {device}: {str(error).splitlines()[0]}; valid are auto, cpu, cuda") from None
     return device
+
+
+@dataclass(frozen=True, slots=True)
+class LoadFlamingo:
+    """Makes a `FlamingoScorer` in a worker: `load` of `beam_jobs.ScoreDocuments`, `make` of `engines.model.WithModel`.
+
+    Two that are equal make the same scorer, so a process makes one; `images` must be picklable, and equal likewise.
+    `unigram` is the path of token counts, see `unigram`. The other fields are those of `load`.
+    """
+
+    model: str
+    images: ImageSource = no_images
+    scoring: Scoring = Scoring()
+    unigram: str | None = None
+    device: str = "auto"
+    dtype: str = "auto"
+    trust_remote_code: bool = False
+
+    def __call__(self) -> FlamingoScorer:
+        """Load the model. Raises `UserError` as `load` does."""
+        model = load(self.model, self.device, self.dtype, self.trust_remote_code)
+        words = len(model.tokenizer)
+        return FlamingoScorer(
+            model, self.images, self.scoring, None if self.unigram is None else Unigram.load(self.unigram, words)
+        )

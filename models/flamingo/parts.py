@@ -43,7 +43,7 @@ def build(parts: Parts, device: str, dtype: str) -> FlamingoModel:
         language_model, info = AutoModelForCausalLM.from_pretrained(
             parts.language_model, dtype=kind, weights_only=True, output_loading_info=True, **options
         )
-    except (OSError, ValueError, ImportError) as error:
+    except (OSError, ValueError, ImportError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:300]
         raise UserError(f"Flamingo: {parts.language_model} is no language model of transformers: {reason}") from None
     if info["missing_keys"]:  # transformers would only warn, and draw them at random

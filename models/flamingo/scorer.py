@@ -20,7 +20,7 @@ from models.flamingo.statistics import Scored, statistics
 from models.flamingo.token_loss import Losses, encode_images, token_losses
 from models.flamingo.unigram import Unigram
 from models.flamingo.windows import windows
-from obelics_pipeline.document import Document
+from obelics_pipeline.document import Document, ImageNode
 from obelics_pipeline.errors import UserError
 
 
@@ -104,31 +104,37 @@ class FlamingoScorer:
                 yield ready
 
     def _prepare(self, documents: Sequence[Document], decoders: ThreadPoolExecutor) -> _Block:
-        """Lay documents out, and decode their images. One that several of them have, by its bytes, is decoded once."""
-        side, model = self.model.image_side, self.model
-        contents = [list(decoders.map(self.images, document.images())) for document in documents]
-        names = [[None if c is None else hashlib.sha256(c).digest() for c in of_one] for of_one in contents]
-        distinct = dict(zip(chain(*names), chain(*contents), strict=True))
-        decoded = decoders.map(lambda content: content and picture(content, side), distinct.values())
-        good = {name: p for name, p in zip(distinct, decoded, strict=True) if isinstance(p, np.ndarray)}
-        numbers = {name: number for number, name in enumerate(good)}
+        """Lay documents out, and read and decode their images, each once.
+
+        Files are not kept: a block may have gigabytes of them. Two with the same bytes are one picture.
+        """
+        places = [[(image.src, image.sha256) for image in document.images()] for document in documents]
+        wanted = dict(zip(chain(*places), chain(*(document.images() for document in documents)), strict=True))
+        found = dict(zip(wanted, decoders.map(self._look, wanted.values()), strict=True))
+        pictures = {name: picture for name, picture in found.values() if picture is not None}
+        numbers = {name: number for number, name in enumerate(pictures)}
         layouts = [
             lay_out(
-                pieces(document.nodes, [numbers.get(name) for name in of_one]),
-                model.encoder(),
-                model.marks,
-                model.literals,
+                pieces(document.nodes, [numbers.get(found[place][0]) for place in of_one]),
+                self.model.encoder(),
+                self.model.marks,
+                self.model.literals,
             )
-            for document, of_one in zip(documents, names, strict=True)
+            for document, of_one in zip(documents, places, strict=True)
         ]
-        return _Block(layouts, list(good.values()))
+        return _Block(layouts, list(pictures.values()))
+
+    def _look(self, image: ImageNode) -> tuple[bytes, Picture | None]:
+        """The sha256 of an image's bytes, and its picture: None where it is not to be had or is none."""
+        content = self.images(image)
+        if content is None:
+            return b"", None
+        return hashlib.sha256(content).digest(), picture(content, self.model.image_side)
 
     def _run(self, block: _Block) -> list[Scored]:
         """Encode each image of a block once, and score its documents."""
-        size = self.scoring.batch_images
-        latents = encode_images(
-            self.model, (np.stack(block.pictures[i : i + size]) for i in range(0, len(block.pictures), size))
-        )
+        size, pictures = self.scoring.batch_images, block.pictures
+        latents = encode_images(self.model, [pictures[i : i + size] for i in range(0, len(pictures), size)])
         seen = self._losses(block.layouts, latents)
         without: dict[int, Losses] = {}
         if latents is not None and self.scoring.image_gain:

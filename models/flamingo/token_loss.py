@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from models.flamingo.assembly import MEAN, STD, FlamingoModel
 from models.flamingo.batches import batches
 from models.flamingo.memory import in_halves
+from models.flamingo.pixels import Picture
 
 SLICE = 2048  # targets whose logits are turned into float32 at a time: 0.4 GB of 50,000 words
 
@@ -33,25 +35,25 @@ class Row(Protocol):
         """The row of `latents` behind each `<image>` mark, in order."""
 
 
-def encode_images(model: FlamingoModel, pixels: Iterable[npt.NDArray[np.uint8]]) -> Any:
-    """Latents (images, 64, width) on the model's device, of batches of RGB pictures (n, side, side, 3).
+def encode_images(model: FlamingoModel, batches_of_pictures: Iterable[Sequence[Picture]]) -> Any:
+    """Latents (images, 64, width) on the model's device, in the order of the pictures; None where there are none.
 
     Pictures are independent of each other in Flamingo's vision tower and resampler, so they need no padding.
     """
     import torch
 
     with torch.inference_mode():
-        latents = [one for batch in pixels if len(batch) for one in in_halves(lambda b: _encoded(model, b), batch)]
-    return torch.stack(latents) if latents else None
+        encoded = [in_halves(lambda b: _encoded(model, b), batch) for batch in batches_of_pictures if len(batch)]
+        return torch.stack(list(chain(*encoded))) if encoded else None
 
 
-def _encoded(model: FlamingoModel, pixels: Sequence[npt.NDArray[np.uint8]]) -> Sequence[Any]:
+def _encoded(model: FlamingoModel, pictures: Sequence[Picture]) -> Sequence[Any]:
     """Flamingo hands its latents to the decoder layers; they are read from the first."""
     import torch
 
     flamingo, device = model.flamingo, model.device
     mean, std = (torch.tensor(values, device=device).view(3, 1, 1) for values in (MEAN, STD))
-    raw = torch.from_numpy(np.ascontiguousarray(pixels)).to(device)
+    raw = torch.from_numpy(np.stack(pictures)).to(device)
     vision_x = ((raw.permute(0, 3, 1, 2).float() / 255 - mean) / std).to(model.dtype)
     try:
         flamingo._encode_vision_x(vision_x=vision_x[:, None, None])

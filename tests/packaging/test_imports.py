@@ -8,10 +8,24 @@ import pytest
 
 # Each costs from a tenth of a second to several, or is not in the base install.
 HEAVY = (
+    *("open_clip", "open_flamingo", "huggingface_hub"),
     *("torch", "ray", "apache_beam", "streamlit", "transformers", "img2dataset", "PIL", "cv2", "datasets", "pandas"),
     *("webdataset", "duckdb", "pyarrow", "numpy", "fsspec", "aiohttp", "selectolax", "fastwarc", "resiliparse"),
 )
-EXTRAS = ("img2dataset", "PIL", "protego", "datasets", "s3fs", "gcsfs", "cv2", "pandas", "torch", "ray", "apache_beam")
+EXTRAS = (
+    "img2dataset",
+    "transformers",
+    "PIL",
+    "protego",
+    "datasets",
+    "s3fs",
+    "gcsfs",
+    "cv2",
+    "pandas",
+    "torch",
+    "ray",
+    "apache_beam",
+)
 
 
 def loaded_after(code: str) -> set[str]:
@@ -27,7 +41,16 @@ def test_the_command_line_loads_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize(
-    "stage", ["obelics_pipeline.read", "obelics_pipeline.extract.stage", "filters", "models", "obelics_pipeline.fetch"]
+    "stage",
+    [
+        "obelics_pipeline.read",
+        "obelics_pipeline.extract.stage",
+        "filters",
+        "models",
+        "models.flamingo.loading",
+        "models.flamingo.scorer",
+        "obelics_pipeline.fetch",
+    ],
 )
 def test_no_room_loads_an_extra_on_import(stage: str) -> None:
     assert loaded_after(f"import {stage}") & set(EXTRAS) == set()

@@ -15,9 +15,13 @@ torch = pytest.importorskip("torch")
 from models.flamingo import released  # noqa: E402
 from models.flamingo.assembly import FlamingoModel, assemble  # noqa: E402
 from models.flamingo.folder import write_folder  # noqa: E402
+from models.flamingo.images import FolderImages  # noqa: E402
 from models.flamingo.layout import lay_out  # noqa: E402
-from models.flamingo.loading import load  # noqa: E402
+from models.flamingo.loading import LoadFlamingo, load  # noqa: E402
+from models.flamingo.scorer import Scoring  # noqa: E402
+from models.flamingo.statistics import COLUMNS  # noqa: E402
 from models.flamingo.token_loss import encode_images, token_losses  # noqa: E402
+from obelics_pipeline.document import Document, TextNode  # noqa: E402
 from obelics_pipeline.errors import UserError  # noqa: E402
 from tests.models.flamingo import tiny  # noqa: E402
 
@@ -150,6 +154,19 @@ def test_a_language_model_with_a_weight_missing_is_not_filled_up_at_random(folde
     change(folder, sha256=hashes | {"language_model/model.safetensors": sha256(path)})
     with pytest.raises(UserError, match=f"language_model lacks {missing}"):
         load(str(folder), device="cpu")
+
+
+def test_a_worker_makes_one_scorer_and_the_transform_of_beam_gets_its_columns(saved: tuple[Path, np.ndarray]) -> None:
+    pytest.importorskip("apache_beam")
+    from beam_jobs.elements import from_bytes, to_bytes
+    from beam_jobs.score_documents import score_group
+
+    make = LoadFlamingo(str(saved[0]), FolderImages(saved[0]), Scoring(overlap=16), device="cpu")
+    sent = pickle.loads(pickle.dumps(make))
+    assert sent == make and hash(sent) == hash(make)
+    text = Document("d", "", "a", 0, 1, [TextNode(tiny.SENTENCES[0])])
+    (scored,) = map(from_bytes, score_group([to_bytes(text)], sent()))
+    assert set(scored.scores) == set(COLUMNS) and scored.scores["flamingo_loss"] is not None
 
 
 def test_files_outside_the_folder_are_refused(folder: Path) -> None:

@@ -140,6 +140,20 @@ def test_an_image_that_many_documents_have_is_encoded_once() -> None:
     assert encoded == [2]
 
 
+def test_two_files_with_the_same_bytes_are_one_picture_and_each_is_asked_for_once() -> None:
+    source = Pictures()
+    copies = [ImageNode(src, src) for src in ("image:1", "image:01", "image:1")]
+    one = Document("d", "", "a", 0, 1, [*copies, TextNode(A)])
+    encoded = []
+    handle = model(512).flamingo.vision_encoder.register_forward_pre_hook(lambda _m, x: encoded.append(len(x[0])))
+    try:
+        found = scores(one, images=source)
+    finally:
+        handle.remove()
+    assert encoded == [1] and found[0]["images_seen"] == 3
+    assert source.asked == {"image:1": 1, "image:01": 1}
+
+
 def test_a_document_longer_than_the_model_is_scored_whole() -> None:
     long = document(*[f"{A} {B} {C}"] * 3, "image:1", *[f"{C} {B}"] * 3)
     whole, cut = scores(long, positions=2048)[0], scores(long, positions=128)[0]
