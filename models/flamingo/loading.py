@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from models.flamingo.assembly import FlamingoModel
@@ -61,7 +61,7 @@ class LoadFlamingo:
 
     model: str
     images: ImageSource = no_images
-    scoring: Scoring = Scoring()
+    scoring: Scoring = field(default_factory=Scoring)
     unigram: str | None = None
     device: str = "auto"
     dtype: str = "auto"

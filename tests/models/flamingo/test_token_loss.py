@@ -61,13 +61,13 @@ def own_loss(parts: list[Piece], kind: str) -> float:
     return float(out.loss)
 
 
-@pytest.mark.parametrize("kind", ["gpt_neox", "opt"])
+@pytest.mark.parametrize("kind", ["gpt_neox", "opt", "mpt"])
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_mean_is_the_loss_that_flamingo_itself_gives_for_these_labels(kind: str, name: str) -> None:
     assert losses(DOCUMENTS[name], kind).mean() == pytest.approx(own_loss(DOCUMENTS[name], kind), abs=1e-5)
 
 
-@pytest.mark.parametrize("kind", ["gpt_neox", "opt"])
+@pytest.mark.parametrize("kind", ["gpt_neox", "opt", "mpt"])
 def test_a_document_alone_and_in_a_padded_batch_has_the_same_losses(kind: str) -> None:
     rows = [laid_out(parts, kind) for parts in (DOCUMENTS | WITHOUT_TEXT).values()]
     together = token_losses(model(kind), rows, latents(kind), max_tokens=100_000)

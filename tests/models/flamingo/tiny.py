@@ -49,8 +49,13 @@ def language_model(kind: str, vocabulary: int, positions: int = 512) -> Any:
             **sizes, ffn_dim=64, word_embed_proj_dim=32, max_position_embeddings=positions, dropout=0.0
         )
         made = t.OPTForCausalLM(config)
+    elif kind == "mpt":
+        made = t.MptForCausalLM(
+            t.MptConfig(vocab_size=vocabulary, d_model=32, n_layers=2, n_heads=2, max_seq_len=positions)
+        )
     else:
-        made = t.GPTNeoXForCausalLM(t.GPTNeoXConfig(**sizes, intermediate_size=64, max_position_embeddings=positions))
+        config = t.GPTNeoXConfig(**sizes, intermediate_size=64, max_position_embeddings=positions)
+        made = t.GPTNeoXForCausalLM(config)
     return made
 
 
