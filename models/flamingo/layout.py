@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from obelics_pipeline.document import PARAGRAPH_SEPARATOR, ImageNode, Node
+from obelics_pipeline.document import PARAGRAPH_SEPARATOR, Node, TextNode
 
 IMAGE = "<image>"
 END_OF_CHUNK = "<|endofchunk|>"
@@ -49,25 +49,30 @@ class Layout:
         return self.ids[self.scored]
 
 
-def pieces(nodes: Iterable[Node], numbers: Sequence[int | None]) -> list[Piece]:
+def pieces(nodes: Iterable[Node], numbers: Iterable[int | None]) -> list[Piece]:
     """The kept texts and images in page order; texts with no image between them are joined by a blank line.
 
-    `numbers` has one entry for each kept image: the number it goes by, or None where the image is not to be had; then
-    the document reads as if it had never been there, as in training.
+    `numbers` has an entry for each kept image, in order: the number it goes by, or None where the image is not to be
+    had; then the document reads as if it had never been there, as in training. So do images beyond the last entry.
     """
     out: list[Piece] = []
+    paragraphs: list[str] = []
+
+    def flush() -> None:
+        if paragraphs:
+            out.append(PARAGRAPH_SEPARATOR.join(paragraphs))
+            paragraphs.clear()
+
     left = iter(numbers)
     for node in nodes:
         if node.reason is not None:
             continue
-        if isinstance(node, ImageNode):
-            number = next(left)
-            if number is not None:
-                out.append(number)
-        elif out and isinstance(out[-1], str):
-            out[-1] += PARAGRAPH_SEPARATOR + node.text
-        else:
-            out.append(node.text)
+        if isinstance(node, TextNode):
+            paragraphs.append(node.text)
+        elif (number := next(left, None)) is not None:
+            flush()
+            out.append(number)
+    flush()
     return out
 
 
@@ -87,8 +92,9 @@ def lay_out(
             new = [marks.end_of_chunk, marks.image] if images else [marks.image]
             images.append(part)
         else:
-            text = without_literals(part, literals).strip()
-            n_bytes += len(text.encode("utf-8", "replace"))
+            raw = without_literals(part, literals).strip().encode("utf-8", "replace")
+            text = raw.decode()  # a lone surrogate, which tokenizers refuse, is a question mark now
+            n_bytes += len(raw)
             # a tokenizer may have spellings of its marks that we do not know of
             new = [i for i in encode(text) if i not in (marks.image, marks.end_of_chunk)] if text else []
         ids += new

@@ -31,9 +31,11 @@ class Scoring:
     `window_tokens` at most stand in one sequence (fewer where the model has fewer positions), `overlap` of them are
     context from the window before. A batch has at most `batch_tokens`, padding counted, and `batch_images` pictures.
     Batches form within `block_documents`, whose images are decoded while the block before is being scored, each
-    distinct image once. `image_gain`: score documents with images a second time, with these hidden.
+    distinct image once. Of a document the first `max_images` are read, and those behind them are as if not to be had:
+    no page may ask for any amount of memory (documents of OBELICS have 30 images at most). `image_gain`: score
+    documents with images a second time, with these hidden.
 
-    Scores depend on all of these by rounding only, but for `window_tokens` and `overlap`.
+    Scores depend on all of these by rounding only, but for `window_tokens`, `overlap` and `max_images`.
     """
 
     window_tokens: int = 2048
@@ -41,6 +43,7 @@ class Scoring:
     batch_tokens: int = 16384  # 1.6 GB of bfloat16 logits over 50,000 words
     batch_images: int = 128
     block_documents: int = 128
+    max_images: int = 64
     decoding_threads: int = 8
     image_gain: bool = True
 
@@ -108,14 +111,15 @@ class FlamingoScorer:
 
         Files are not kept: a block may have gigabytes of them. Two with the same bytes are one picture.
         """
-        places = [[(image.src, image.sha256) for image in document.images()] for document in documents]
-        wanted = dict(zip(chain(*places), chain(*(document.images() for document in documents)), strict=True))
+        images = [document.images()[: self.scoring.max_images] for document in documents]
+        places = [[(image.src, image.sha256) for image in of_one] for of_one in images]
+        wanted = dict(zip(chain(*places), chain(*images), strict=True))
         found = dict(zip(wanted, decoders.map(self._look, wanted.values()), strict=True))
         pictures = {name: picture for name, picture in found.values() if picture is not None}
         numbers = {name: number for number, name in enumerate(pictures)}
         layouts = [
             lay_out(
-                pieces(document.nodes, [numbers.get(found[place][0]) for place in of_one]),
+                pieces(document.nodes, (numbers.get(found[place][0]) for place in of_one)),
                 self.model.encoder(),
                 self.model.marks,
                 self.model.literals,

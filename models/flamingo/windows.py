@@ -30,10 +30,11 @@ def windows(layout: Layout, marks: Marks, length: int, overlap: int) -> list[Win
     if not 1 <= overlap <= length - 3:
         raise ValueError(f"overlap {overlap}: 1 to {length - 3} tokens, with windows of {length}")
     cut: list[Window] = []
+    before = np.concatenate([[0], np.cumsum(layout.ids == marks.image)])  # images in front of each place
     done = 0  # tokens that have been scored
     while done < len(layout.ids):
         start = max(0, done - overlap)
-        prefix, images = _context(layout, marks, start) if start else ([], ())
+        prefix, images = _context(layout, marks, start, int(before[start])) if start else ([], ())
         stop = min(len(layout.ids), start + length - len(prefix))
         scored = layout.scored[start:stop].copy()
         scored[: done - start] = False
@@ -43,23 +44,16 @@ def windows(layout: Layout, marks: Marks, length: int, overlap: int) -> list[Win
                 Window(
                     ids,
                     np.concatenate([np.zeros(len(prefix), np.bool_), scored]),
-                    images + _images(layout, marks, start, stop),
+                    images + layout.images[before[start] : before[stop]],
                 )
             )
         done = stop
     return cut
 
 
-def _context(layout: Layout, marks: Marks, start: int) -> tuple[list[int], tuple[int, ...]]:
-    """What a window that begins at `start` has in front: ids, and the image among them."""
+def _context(layout: Layout, marks: Marks, start: int, before: int) -> tuple[list[int], tuple[int, ...]]:
+    """What a window that begins at `start`, with so many images `before`, has in front: ids, and the image there."""
     prefix = [] if marks.begin is None else [marks.begin]
-    before = int((layout.ids[:start] == marks.image).sum())
     if not before or layout.ids[start] == marks.image:
         return prefix, ()
     return [*prefix, marks.image], (layout.images[before - 1],)
-
-
-def _images(layout: Layout, marks: Marks, start: int, stop: int) -> tuple[int, ...]:
-    """The images whose marks are between two places of the layout."""
-    before, within = (int((part == marks.image).sum()) for part in (layout.ids[:start], layout.ids[start:stop]))
-    return layout.images[before : before + within]

@@ -87,7 +87,21 @@ def test_a_mark_in_a_spelling_that_only_the_tokenizer_knows_is_no_image() -> Non
 
 def test_bytes_are_those_of_the_text_that_is_scored() -> None:
     assert laid_out([" né ", 0, "<image>"]).n_bytes == 3
-    assert laid_out(["\ud800"]).n_bytes == 1
+
+
+def test_what_has_no_utf_8_is_a_question_mark() -> None:
+    layout = laid_out(["a\ud800b"])
+    assert layout.targets().tolist() == encode("a?b")
+    assert layout.n_bytes == 3
+
+
+def test_many_paragraphs_and_many_marks_take_linear_time() -> None:
+    # Each takes minutes where it is quadratic; the limit of pytest-timeout is what fails.
+    nodes: list[Node] = [TextNode("x" * 100) for _ in range(200_000)]
+    (text,) = pieces(nodes, [])
+    assert isinstance(text, str) and len(text) == 200_000 * 102 - 2
+    nested = "<im" * 200_000 + "<image>" + "age>" * 200_000
+    assert IMAGE not in without_literals(nested, LITERALS)
 
 
 def image(src: str, reason: str | None = None) -> ImageNode:

@@ -68,6 +68,11 @@ def test_bytes_that_are_no_whole_image_are_none(content: bytes) -> None:
     assert picture(content, 16) is None
 
 
+@pytest.mark.parametrize("kind", ["PPM", "TGA", "ICO"])
+def test_formats_that_are_not_fetched_are_not_opened(kind: str) -> None:
+    assert picture(file(32, 32, kind), 16) is None
+
+
 def test_an_image_of_too_many_pixels_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     content = file(100, 100)
     assert picture(content, 16) is not None

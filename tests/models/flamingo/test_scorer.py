@@ -154,6 +154,18 @@ def test_two_files_with_the_same_bytes_are_one_picture_and_each_is_asked_for_onc
     assert source.asked == {"image:1": 1, "image:01": 1}
 
 
+def test_images_beyond_the_limit_are_as_if_not_to_be_had() -> None:
+    many, few = document("image:1", A, "image:2", B, "image:3", C), document("image:1", A, "image:2", B, C)
+    source = Pictures()
+    found = scores(many, images=source, max_images=2)[0]
+    same(found, scores(few)[0])
+    assert found["images_seen"] == 2 and "image:3" not in source.asked
+
+
+def test_text_that_has_no_utf_8_is_scored_too() -> None:
+    assert scores(document("a lone \ud800 surrogate"))[0]["flamingo_loss"] is not None
+
+
 def test_a_document_longer_than_the_model_is_scored_whole() -> None:
     long = document(*[f"{A} {B} {C}"] * 3, "image:1", *[f"{C} {B}"] * 3)
     whole, cut = scores(long, positions=2048)[0], scores(long, positions=128)[0]
