@@ -22,7 +22,7 @@ DOCUMENTS: dict[str, list[Piece]] = {
     "consecutive images": [A, 0, 1, B, 2, C],
     "no image": [A + B + C],
     "one word": ["ferry"],
-    "an image twice": [0, A, 0, B],
+    "an image twice, and not in order": [2, A, 0, B, 2, C],
     "literal marks": [0, "before <image> and <|endofchunk|> after </s>", 1, A],
 }
 WITHOUT_TEXT: dict[str, list[Piece]] = {"images only": [0, 1], "nothing": [], "white space": [" \n", 0, "<image>"]}
