@@ -33,7 +33,7 @@ def test_it_prints_a_row_for_each_way_to_batch(
     pytest.importorskip("torch")
     pytest.importorskip("einops_exts")
     sizes = ["--shape", "tiny", "--device", "cpu", "--documents", "3", "--batch-tokens", "2048", "4096"]
-    monkeypatch.setattr(sys, "argv", ["scoring", *sizes, "a.warc.gz"])
+    monkeypatch.setattr(sys, "argv", ["scoring", "a.warc.gz", *sizes])
     scoring.main()
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("batches of")]
     assert len(rows) == 4 and all("documents/s" in row and row.endswith("% waiting") for row in rows)
