@@ -59,13 +59,15 @@ $(VENV)/.installed-%: setup.py constraints.txt $(wildcard filters/*.c models/*.c
 	@touch $@
 
 # Exact versions that install together: the newest that pip finds for everything at once, in an empty environment.
+# torch, and what it brings for CUDA, is left open: each machine has its own build.
 constraints:
 	rm -rf build/constraints
 	$(PYTHON) -m venv build/constraints
 	build/constraints/bin/pip install --quiet --upgrade pip
-	build/constraints/bin/pip install --quiet '.[all,bench,dev]'
+	build/constraints/bin/pip install --quiet '.[all,bench,dev,flamingo]'
 	( echo '# Exact versions that install together on Python 3.11. Made by: make constraints'; \
-	  build/constraints/bin/pip freeze --all --exclude pip --exclude obelics-pipeline ) > constraints.new
+	  build/constraints/bin/pip freeze --all --exclude pip --exclude obelics-pipeline | \
+	  grep -vE '^(torch|torchvision|triton|nvidia-|cuda-)' ) > constraints.new
 	mv constraints.new constraints.txt
 	rm -rf build/constraints
 

@@ -46,6 +46,19 @@ EXTRAS = {
     "fit": ["lightgbm>=4.3"],
 }
 EXTRAS["all"] = [requirement for extra in EXTRAS.values() for requirement in extra]
+# Not in `all`: torch is for each machine to choose, and open_flamingo, which pins torch 2.0.1, can only be installed
+# with --no-deps. docs/flamingo.md says how.
+EXTRAS["flamingo"] = [
+    "einops>=0.7",
+    "einops-exts>=0.0.4",
+    "huggingface-hub>=0.23",
+    "open_clip_torch>=2.23",  # before it, patch tokens are the old ones and need no switch
+    "pillow>=10.3",
+    "safetensors>=0.4",
+    "torch>=2.6",  # the first whose weights_only unpickler is the default, and closed CVE-2025-32434
+    "torchvision>=0.21",
+    "transformers>=4.57",
+]
 EXTRAS["demo"] = EXTRAS["images"] + EXTRAS["datasets"]  # what `make demo` installs
 EXTRAS["bench"] = ["datasketch>=1.6", "rensa>=0.5", "readability-lxml>=0.9", "trafilatura>=2.0"]
 EXTRAS["dev"] = [

@@ -8,10 +8,24 @@ import pytest
 
 # Each costs from a tenth of a second to several, or is not in the base install.
 HEAVY = (
+    *("open_clip", "open_flamingo", "huggingface_hub"),
     *("torch", "ray", "apache_beam", "streamlit", "transformers", "img2dataset", "PIL", "cv2", "datasets", "pandas"),
     *("webdataset", "duckdb", "pyarrow", "numpy", "fsspec", "aiohttp", "selectolax", "fastwarc", "resiliparse"),
 )
-EXTRAS = ("img2dataset", "PIL", "protego", "datasets", "s3fs", "gcsfs", "cv2", "pandas", "torch", "ray", "apache_beam")
+EXTRAS = (
+    "img2dataset",
+    "transformers",
+    "PIL",
+    "protego",
+    "datasets",
+    "s3fs",
+    "gcsfs",
+    "cv2",
+    "pandas",
+    "torch",
+    "ray",
+    "apache_beam",
+)
 
 
 def loaded_after(code: str) -> set[str]:
@@ -33,7 +47,11 @@ def test_the_command_line_loads_nothing_heavy() -> None:
         "obelics_pipeline.extract.stage",
         "filters",
         "models",
+        "models.farm.detector",
+        "models.flamingo.loading",
+        "models.flamingo.scorer",
         "obelics_pipeline.fetch",
+        "obelics_pipeline.fit.farm.command",
         "obelics_pipeline.score.command",
     ],
 )
