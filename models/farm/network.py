@@ -117,7 +117,8 @@ class Network:
         near = before[np.minimum(places + NEAR + 1, len(topic))] - before[np.maximum(places - NEAR, 0)]
         document = topic * before[-1] * TOPIC_GAIN / (ONE * len(topic))
         nearby = topic * near * TOPIC_GAIN / (ONE * (2 * NEAR + 1))
-        return np.clip(np.rint(np.hstack([document, nearby])), -LIMIT, LIMIT).astype(np.float32)
+        agreement: NDArray[np.float64] = np.rint(np.hstack([document, nearby]))
+        return agreement.clip(-LIMIT, LIMIT).astype(np.float32)
 
 
 def _taps(values: NDArray[np.generic], layer: int) -> NDArray[np.float32]:
@@ -131,7 +132,7 @@ def _taps(values: NDArray[np.generic], layer: int) -> NDArray[np.float32]:
 
 def _activated(inputs: NDArray[np.float32], weights: NDArray[np.int8], bias: NDArray[np.int32]) -> NDArray[np.float32]:
     """The sums, rounded to activations from 0 to `ONE`."""
-    sums = inputs @ weights.astype(np.float32)
+    sums: NDArray[np.float32] = inputs @ weights.astype(np.float32)
     sums += bias + WEIGHT_ONE // 2
     sums *= 1 / WEIGHT_ONE
     np.floor(sums, out=sums)

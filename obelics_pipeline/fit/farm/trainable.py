@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -28,7 +29,7 @@ CHANNELS, TOPICS, HIDDEN = 64, 32, 128  # with 24,000 words: 2.6 MB, and 3 ms of
 _RARE = (-2.0, -2.0, 0.0)  # log odds to begin with: few words are replaced, half of the texts are generated
 
 
-class TrainableNetwork(nn.Module):
+class TrainableNetwork(nn.Module):  # type: ignore[misc]  # PyTorch may be missing where types are checked
     """As `Network`, with a batch of documents at a time."""
 
     def __init__(self, words: int) -> None:
@@ -76,10 +77,11 @@ class TrainableNetwork(nn.Module):
         layers = {name: getattr(self, name) for name in ("first", "second", "third", "output")}
         biases = {f"{name}_bias": getattr(self, f"{name}_bias") for name in layers}
         biases["output_bias"] = biases["output_bias"] / OUTPUT_GAIN
-        arrays = {name: _whole(values, ONE) for name, values in tables.items()}
-        arrays |= {name: _whole(values, WEIGHT_ONE) for name, values in layers.items()}
-        arrays |= {name: _whole_bias(values) for name, values in biases.items()}
-        return Network.of(arrays)
+        return Network.of(
+            {name: _whole(values, ONE) for name, values in tables.items()}
+            | {name: _whole(values, WEIGHT_ONE) for name, values in layers.items()}
+            | {name: _whole_bias(values) for name, values in biases.items()}
+        )
 
 
 def _table(rows: int, channels: int, spread: float) -> nn.Embedding:
@@ -112,9 +114,11 @@ def _weights(values: Tensor) -> Tensor:
     return clamped + (torch.round(clamped * WEIGHT_ONE) / WEIGHT_ONE - clamped).detach()
 
 
-def _whole(values: Tensor, one: int) -> np.ndarray:
-    return torch.clamp(torch.round(values.detach() * one), -LIMIT, LIMIT).to(torch.int8).numpy()
+def _whole(values: Tensor, one: int) -> NDArray[np.int8]:
+    found: NDArray[np.int8] = torch.clamp(torch.round(values.detach() * one), -LIMIT, LIMIT).to(torch.int8).numpy()
+    return found
 
 
-def _whole_bias(values: Tensor) -> np.ndarray:
-    return torch.round(values.detach() * (ONE * WEIGHT_ONE)).to(torch.int32).numpy()
+def _whole_bias(values: Tensor) -> NDArray[np.int32]:
+    found: NDArray[np.int32] = torch.round(values.detach() * (ONE * WEIGHT_ONE)).to(torch.int32).numpy()
+    return found

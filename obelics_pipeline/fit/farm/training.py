@@ -53,7 +53,7 @@ def train(families: Families, vocabulary: Vocabulary, steps: int, threads: int, 
         each = functional.binary_cross_entropy_with_logits(found, labels, reduction="none") * there[..., None]
         by_head = each.sum((0, 1)) / there.sum()
         optimizer.zero_grad()
-        (by_head * torch.tensor(_HEAD_WEIGHTS)).sum().backward()  # type: ignore[no-untyped-call]
+        (by_head * torch.tensor(_HEAD_WEIGHTS)).sum().backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()
         losses += by_head.detach().numpy() / _TOLD_EVERY
@@ -61,7 +61,8 @@ def train(families: Families, vocabulary: Vocabulary, steps: int, threads: int, 
             told = ", ".join(f"{head} {loss:.4f}" for head, loss in zip(HEADS, losses, strict=True))
             say(f"step {step + 1} of {steps}: loss {told}")
             losses[:] = 0
-    return network.eval()
+    network.eval()
+    return network
 
 
 def _batches(families: Families, vocabulary: Vocabulary, steps: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
