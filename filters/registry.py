@@ -24,6 +24,7 @@ from filters.stopword_ratio import StopwordRatio
 from filters.text import Text
 from filters.word_count import WordCount
 from filters.word_repetition_ratio import WordRepetitionRatio
+from filters.worse_than_unigram_ratio import WorseThanUnigramRatio
 from obelics_pipeline.errors import UserError
 
 GROUP = "obelics_pipeline.filters"  # the entry point group: name = "package.module:factory"
@@ -51,6 +52,7 @@ BUILT_IN: dict[str, Callable[..., Filter]] = {
         CommonWordRatio,
         LanguageScore,
         Perplexity,
+        WorseThanUnigramRatio,
         SpamWordRatio,
         ImageCount,
         MainContentConfidence,
@@ -130,11 +132,15 @@ def _check_options(name: str, factory: Callable[..., Filter], options: Mapping[s
             raise UserError(f"filter {name}: option {parameter.name} is missing; {hint}")
 
 
+_KENLM_HINT = (
+    "give options.folder: a folder with en.arpa.bin and en.sp.model (made by obelics fit kenlm, or edugp/kenlm's by "
+    "obelics download), or folder: null to go without"
+)
 HINTS = {
     "common_word_ratio": "give options.paths: {en: words.txt}, common words by language (docs/filters.md says how to "
     "make a list), or paths: null to go without",
-    "perplexity": "give options.folder: a folder with en.arpa.bin and en.sp.model (huggingface.co/edugp/kenlm has "
-    "them), or folder: null to go without",
+    "perplexity": _KENLM_HINT,
+    "worse_than_unigram_ratio": _KENLM_HINT,
 }
 
 

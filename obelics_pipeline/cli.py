@@ -164,6 +164,28 @@ def _add_fit(commands: argparse._SubParsersAction[_Parser]) -> None:
     main_content.add_argument("--folds", type=_positive, default=5, metavar="N", help="to measure with (default: 5)")
     main_content.add_argument("--workers", type=_positive, metavar="N", help="processes (default: one per CPU core)")
     main_content.set_defaults(command=_fit_main_content)
+    _add_fit_kenlm(models)
+
+
+def _add_fit_kenlm(models: argparse._SubParsersAction[_Parser]) -> None:
+    kenlm = models.add_parser("kenlm", help="the language model of the filter perplexity, from a corpus of texts")
+    kenlm.add_argument(
+        "--input", nargs="+", required=True, metavar="CORPUS",
+        help='lines {"text": …} (.jsonl, .jsonl.gz), or Parquet with the OBELICS columns',
+    )  # fmt: skip
+    kenlm.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="what options.folder then names")
+    kenlm.add_argument("--language", default="en", metavar="CODE", help="of the corpus (default: en)")
+    kenlm.add_argument("--order", type=_positive, default=5, metavar="N", help="longest n-gram, 2 to 6 (default: 5)")
+    kenlm.add_argument(
+        "--pieces", type=_positive, default=32_000, metavar="N", help="of SentencePiece, at most (32000)"
+    )
+    kenlm.add_argument(
+        "--prune", type=int, nargs="+", default=[0], metavar="N",
+        help="leave n-grams out that were seen so often or less, by length from 1 (default: 0, none)",
+    )  # fmt: skip
+    kenlm.add_argument("--memory", default="2G", metavar="SIZE", help="for sorting; changes no byte (default: 2G)")
+    kenlm.add_argument("--programs", type=Path, metavar="FOLDER", help="of lmplz and build_binary (default: the PATH)")
+    kenlm.set_defaults(command=_fit_kenlm)
 
 
 def _positive(text: str) -> int:
@@ -281,6 +303,20 @@ def _fit_main_content(arguments: argparse.Namespace) -> int:
         folds=arguments.folds,
         workers=arguments.workers or os.cpu_count() or 1,
         say=partial(print, flush=True),
+    )
+    return 0
+
+
+def _fit_kenlm(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.kenlm import KenlmSettings, fit_kenlm
+
+    fit_kenlm(
+        arguments.input,
+        arguments.output,
+        KenlmSettings(arguments.language, arguments.order, arguments.pieces, tuple(arguments.prune)),
+        partial(print, flush=True),
+        memory=arguments.memory,
+        programs=arguments.programs,
     )
     return 0
 
