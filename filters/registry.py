@@ -18,6 +18,7 @@ from filters.language_score import LanguageScore
 from filters.main_content_confidence import MainContentConfidence
 from filters.perplexity import Perplexity
 from filters.punctuation_ratio import PunctuationRatio
+from filters.quality_score import QualityScore
 from filters.spam_word_ratio import SpamWordRatio
 from filters.special_character_ratio import SpecialCharacterRatio
 from filters.stopword_ratio import StopwordRatio
@@ -53,6 +54,7 @@ BUILT_IN: dict[str, Callable[..., Filter]] = {
         LanguageScore,
         Perplexity,
         WorseThanUnigramRatio,
+        QualityScore,
         SpamWordRatio,
         ImageCount,
         MainContentConfidence,
@@ -140,6 +142,7 @@ HINTS = {
     "common_word_ratio": "give options.paths: {en: words.txt}, common words by language (docs/filters.md says how to "
     "make a list), or paths: null to go without",
     "perplexity": _KENLM_HINT,
+    "quality_score": "give options.model: a file made by obelics fit classifier, or model: null to go without",
     "worse_than_unigram_ratio": _KENLM_HINT,
 }
 

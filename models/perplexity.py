@@ -38,7 +38,7 @@ class PerplexityModel:
 
     @classmethod
     def load(cls, arpa: Path, asking: str = "perplexity") -> PerplexityModel:
-        """The model of a KenLM file, binary or ARPA text, and of the SentencePiece file beside it. Raises `UserError`."""
+        """That of a KenLM file, binary or ARPA text, with the SentencePiece file beside it. Raises `UserError`."""
         states = [file.stat() if file.is_file() else None for file in (arpa, _pieces_file(arpa))]
         key = tuple((state.st_ino, state.st_size, state.st_mtime_ns) if state else None for state in states)
         try:

@@ -165,6 +165,16 @@ def _add_fit(commands: argparse._SubParsersAction[_Parser]) -> None:
     main_content.add_argument("--workers", type=_positive, metavar="N", help="processes (default: one per CPU core)")
     main_content.set_defaults(command=_fit_main_content)
     _add_fit_kenlm(models)
+    _add_fit_classifier(models)
+
+
+def _add_fit_classifier(models: argparse._SubParsersAction[_Parser]) -> None:
+    classifier = models.add_parser("classifier", help="the model of the filter quality_score, from texts of two kinds")
+    corpus = 'lines {"text": …, "source"?: …} (.jsonl, .jsonl.gz), or Parquet with the OBELICS columns'
+    classifier.add_argument("--positive", nargs="+", required=True, metavar="FILE", help=f"texts as wanted: {corpus}")
+    classifier.add_argument("--negative", nargs="+", required=True, metavar="FILE", help="texts of the other kind")
+    classifier.add_argument("--output", type=Path, required=True, metavar="MODEL.ftz", help="what options.model names")
+    classifier.set_defaults(command=_fit_classifier)
 
 
 def _add_fit_kenlm(models: argparse._SubParsersAction[_Parser]) -> None:
@@ -318,6 +328,13 @@ def _fit_kenlm(arguments: argparse.Namespace) -> int:
         memory=arguments.memory,
         programs=arguments.programs,
     )
+    return 0
+
+
+def _fit_classifier(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.classifier import fit_classifier
+
+    fit_classifier(arguments.positive, arguments.negative, arguments.output, partial(print, flush=True))
     return 0
 
 
