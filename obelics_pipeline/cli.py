@@ -174,6 +174,10 @@ def _add_fit_classifier(models: argparse._SubParsersAction[_Parser]) -> None:
     classifier.add_argument("--positive", nargs="+", required=True, metavar="FILE", help=f"texts as wanted: {corpus}")
     classifier.add_argument("--negative", nargs="+", required=True, metavar="FILE", help="texts of the other kind")
     classifier.add_argument("--output", type=Path, required=True, metavar="MODEL.ftz", help="what options.model names")
+    classifier.add_argument(
+        "--features", type=_positive, default=50_000, metavar="N",
+        help="words and pairs of words that are kept: decides the size (default: 50000)",
+    )  # fmt: skip
     classifier.set_defaults(command=_fit_classifier)
 
 
@@ -334,7 +338,8 @@ def _fit_kenlm(arguments: argparse.Namespace) -> int:
 def _fit_classifier(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.fit.classifier import fit_classifier
 
-    fit_classifier(arguments.positive, arguments.negative, arguments.output, partial(print, flush=True))
+    say = partial(print, flush=True)
+    fit_classifier(arguments.positive, arguments.negative, arguments.output, say, arguments.features)
     return 0
 
 

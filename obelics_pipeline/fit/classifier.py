@@ -21,20 +21,25 @@ from obelics_pipeline.fit.separation import Scored, separate, table
 from obelics_pipeline.fit.texts import TextFile, text_files
 from obelics_pipeline.storage import TEMPORARY, file_sha256
 
-# fastText's tutorial settings for classifying text (bigrams, softmax, 0.5), in a size whose quantized file is a few MB.
-_TRAINING = {"lr": 0.5, "epoch": 5, "dim": 32, "wordNgrams": 2, "minCount": 2, "bucket": 2**18, "loss": "softmax"}
+# fastText's tutorial settings for classifying text: bigrams, softmax, 0.5. A short vector will do for two labels.
+_TRAINING = {"lr": 0.5, "epoch": 5, "dim": 16, "wordNgrams": 2, "minCount": 2, "bucket": 2**18, "loss": "softmax"}
 _REPEATABLE = {"thread": 1, "seed": 1, "verbose": 0}  # threads race for the weights: one gives the same bytes
-_QUANTIZING = {"cutoff": 100_000, "retrain": True, "qnorm": True, "thread": 1, "verbose": 0}
+_QUANTIZING = {"retrain": True, "qnorm": True, "thread": 1, "verbose": 0}
+FEWEST = 256  # words and pairs of words: fastText's quantizer has so many centroids
 
 Say = Callable[[str], None]
 
 
-def fit_classifier(positive: Sequence[str], negative: Sequence[str], output: Path, say: Say) -> None:
+def fit_classifier(
+    positive: Sequence[str], negative: Sequence[str], output: Path, say: Say, features: int = 50_000
+) -> None:
     """Train on nine tenths of the texts, quantize, measure on the rest, and write the model and a record beside it.
 
-    Raises UserError, in one line, for what a person can mend.
+    `features` is how many words and pairs of words the model keeps: each costs it some 20 bytes. Raises UserError, in one line, for what a person can mend.
     """
     load_floret()
+    if features < FEWEST:
+        raise UserError(f"--features {features}: valid are {FEWEST} and more")
     if output.suffix != ".ftz":
         raise UserError(f"--output {output}: the model is quantized, and its name ends in .ftz")
     if not output.parent.is_dir():
@@ -42,12 +47,12 @@ def fit_classifier(positive: Sequence[str], negative: Sequence[str], output: Pat
     files = {POSITIVE: text_files(positive), NEGATIVE: text_files(negative)}
     try:
         with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=output.parent) as scratch:
-            _fit(files, output, say, Path(scratch))
+            _fit(files, output, say, features, Path(scratch))
     except OSError as error:
         raise UserError(f"{error.filename or output}: {error.strerror or error}") from None
 
 
-def _fit(files: Mapping[str, Sequence[TextFile]], output: Path, say: Say, scratch: Path) -> None:
+def _fit(files: Mapping[str, Sequence[TextFile]], output: Path, say: Say, features: int, scratch: Path) -> None:
     buckets, draft = scratch / "lines", scratch / output.name
     buckets.mkdir()
     lines = Lines.deal(files, buckets)
@@ -57,13 +62,13 @@ def _fit(files: Mapping[str, Sequence[TextFile]], output: Path, say: Say, scratc
     if lines.both or lines.again:
         say(f"left out: {lines.both:,} texts that are of both labels, {lines.again:,} that were there before")
     lines.write_training(scratch / "training.txt")
-    draft.write_bytes(_trained(scratch / "training.txt", scratch / "model"))
+    draft.write_bytes(_trained(scratch / "training.txt", scratch / "model", features))
     found = separate(_scored(lines, QualityClassifier.load(str(draft))))
     for line in table(found) if found else ["nothing of one of the labels is held out: too few texts to measure"]:
         say(line)
     record = {
         "model": "fastText classifier of documents",
-        "settings": _TRAINING | _REPEATABLE | {"quantized": _QUANTIZING},
+        "settings": _TRAINING | _REPEATABLE | {"quantized": {"cutoff": features, **_QUANTIZING}},
         "input": {label: [file.account() for file in of_label] for label, of_label in files.items()},
         "texts": dict(sorted(lines.counts.items())),
         "of_both_labels": lines.both,
@@ -80,11 +85,11 @@ def _fit(files: Mapping[str, Sequence[TextFile]], output: Path, say: Say, scratc
     say(f"wrote {output}: {record['bytes']:,} bytes, and {output.with_suffix('.json').name} beside it")
 
 
-def _trained(training: Path, saved: Path) -> bytes:
+def _trained(training: Path, saved: Path, features: int) -> bytes:
     """The quantized model, as the file that fastText reads."""
     try:
         model = load_floret().train_supervised(str(training), **_TRAINING, **_REPEATABLE)
-        model.quantize(str(training), **_QUANTIZING)
+        model.quantize(str(training), cutoff=features, **_QUANTIZING)
         model.save_model(str(saved))
         return to_fasttext(saved.read_bytes())
     except (RuntimeError, ValueError) as error:

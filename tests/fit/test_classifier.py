@@ -27,11 +27,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return positive, write_rows(folder / "negative.jsonl", [spam(seed) for seed in range(120)])
 
 
-def fit(files: tuple[Path, Path], output: Path) -> int:
+def fit(files: tuple[Path, Path], output: Path, *more: str) -> int:
     """The command, as a person gives it."""
-    return main(
-        ["fit", "classifier", "--positive", str(files[0]), "--negative", str(files[1]), "--output", str(output)]
-    )
+    given = ["--positive", str(files[0]), "--negative", str(files[1]), "--output", str(output), *more]
+    return main(["fit", "classifier", "--features", "300", *given])
 
 
 def refused(capsys: pytest.CaptureFixture[str], code: int) -> str:
@@ -71,7 +70,7 @@ def test_the_file_says_what_floret_says_of_its_own(files: tuple[Path, Path], mod
     kinds = (("positive", text), ("negative", spam))
     lines.write_text("".join(f"__label__{k} {line_of(made(s))}\n" for s in range(50) for k, made in kinds), "utf-8")
     theirs = room.load_floret().train_supervised(str(lines), **room._TRAINING, **room._REPEATABLE)
-    theirs.quantize(str(lines), **room._QUANTIZING)
+    theirs.quantize(str(lines), cutoff=300, **room._QUANTIZING)
     theirs.save_model(str(tmp_path / "theirs"))
     (tmp_path / "ours.ftz").write_bytes(room.to_fasttext((tmp_path / "theirs").read_bytes()))
     ours = QualityClassifier.load(str(tmp_path / "ours.ftz"))
@@ -129,3 +128,15 @@ def test_a_place_that_cannot_take_the_model_is_refused_before_work(
     files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], output: str, said: str
 ) -> None:
     assert said in refused(capsys, fit(files, tmp_path / output))
+
+
+def test_too_few_features_are_refused(
+    files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = refused(capsys, fit(files, tmp_path / "quality.ftz", "--features", "10"))
+    assert said == "obelics: --features 10: valid are 256 and more"
+
+
+def test_fewer_features_are_a_smaller_file(files: tuple[Path, Path], model: Path, tmp_path: Path) -> None:
+    assert fit(files, tmp_path / "quality.ftz", "--features", "3000") == 0
+    assert (tmp_path / "quality.ftz").stat().st_size > model.stat().st_size + 2000 * 8
