@@ -52,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_export(commands)
     _add_explain(commands)
     _add_fit(commands)
+    _add_download(commands)
     return parser
 
 
@@ -202,6 +203,15 @@ def _add_fit_kenlm(models: argparse._SubParsersAction[_Parser]) -> None:
     kenlm.set_defaults(command=_fit_kenlm)
 
 
+def _add_download(commands: argparse._SubParsersAction[_Parser]) -> None:
+    download = commands.add_parser("download", help="fetch a language model for the filter perplexity from its hub")
+    download.add_argument("name", metavar="OWNER/REPOSITORY/FOLDER", help="such as edugp/kenlm/wikipedia")
+    download.add_argument("--language", nargs="+", required=True, metavar="CODE", help="such as en de; GB each")
+    download.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="what options.folder then names")
+    download.add_argument("--revision", default="main", metavar="NAME", help="a commit, for ever the same (main)")
+    download.set_defaults(command=_download)
+
+
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -340,6 +350,14 @@ def _fit_classifier(arguments: argparse.Namespace) -> int:
 
     say = partial(print, flush=True)
     fit_classifier(arguments.positive, arguments.negative, arguments.output, say, arguments.features)
+    return 0
+
+
+def _download(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.published import download_kenlm
+
+    say = partial(print, flush=True)
+    download_kenlm(arguments.name, arguments.language, arguments.output, arguments.revision, say)
     return 0
 
 

@@ -35,7 +35,8 @@ def fit_classifier(
 ) -> None:
     """Train on nine tenths of the texts, quantize, measure on the rest, and write the model and a record beside it.
 
-    `features` is how many words and pairs of words the model keeps: each costs it some 20 bytes. Raises UserError, in one line, for what a person can mend.
+    `features` is how many words and pairs of words the model keeps. Raises UserError, in one line, for what a person
+    can mend.
     """
     load_floret()
     if features < FEWEST:
