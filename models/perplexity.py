@@ -60,9 +60,12 @@ class PerplexityModel:
         pieces = self._pieces_of(normalized)
         if not pieces:
             return 0.0
-        scores = self._kenlm.full_scores(" ".join(pieces), bos=True, eos=False)
-        worse = sum(score[0] < self._unigram_of(piece) for score, piece in zip(scores, pieces, strict=True))
-        return float(worse / len(pieces))
+        known, worse = self._unigram, 0
+        for score, piece in zip(self._kenlm.full_scores(" ".join(pieces), bos=True, eos=False), pieces, strict=True):
+            alone = known.get(piece)
+            if score[0] < (self._unigram_of(piece) if alone is None else alone):
+                worse += 1
+        return worse / len(pieces)
 
     def _pieces_of(self, normalized: str) -> list[str]:
         """The pieces of a text; those of the last one are kept, for a text is measured by several filters in turn."""
@@ -72,12 +75,10 @@ class PerplexityModel:
         return self._last[1]
 
     def _unigram_of(self, piece: str) -> float:
-        known = self._unigram.get(piece)
-        if known is None:
-            known = float(next(iter(self._kenlm.full_scores(piece, bos=False, eos=False)))[0])
-            if piece in self._kenlm:  # others are without end
-                self._unigram[piece] = known
-        return known
+        alone = float(next(iter(self._kenlm.full_scores(piece, bos=False, eos=False)))[0])
+        if piece in self._kenlm:  # others are without end
+            self._unigram[piece] = alone
+        return alone
 
 
 @cache

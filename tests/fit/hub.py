@@ -1,6 +1,7 @@
 """A hub on loopback that answers as far as `hf_hub_download` asks.
 
-Large files are behind a redirect to another host, small ones come at once. Large files carry their sha256 as X-Linked-Etag, small ones git's sum of a blob as ETag; both the commit.
+Large files are behind a redirect to another host, small ones come at once. Large files carry their sha256 as
+X-Linked-Etag, small ones git's sum of a blob as ETag; both the commit.
 """
 
 import hashlib
