@@ -13,7 +13,7 @@ from models.quality_classifier import PREFIX, line_of
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.fit.texts import TextFile
 
-BUCKETS = 256  # files that lines are dealt to by their hash: one at a time is sorted in memory
+BUCKETS = 64  # files that lines are dealt to by their hash: one at a time is sorted in memory
 HELD_OUT = 10  # one of so many lines is never trained on
 
 
@@ -45,14 +45,16 @@ class Lines:
     def deal(cls, files: Mapping[str, Sequence[TextFile]], folder: Path) -> Lines:
         """Read the texts of each label. Raises UserError where a file cannot be read, or a label has no text."""
         lines = cls(folder)
-        buckets = [(folder / f"{number:02x}.jsonl").open("x", encoding="utf-8") for number in range(BUCKETS)]
+        buckets = [(folder / f"{number:02}.jsonl").open("x", encoding="utf-8") for number in range(BUCKETS)]
         try:
             for label, of_label in files.items():
                 for file in of_label:
                     for found in file.texts():
                         if line := line_of(found.text):
                             key = hashlib.sha256(line.encode()).hexdigest()
-                            buckets[int(key[:2], 16)].write(json.dumps([key, label, found.source, line]) + "\n")
+                            buckets[int(key[:2], 16) % BUCKETS].write(
+                                json.dumps([key, label, found.source, line]) + "\n"
+                            )
         finally:
             for bucket in buckets:
                 bucket.close()
