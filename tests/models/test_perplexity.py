@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from models.perplexity import PerplexityModel
@@ -58,6 +58,7 @@ def test_texts_measured_in_turn_do_not_mix(model: PerplexityModel) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=())))
+@example("a \ud800 b")
 def test_any_string_is_answered(model: PerplexityModel, text: str) -> None:
     assert model.perplexity(text) >= 1.0
     assert 0.0 <= model.worse_than_unigram_ratio(text) <= 1.0

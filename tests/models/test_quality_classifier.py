@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from filters import Text, build
@@ -21,6 +21,7 @@ def test_what_fasttext_reads_as_its_own_is_no_more() -> None:
 
 
 @given(st.text(st.characters(exclude_categories=())))
+@example("a \ud800 b")
 def test_a_line_is_what_it_was_when_it_is_made_again(text: str) -> None:
     line = line_of(text)
     assert line_of(line) == line
@@ -29,6 +30,7 @@ def test_a_line_is_what_it_was_when_it_is_made_again(text: str) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=())))
+@example("a \ud800 b")
 def test_any_string_is_answered(text: str) -> None:
     probability = QualityClassifier.load(str(model_path(BUNDLED)), "en").probability(text)
     assert probability is None or 0.0 <= probability <= 1.0
