@@ -38,12 +38,12 @@ BASE = [
 EXTRAS = {
     "images": ["imagehash>=4.3", "img2dataset>=1.45", "pillow>=10.3", "protego>=0.3"],
     "datasets": ["datasets>=2.18"],
-    "models": ["kenlm>=0.2", "sentencepiece>=0.2"],
+    "models": ["huggingface_hub>=0.34", "kenlm>=0.2", "sentencepiece>=0.2"],
     "s3": ["s3fs>=2024.12"],  # the first that creates an object only where there is none
     "gs": ["gcsfs>=2024.12"],  # the same
     "ray": ["ray[data]>=2.50,<2.64"],
     "beam": ["apache-beam>=2.70", "protobuf>=5.0"],
-    "fit": ["lightgbm>=4.3"],
+    "fit": ["floret>=0.10,<0.11", "lightgbm>=4.3"],
 }
 EXTRAS["all"] = [requirement for extra in EXTRAS.values() for requirement in extra]
 # Not in `all`: torch is for each machine to choose, and open_flamingo, which pins torch 2.0.1, can only be installed
@@ -64,6 +64,7 @@ EXTRAS["bench"] = ["datasketch>=1.6", "rensa>=0.5", "readability-lxml>=0.9", "tr
 EXTRAS["dev"] = [
     *EXTRAS["demo"],
     *EXTRAS["fit"],
+    *EXTRAS["models"],
     *EXTRAS["ray"],
     *EXTRAS["beam"],
     *EXTRAS["s3"],

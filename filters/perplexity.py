@@ -8,15 +8,15 @@ from pydantic.dataclasses import dataclass
 from filters.kenlm_text import normalized
 from filters.options import STRICT
 from filters.text import Text
-from models.perplexity import PerplexityModel, arpa_files, pieces_file
+from models.perplexity import PerplexityModel, model_files
 
 
 @dataclass(frozen=True, config=STRICT)
 class Perplexity:
     """Perplexity under a KenLM model of SentencePiece pieces (reference statistic 10; the paper keeps up to 1500).
 
-    `folder` holds `<language>.arpa.bin` and `<language>.sp.model`, as the models of `edugp/kenlm` are named. It must be
-    given; an explicit `folder: null` says that there is none, and nothing is measured.
+    `folder` holds `<language>.arpa.bin` and `<language>.sp.model`, as `obelics fit kenlm` writes them and `edugp/kenlm`
+    names them. It must be given; an explicit `folder: null` says that there is none, and nothing is measured.
     """
 
     name: ClassVar[str] = "perplexity"
@@ -28,12 +28,11 @@ class Perplexity:
     @cached_property
     def models(self) -> dict[str, PerplexityModel]:
         """The models of the folder, by language."""
-        return PerplexityModel.load_folder(self.folder) if self.folder else {}
+        return PerplexityModel.load_folder(self.folder, self.name) if self.folder else {}
 
     def files(self) -> list[str]:
         """The files that the scores depend on."""
-        arpa = arpa_files(self.folder) if self.folder else []
-        return [str(path) for file in arpa for path in (file, pieces_file(file))]
+        return model_files(self.folder, self.name) if self.folder else []
 
     @property
     def not_applied(self) -> str | None:

@@ -19,12 +19,14 @@ from filters.language_score import LanguageScore
 from filters.main_content_confidence import MainContentConfidence
 from filters.perplexity import Perplexity
 from filters.punctuation_ratio import PunctuationRatio
+from filters.quality_score import QualityScore
 from filters.spam_word_ratio import SpamWordRatio
 from filters.special_character_ratio import SpecialCharacterRatio
 from filters.stopword_ratio import StopwordRatio
 from filters.text import Text
 from filters.word_count import WordCount
 from filters.word_repetition_ratio import WordRepetitionRatio
+from filters.worse_than_unigram_ratio import WorseThanUnigramRatio
 from obelics_pipeline.errors import UserError
 
 GROUP = "obelics_pipeline.filters"  # the entry point group: name = "package.module:factory"
@@ -52,6 +54,8 @@ BUILT_IN: dict[str, Callable[..., Filter]] = {
         CommonWordRatio,
         LanguageScore,
         Perplexity,
+        WorseThanUnigramRatio,
+        QualityScore,
         SpamWordRatio,
         ImageCount,
         MainContentConfidence,
@@ -132,11 +136,16 @@ def _check_options(name: str, factory: Callable[..., Filter], options: Mapping[s
             raise UserError(f"filter {name}: option {parameter.name} is missing; {hint}")
 
 
+_KENLM_HINT = (
+    "give options.folder: a folder with en.arpa.bin and en.sp.model (made by obelics fit kenlm, or edugp/kenlm's by "
+    "obelics download), or folder: null to go without"
+)
 HINTS = {
     "common_word_ratio": "give options.paths: {en: words.txt}, common words by language (docs/filters.md says how to "
     "make a list), or paths: null to go without",
-    "perplexity": "give options.folder: a folder with en.arpa.bin and en.sp.model (huggingface.co/edugp/kenlm has "
-    "them), or folder: null to go without",
+    "perplexity": _KENLM_HINT,
+    "quality_score": "give options.model: a file made by obelics fit classifier, or model: null to go without",
+    "worse_than_unigram_ratio": _KENLM_HINT,
 }
 
 

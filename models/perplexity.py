@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from obelics_pipeline.errors import UserError
+
+ARPA = ".arpa.bin"  # <language>.arpa.bin: the KenLM model; the names are those of edugp/kenlm
+PIECES = ".sp.model"  # <language>.sp.model: its SentencePiece model
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class PerplexityModel:
@@ -15,46 +22,96 @@ class PerplexityModel:
     def __init__(self, kenlm_model: Any, pieces: Any) -> None:
         self._kenlm = kenlm_model
         self._pieces = pieces
+        self._unigram: dict[
+            str, float
+        ] = {}  # log10 probability of a piece after nothing; only pieces of the vocabulary
+        self._last: tuple[str, list[str]] = ("", [])  # a text and its pieces
 
     @classmethod
-    def load_folder(cls, folder: str) -> dict[str, PerplexityModel]:
+    def load_folder(cls, folder: str, asking: str) -> dict[str, PerplexityModel]:
         """The models `<language>.arpa.bin` with `<language>.sp.model` of a folder, by language.
 
-        Raises `UserError` where there is none, or where the packages that read them are missing.
+        Each is loaded once per process, and mapped, so that processes share its memory. `asking` is the filter's name,
+        for the message. Raises `UserError` where there is none, or where the packages that read them are missing.
         """
-        return {file.name.removesuffix(".arpa.bin"): cls._load(file) for file in arpa_files(folder)}
+        return {file.name.removesuffix(ARPA): cls.load(file, asking) for file in _arpa_files(folder, asking)}
 
     @classmethod
-    def _load(cls, file: Path) -> PerplexityModel:
+    def load(cls, arpa: Path, asking: str = "perplexity") -> PerplexityModel:
+        """That of a KenLM file, binary or ARPA text, with the SentencePiece file beside it. Raises `UserError`."""
+        states = [file.stat() if file.is_file() else None for file in (arpa, _pieces_file(arpa))]
+        key = tuple((state.st_ino, state.st_size, state.st_mtime_ns) if state else None for state in states)
         try:
-            kenlm, sentencepiece = import_module("kenlm"), import_module("sentencepiece")
-        except ImportError as error:
-            raise UserError(f"filter perplexity: no module {error.name}; pip install kenlm sentencepiece") from None
-        try:
-            model = kenlm.Model(str(file))
-            return cls(model, sentencepiece.SentencePieceProcessor(model_file=str(pieces_file(file))))
-        except Exception as error:
-            reason = " ".join(str(error).split())
-            raise UserError(f"filter perplexity: {file} or {pieces_file(file)} cannot be read: {reason}") from None
+            return _loaded(str(arpa), key)
+        except UserError as error:
+            raise UserError(f"filter {asking}: {error}") from None
 
     def perplexity(self, normalized: str) -> float:
         """10 to the mean negative log10 probability of a piece, the end of the text counted; one decimal."""
-        pieces = self._pieces.encode(normalized, out_type=str)
+        pieces = self._pieces_of(normalized)
         log10_probability = self._kenlm.score(" ".join(pieces), bos=True, eos=True)
         return round(float(10.0 ** (-log10_probability / (len(pieces) + 1))), 1)
 
+    def worse_than_unigram_ratio(self, normalized: str) -> float:
+        """Share of the pieces whose probability after what stands before them is lower than that of the piece alone.
 
-def arpa_files(folder: str) -> list[Path]:
-    """The KenLM models of a folder, at least one. Raises `UserError` where there is none."""
-    files = sorted(Path(folder).expanduser().glob("*.arpa.bin"))
+        "Alone" is the model's own unigram: that piece after nothing. 0 for a text without pieces.
+        """
+        pieces = self._pieces_of(normalized)
+        if not pieces:
+            return 0.0
+        known, worse = self._unigram, 0
+        for score, piece in zip(self._kenlm.full_scores(" ".join(pieces), bos=True, eos=False), pieces, strict=True):
+            alone = known.get(piece)
+            if score[0] < (self._unigram_of(piece) if alone is None else alone):
+                worse += 1
+        return worse / len(pieces)
+
+    def _pieces_of(self, normalized: str) -> list[str]:
+        """The pieces of a text; those of the last one are kept, for a text is measured by several filters in turn."""
+        if self._last[0] != normalized:
+            found = self._pieces.encode(_SURROGATE.sub("\ufffd", normalized), out_type=str)
+            self._last = (normalized, found)
+        return self._last[1]
+
+    def _unigram_of(self, piece: str) -> float:
+        alone = float(next(iter(self._kenlm.full_scores(piece, bos=False, eos=False)))[0])
+        if piece in self._kenlm:  # others are without end
+            self._unigram[piece] = alone
+        return alone
+
+
+@cache
+def _loaded(arpa: str, state: object) -> PerplexityModel:
+    """`state` tells a file from another that took its place under the same path."""
+    try:
+        kenlm, sentencepiece = import_module("kenlm"), import_module("sentencepiece")
+    except ImportError as error:
+        raise UserError(f"no module {error.name}; pip install 'obelics-pipeline[models]'") from None
+    pieces = _pieces_file(Path(arpa))
+    try:
+        model = kenlm.Model(arpa)
+        return PerplexityModel(model, sentencepiece.SentencePieceProcessor(model_file=str(pieces)))
+    except Exception as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"{arpa} or {pieces} cannot be read: {reason}") from None
+
+
+def model_files(folder: str, asking: str) -> list[str]:
+    """Every file of the models of a folder. Raises `UserError` where there is none."""
+    return [str(path) for file in _arpa_files(folder, asking) for path in (file, _pieces_file(file))]
+
+
+def _arpa_files(folder: str, asking: str) -> list[Path]:
+    files = sorted(Path(folder).expanduser().glob(f"*{ARPA}"))
     if not files:
         raise UserError(
-            f"filter perplexity: no <language>.arpa.bin in {folder}; give options.folder a folder with en.arpa.bin and "
-            "en.sp.model (huggingface.co/edugp/kenlm has them), or null to go without"
+            f"filter {asking}: no <language>{ARPA} in {folder}; options.folder is a folder with en{ARPA} and "
+            f"en{PIECES}: make one with obelics fit kenlm, get edugp/kenlm's with obelics download, or say null to go "
+            "without"
         )
     return files
 
 
-def pieces_file(arpa: Path) -> Path:
-    """The SentencePiece model that belongs to a KenLM model."""
-    return arpa.with_name(arpa.name.removesuffix(".arpa.bin") + ".sp.model")
+def _pieces_file(arpa: Path) -> Path:
+    return arpa.with_name(arpa.name.removesuffix(ARPA) + PIECES)

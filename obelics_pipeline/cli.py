@@ -53,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_explain(commands)
     _add_score(commands)
     _add_fit(commands)
+    _add_download(commands)
     return parser
 
 
@@ -196,16 +197,18 @@ def _add_fit(commands: argparse._SubParsersAction[_Parser]) -> None:
     main_content.add_argument("--workers", type=_positive, metavar="N", help="processes (default: one per CPU core)")
     main_content.set_defaults(command=_fit_main_content)
     _add_fit_detector(models)
+    _add_fit_kenlm(models)
+    _add_fit_classifier(models)
 
 
 def _add_fit_detector(models: argparse._SubParsersAction[_Parser]) -> None:
     detector = models.add_parser("detector", help="the model that tells generated text from what people wrote")
     detector.add_argument(
-        "--trusted", nargs="+", type=Path, required=True, metavar="FILE.jsonl[.gz]",
-        help="texts that people wrote, one {\"text\": …} a line; generated ones are made of them",
+        "--trusted", nargs="+", required=True, metavar="CORPUS",
+        help='texts that people wrote, as for kenlm: lines {"text": …}, or Parquet; generated ones are made of them',
     )  # fmt: skip
     detector.add_argument(
-        "--unusual", nargs="+", type=Path, default=[], metavar="FILE.jsonl[.gz]",
+        "--unusual", nargs="+", default=[], metavar="CORPUS",
         help="texts of genres that must not be taken for generated: poems, recipes, law, code",
     )  # fmt: skip
     detector.add_argument(
@@ -226,6 +229,49 @@ def _add_fit_detector(models: argparse._SubParsersAction[_Parser]) -> None:
     detector.add_argument("--workers", type=_positive, metavar="N", help="threads (default: one per CPU core)")
     detector.add_argument("--output", type=Path, required=True, metavar="MODEL.npz", help="the detector")
     detector.set_defaults(command=_fit_detector)
+
+
+def _add_fit_classifier(models: argparse._SubParsersAction[_Parser]) -> None:
+    classifier = models.add_parser("classifier", help="the model of the filter quality_score, from texts of two kinds")
+    corpus = 'lines {"text": …, "source"?: …} (.jsonl, .jsonl.gz), or Parquet with the OBELICS columns'
+    classifier.add_argument("--positive", nargs="+", required=True, metavar="FILE", help=f"texts as wanted: {corpus}")
+    classifier.add_argument("--negative", nargs="+", required=True, metavar="FILE", help="texts of the other kind")
+    classifier.add_argument("--output", type=Path, required=True, metavar="MODEL.ftz", help="what options.model names")
+    classifier.add_argument(
+        "--features", type=_positive, default=50_000, metavar="N",
+        help="words and pairs of words that are kept: decides the size (default: 50000)",
+    )  # fmt: skip
+    classifier.set_defaults(command=_fit_classifier)
+
+
+def _add_fit_kenlm(models: argparse._SubParsersAction[_Parser]) -> None:
+    kenlm = models.add_parser("kenlm", help="the language model of the filter perplexity, from a corpus of texts")
+    kenlm.add_argument(
+        "--input", nargs="+", required=True, metavar="CORPUS",
+        help='lines {"text": …} (.jsonl, .jsonl.gz), or Parquet with the OBELICS columns',
+    )  # fmt: skip
+    kenlm.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="what options.folder then names")
+    kenlm.add_argument("--language", default="en", metavar="CODE", help="of the corpus (default: en)")
+    kenlm.add_argument("--order", type=_positive, default=5, metavar="N", help="longest n-gram, 2 to 6 (default: 5)")
+    kenlm.add_argument(
+        "--pieces", type=_positive, default=32_000, metavar="N", help="of SentencePiece, at most (32000)"
+    )
+    kenlm.add_argument(
+        "--prune", type=int, nargs="+", default=[0], metavar="N",
+        help="leave n-grams out that were seen so often or less, by length from 1 (default: 0, none)",
+    )  # fmt: skip
+    kenlm.add_argument("--memory", default="2G", metavar="SIZE", help="for sorting; changes no byte (default: 2G)")
+    kenlm.add_argument("--programs", type=Path, metavar="FOLDER", help="of lmplz and build_binary (default: the PATH)")
+    kenlm.set_defaults(command=_fit_kenlm)
+
+
+def _add_download(commands: argparse._SubParsersAction[_Parser]) -> None:
+    download = commands.add_parser("download", help="fetch a language model for the filter perplexity from its hub")
+    download.add_argument("name", metavar="OWNER/REPOSITORY/FOLDER", help="such as edugp/kenlm/wikipedia")
+    download.add_argument("--language", nargs="+", required=True, metavar="CODE", help="such as en de; GB each")
+    download.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="what options.folder then names")
+    download.add_argument("--revision", default="main", metavar="NAME", help="a commit, for ever the same (main)")
+    download.set_defaults(command=_download)
 
 
 def _positive(text: str) -> int:
@@ -391,6 +437,36 @@ def _fit_detector(arguments: argparse.Namespace) -> int:
         threads=arguments.workers or os.cpu_count() or 1,
         say=partial(print, flush=True),
     )
+    return 0
+
+
+def _fit_kenlm(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.kenlm import KenlmSettings, fit_kenlm
+
+    fit_kenlm(
+        arguments.input,
+        arguments.output,
+        KenlmSettings(arguments.language, arguments.order, arguments.pieces, tuple(arguments.prune)),
+        partial(print, flush=True),
+        memory=arguments.memory,
+        programs=arguments.programs,
+    )
+    return 0
+
+
+def _fit_classifier(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.classifier import fit_classifier
+
+    say = partial(print, flush=True)
+    fit_classifier(arguments.positive, arguments.negative, arguments.output, say, arguments.features)
+    return 0
+
+
+def _download(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.published import download_kenlm
+
+    say = partial(print, flush=True)
+    download_kenlm(arguments.name, arguments.language, arguments.output, arguments.revision, say)
     return 0
 
 

@@ -7,12 +7,14 @@ from importlib.util import find_spec
 
 from filters.rule import build_rules
 from models.language_id import LanguageModel
+from models.lmplz import Programs
 from obelics_pipeline.check.finding import Finding
 from obelics_pipeline.config import FetchingConfig, RunConfig
 from obelics_pipeline.errors import UserError
 
 ENGINE_PACKAGES = {"local": None, "ray": "ray", "beam": "apache_beam"}  # engine -> what it imports
 IMAGE_PACKAGES = ("img2dataset", "PIL", "protego", "imagehash")  # of the extra "images"
+TRAINED_BY_LMPLZ = ("perplexity", "worse_than_unigram_ratio")  # filters whose model obelics fit kenlm makes
 COMPILED = ("obelics_pipeline.extract._simplify", "obelics_pipeline.dedup._minhash", "filters._statistics")
 
 
@@ -39,6 +41,8 @@ def _rules(config: RunConfig) -> Iterator[Finding]:
                 (rule,) = build_rules({name: threshold}, level)
             except UserError as error:
                 yield Finding("filters", "missing", str(error))
+                if name in TRAINED_BY_LMPLZ:
+                    yield from _programs()
                 continue
             usable += 1
             reason = getattr(rule.filter, "not_applied", None)
@@ -46,6 +50,14 @@ def _rules(config: RunConfig) -> Iterator[Finding]:
                 silent.append(Finding("filters", "warning", f"{place}.{name} is not applied: {reason}"))
     yield from silent
     yield Finding("filters", "ok", f"{usable - len(silent)} with what they need")
+
+
+def _programs() -> Iterator[Finding]:
+    """Whether the model that is missing could be trained here."""
+    try:
+        Programs.find()
+    except UserError as error:
+        yield Finding("lmplz", "warning", str(error))
 
 
 def _language(config: RunConfig) -> Iterator[Finding]:

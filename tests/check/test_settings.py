@@ -2,6 +2,7 @@
 
 import importlib.util
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +42,22 @@ def test_every_missing_file_is_named_and_not_the_first_only() -> None:
     for what in ("/no/lid.bin", "/no/flagged.txt", "no_such_filter", "another"):
         assert sum(what in line for line in told) == 1
     assert exit_code(found) == 2
+
+
+def test_where_a_language_model_is_missing_it_is_told_whether_one_could_be_trained(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    config = load_config("default", [f"filters.document.perplexity={{max: 1500, options: {{folder: {tmp_path}}}}}"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = setting_findings(config)
+    (line,) = missing(found)
+    assert "obelics fit kenlm" in line and "obelics download" in line
+    (programs,) = [finding.text for finding in found if finding.about == "lmplz"]
+    assert "no lmplz and no build_binary on the PATH" in programs
+    for name in ("lmplz", "build_binary"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    assert [finding for finding in setting_findings(config) if finding.about == "lmplz"] == []
 
 
 def test_a_filter_that_drops_nothing_is_a_warning() -> None:

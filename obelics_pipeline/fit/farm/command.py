@@ -15,21 +15,23 @@ from obelics_pipeline.errors import UserError
 from obelics_pipeline.fit.farm.dictionary import Dictionary
 from obelics_pipeline.fit.farm.families import WEIGHTS, Families
 from obelics_pipeline.fit.farm.judging import fit_forest, make_judged, recalls, scores_of_unseen, threshold_of
-from obelics_pipeline.fit.farm.texts import digest, read_texts
+from obelics_pipeline.fit.farm.texts import read_texts
 from obelics_pipeline.fit.farm.thesaurus import Thesaurus
 from obelics_pipeline.fit.farm.translating import Translator
 from obelics_pipeline.fit.farm.trusted import TrustedTexts
 from obelics_pipeline.fit.main_content import Say
+from obelics_pipeline.fit.texts import text_files
 from obelics_pipeline.fit.training import load_lightgbm
+from obelics_pipeline.storage import file_sha256
 
 _FEWEST = 8  # texts of each part: below, there is nothing to splice and shuffle
 NO_FOREST = Forest((), np.zeros(0, NODE), np.zeros(0, np.int32))
 
 
 def fit_detector(
-    trusted: Sequence[Path],
+    trusted: Sequence[str],
     output: Path,
-    unusual: Sequence[Path],
+    unusual: Sequence[str],
     thesaurus: Path | None,
     dictionaries: Sequence[tuple[Path, Path]],
     leave_out: Sequence[str],
@@ -52,7 +54,10 @@ def fit_detector(
         ) from None
     if not output.parent.is_dir():
         raise UserError(f"{output}: there is no folder {output.parent}")
-    texts, honest = read_texts(trusted), read_texts(unusual)
+    files, genres = text_files(trusted), text_files(unusual)
+    texts, honest = read_texts(files), read_texts(genres)
+    for file in (*files, *genres):
+        say(str(file))
     words = Thesaurus.load(thesaurus) if thesaurus else Thesaurus.of_texts(texts.network)
     translators = [Translator(Dictionary.load(there), Dictionary.load(back)) for there, back in dictionaries]
     for_network, for_forest = (
@@ -78,7 +83,9 @@ def fit_detector(
         "families": [family for family in WEIGHTS if family not in leave_out],
         "steps": steps,
         "documents": documents,
-        "made_of": {path.name: digest(path) for path in _files(trusted, unusual, thesaurus, dictionaries)},
+        "trusted": [file.account() for file in files],
+        "unusual": [file.account() for file in genres],
+        "words": {path.name: file_sha256(path) for path in _word_lists(thesaurus, dictionaries)},
         "versions": {name: version(name) for name in ("lightgbm", "numpy", "torch")},
     }
     detector = Detector(language, vocabulary, network, fit_forest(judged), about)
@@ -92,10 +99,8 @@ def fit_detector(
     )
 
 
-def _files(
-    trusted: Sequence[Path],
-    unusual: Sequence[Path],
-    thesaurus: Path | None,
-    dictionaries: Sequence[tuple[Path, Path]],
-) -> list[Path]:
-    return [*trusted, *unusual, *([thesaurus] if thesaurus else []), *(path for pair in dictionaries for path in pair)]
+def _word_lists(thesaurus: Path | None, dictionaries: Sequence[tuple[Path, Path]]) -> list[Path]:
+    """The files that words were taken from."""
+    indexes = [index for pair in dictionaries for index in pair]
+    articles = [index.with_suffix(".dict.dz") for index in indexes]
+    return [*([thesaurus] if thesaurus else []), *indexes, *articles]

@@ -34,7 +34,7 @@ def test_a_detector_is_made_told_of_and_used(tmp_path: Path, capsys: pytest.Capt
     assert "chains" not in printed
     made = Detector.load(output)
     assert made.about["recall"]["templates"] > 0.5
-    assert made.about["made_of"]["trusted.jsonl"]
+    assert made.about["trusted"][0]["texts"] == len(texts())
     again = tmp_path / "again.npz"
     assert main([*arguments, *numbers, "--output", str(again)]) == 0
     assert again.read_bytes() == output.read_bytes()
@@ -47,8 +47,8 @@ def test_a_detector_is_made_told_of_and_used(tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("rows", "more", "said"),
     [
-        ([{"text": 7}], [], r"trusted\.jsonl:1: not lines of JSON"),
-        ([{"text": "x"}, 7], [], r"trusted\.jsonl:2: not lines of JSON"),
+        ([{"text": "x"}], ["--unusual", "missing.jsonl"], r"missing\.jsonl: there is no such file"),
+        ([{"text": 7}], [], "too few"),
         ([{"text": "x"}], ["--leave-out", "spining"], "family spining: unknown"),
         ([{"text": "x"}], ["--thesaurus", "missing.dat"], r"missing\.dat: not a MyThes file"),
         ([{"text": "x"}], ["--dictionary", "a.index", "b.index"], r"a\.index: not dictd's"),

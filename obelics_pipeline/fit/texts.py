@@ -1,0 +1,148 @@
+"""Texts to learn from: JSON lines with a text each, and Parquet as OBELICS is published or as we export it."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import json
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+
+from obelics_pipeline.document import PARAGRAPH_SEPARATOR
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.storage import Place, file_sha256, local_copy, open_parquet, place
+
+ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
+MAX_LINE = 64 * 2**20  # bytes of one JSON line: a longer one is passed over, so that a damaged file costs no memory
+ROWS_AT_ONCE = 256  # of a Parquet file; held in memory
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundText:
+    """One text; `source` is what its row calls so, empty where it says nothing."""
+
+    text: str
+    source: str
+
+
+@dataclass
+class TextFile:
+    """One file of texts. Reading it fills `read`, the number of texts, and `passed_over`, rows by what is wrong."""
+
+    where: Place
+    read: int = 0
+    passed_over: Counter[str] = field(default_factory=Counter)
+
+    def texts(self) -> Iterator[FoundText]:
+        """The texts, in order. Raises UserError where the file cannot be read to its end."""
+        self.read, self.passed_over = 0, Counter()
+        rows = _parquet_rows(self.where) if self.where.name.endswith(".parquet") else _json_rows(self.where)
+        try:
+            for row in rows:
+                found = _text_of(row)
+                if isinstance(found, FoundText):
+                    self.read += 1
+                    yield found
+                else:
+                    self.passed_over[found] += 1
+        except (OSError, EOFError, zlib.error, pa.ArrowException) as error:
+            raise UserError(f"{self.where}: cannot be read ({' '.join(str(error).split())})") from None
+
+    def account(self) -> dict[str, Any]:
+        """What was read from where, for the record of a model: name, sha256 and counts, and no folder or time."""
+        return {
+            "name": self.where.name,
+            "sha256": file_sha256(self.where),
+            "texts": self.read,
+            "passed_over": dict(sorted(self.passed_over.items())),
+        }
+
+    def __str__(self) -> str:
+        wrong = sum(self.passed_over.values())
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.passed_over.items()))
+        return f"{self.where.name}: {self.read:,} texts" + (f"; {wrong:,} rows passed over: {reasons}" if wrong else "")
+
+
+def text_files(patterns: Sequence[str]) -> list[TextFile]:
+    """The files that paths, globs and URLs name, in that order, each once. Raises UserError."""
+    found = dict.fromkeys(name for pattern in patterns for name in _names(pattern))
+    for name in found:
+        if not name.endswith(ENDINGS):
+            raise UserError(f"{name}: not a file of texts; valid are names that end in {', '.join(ENDINGS)}")
+    return [TextFile(place(name)) for name in found]
+
+
+def _names(pattern: str) -> list[str]:
+    if "://" in pattern:
+        return [pattern]
+    if Path(pattern).is_file():
+        return [pattern]
+    names = sorted(name for name in glob.glob(pattern, recursive=True) if Path(name).is_file())
+    if not names:
+        raise UserError(f"{pattern}: there is no such file; give {', '.join(ENDINGS)} files, or a glob in quotes")
+    return names
+
+
+def _text_of(row: Any) -> FoundText | str:
+    """The text of a row, or what is wrong with it."""
+    if isinstance(row, str):
+        return row
+    if not isinstance(row, dict):
+        return "not an object"
+    value = row.get("text")
+    if value is None and isinstance(row.get("texts"), list):
+        value = PARAGRAPH_SEPARATOR.join(text for text in row["texts"] if isinstance(text, str))
+    if not isinstance(value, str):
+        return "without text"
+    if not value.strip():
+        return "with empty text"
+    source = row.get("source")
+    # A lone surrogate has no UTF-8, and whatever learns from the text reads UTF-8.
+    return FoundText(
+        _SURROGATE.sub("\ufffd", value), _SURROGATE.sub("\ufffd", source) if isinstance(source, str) else ""
+    )
+
+
+def _json_rows(where: Place) -> Iterator[Any]:
+    """The values of the lines; a string is what is wrong with one."""
+    with local_copy(where) as path, _opened(path) as lines:
+        while line := lines.readline(MAX_LINE):
+            if len(line) == MAX_LINE and not line.endswith(b"\n"):
+                while line and not line.endswith(b"\n"):
+                    line = lines.readline(MAX_LINE)
+                yield "too long"
+            elif not line.isspace():
+                yield _value_of(line)
+
+
+def _opened(path: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path)) if path.name.endswith(".gz") else path.open("rb")
+
+
+def _value_of(line: bytes) -> Any:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return "not JSON"
+    return None if isinstance(value, str) else value
+
+
+def _parquet_rows(where: Place) -> Iterator[Any]:
+    """The rows of a file with a column `texts` (OBELICS) or `text`; of a run's own file, those of kept documents."""
+    with open_parquet(where) as source:
+        there = source.schema_arrow.names
+        wanted = [name for name in ("texts", "text", "source", "reason") if name in there]
+        if not {"texts", "text"} & set(wanted):
+            raise UserError(f"{where}: has no column texts or text; it has {', '.join(there)}")
+        for batch in source.iter_batches(ROWS_AT_ONCE, columns=wanted):
+            for row in batch.to_pylist():
+                yield "dropped" if isinstance(row.get("reason"), str) else row
