@@ -29,7 +29,7 @@ demo: $(VENV)/.installed-demo
 test: lint test-fast
 
 test-fast: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 test-slow: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)

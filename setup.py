@@ -76,6 +76,7 @@ EXTRAS["dev"] = [
     "mypy>=1.10",
     "pytest>=8.0",
     "pytest-timeout>=2.3",
+    "pytest-xdist>=3.5",
     "ruff>=0.5",
     "setuptools>=77",
     "types-pyyaml",

@@ -67,6 +67,15 @@ def running(arguments: list[str], proxy: str) -> Iterator[subprocess.Popen[str]]
             kill_all(process)
 
 
+@pytest.fixture(scope="module")
+def left_alone(warcs: list[Path], proxy: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What a run on the local engine comes to."""
+    output = tmp_path_factory.mktemp("local") / "run"
+    code, printed = finish(command(warcs, output, sets=SETS), proxy)
+    assert code == 0, printed
+    return published(output)
+
+
 @contextmanager
 def killer(kills: int, every: float) -> Iterator[list[int]]:
     """Kill one of Beam's workers below this process every so many seconds, so many times."""
@@ -124,10 +133,8 @@ def test_workers_of_beam_that_die_within_a_shuffle_change_nothing(tmp_path: Path
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_a_run_whose_workers_are_killed_has_the_bytes_of_one_that_was_left_alone(
-    warcs: list[Path], proxy: str, tmp_path: Path
+    warcs: list[Path], proxy: str, left_alone: dict[str, str], tmp_path: Path
 ) -> None:
-    code, printed = finish(command(warcs, tmp_path / "local", sets=SETS), proxy)
-    assert code == 0, printed
     with running(beam_command(warcs, tmp_path / "beam"), proxy) as process:
         killed = 0
         while process.poll() is None and killed < 3:  # of four attempts in vain a unit fails
@@ -140,18 +147,35 @@ def test_a_run_whose_workers_are_killed_has_the_bytes_of_one_that_was_left_alone
         printed, _ = process.communicate(timeout=800)
     assert killed == 3
     assert process.returncode == 0, printed
-    assert published(tmp_path / "beam") == published(tmp_path / "local")
+    assert published(tmp_path / "beam") == left_alone
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_a_run_whose_driver_ends_leaves_no_process_and_the_same_command_goes_on(
-    warcs: list[Path], proxy: str, tmp_path: Path, how: signal.Signals
+def test_a_run_whose_driver_is_killed_leaves_no_process_and_the_same_command_goes_on(
+    warcs: list[Path], proxy: str, left_alone: dict[str, str], tmp_path: Path
 ) -> None:
-    code, printed = finish(command(warcs, tmp_path / "local", sets=SETS), proxy)
-    assert code == 0, printed
+    end_driver(warcs, proxy, tmp_path / "beam", signal.SIGKILL)
     with running(beam_command(warcs, tmp_path / "beam"), proxy) as process:
+        printed, _ = process.communicate(timeout=800)
+    assert process.returncode == 0, printed
+    assert published(tmp_path / "beam") == left_alone
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_run_that_is_interrupted_leaves_no_process_and_another_engine_goes_on(
+    warcs: list[Path], proxy: str, left_alone: dict[str, str], tmp_path: Path
+) -> None:
+    end_driver(warcs, proxy, tmp_path / "beam", signal.SIGINT)
+    code, printed = finish(command(warcs, tmp_path / "beam", sets=SETS), proxy)
+    assert code == 0, printed
+    assert published(tmp_path / "beam") == left_alone
+
+
+def end_driver(warcs: list[Path], proxy: str, output: Path, how: signal.Signals) -> None:
+    """Begin a run, end its driver while Beam's workers are at it, and see that nobody is left."""
+    with running(beam_command(warcs, output), proxy) as process:
         while not (workers := sdk_workers(process.pid)):
             time.sleep(0.1)
         time.sleep(2)
@@ -163,10 +187,6 @@ def test_a_run_whose_driver_ends_leaves_no_process_and_the_same_command_goes_on(
     while [pid for pid in {*everyone, *workers} if _alive(pid)]:
         assert time.monotonic() < deadline, "processes outlived their driver"
         time.sleep(0.1)
-    with running(beam_command(warcs, tmp_path / "beam"), proxy) as process:
-        printed, _ = process.communicate(timeout=800)
-    assert process.returncode == 0, printed
-    assert published(tmp_path / "beam") == published(tmp_path / "local")
 
 
 def _alive(pid: int) -> bool:
