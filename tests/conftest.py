@@ -4,6 +4,7 @@ import ipaddress
 import logging
 import os
 import secrets
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,10 @@ settings.register_profile(
 )
 settings.load_profile("same-everywhere")
 
+
+# pytest-xdist's processes ignore Ctrl-C, and so would every program that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Ray reads these when it is imported, and img2dataset imports it.
 for _name, _value in {

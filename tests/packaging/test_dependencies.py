@@ -27,6 +27,7 @@ NEVER_IMPORTED = {
 }
 
 NEVER_DECLARED = {"open_flamingo": "it pins torch 2.0.1, so it is installed with --no-deps: docs/flamingo.md"}
+INSTALLED_BY = {"open_clip": "open_clip_torch"}  # where it is not installed, nobody says so
 CHOSEN_BY_THE_MACHINE = {"torch", "torchvision"}  # a build for its processor or GPU
 NOT_IN_ALL = {"flamingo"}  # it brings torch
 
@@ -74,8 +75,8 @@ installers = cache(packages_distributions)  # reads every installed distribution
 
 
 def distributions_of(module: str) -> set[str]:
-    """Canonical names of the distributions that install a top-level module."""
-    return {canonicalize_name(name) for name in installers().get(module, [])}
+    """Canonical names of the distributions that install a top-level module; its own name where none is there."""
+    return {canonicalize_name(name) for name in installers().get(module, [INSTALLED_BY.get(module, module)])}
 
 
 def test_every_import_is_declared(metadata: Message) -> None:
@@ -83,7 +84,7 @@ def test_every_import_is_declared(metadata: Message) -> None:
     undeclared = {
         f"{module} ({path.relative_to(ROOT)})"
         for module, path in imported_modules().items()
-        if not (distributions_of(module) or {canonicalize_name(module)}) & names
+        if not distributions_of(module) & names
     }
     assert undeclared == set(), "declare these in setup.py, in the base or in an extra"
 

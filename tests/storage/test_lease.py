@@ -156,12 +156,12 @@ def test_a_holder_that_cannot_renew_stops_before_anybody_may_follow(
     def unreachable(*_: object) -> None:
         raise OSError("no route")
 
-    assert lease.LOST_SECONDS + lease.RENEW_SECONDS < lease.STALE_SECONDS
-    began = time.monotonic()
+    waited = False
     with pytest.raises(Stopped, match="could not be reached"), leased(bucket / ".lease"):
         monkeypatch.setattr(lease, "names_in", unreachable)
-        time.sleep(5)
-    assert time.monotonic() - began < lease.STALE_SECONDS
+        time.sleep(60)
+        waited = True
+    assert not waited  # which of the two comes first, test_the_figures_leave_room says
 
 
 def test_the_figures_leave_room() -> None:
