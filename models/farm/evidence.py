@@ -21,8 +21,6 @@ from models.farm.tokens import (
     PARAGRAPH,
     UNKNOWN,
     Vocabulary,
-    is_word,
-    lowered,
 )
 from models.farm.tokens import BY_STEM as STEM
 
@@ -55,7 +53,7 @@ def evidence(
     """
     probability = _PROBABILITY[_step(log_odds)]
     places = _Places(rows, vocabulary)
-    words = [lowered(token) for token in tokens if is_word(token)]
+    words = vocabulary.lowered_words(tokens)
     return dict(
         [
             *_of_heads(log_odds / LOG_ODDS_ONE, probability),

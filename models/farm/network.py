@@ -8,7 +8,7 @@ threads, and the result is the same.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ TAPS = (5, 3, 3)  # tokens that each layer sees at once
 APART = (1, 2, 5)  # tokens from tap to tap of each layer
 NEAR = 24  # tokens before and after a token, whose topic is compared with its own
 TOPIC_GAIN = 4  # products of topics are small
+LAYERS = ("first", "second", "third", "output")
 HEADS = ("replaced", "junction", "generated")  # the word is not the writer's; does not follow; is of a generated text
 
 
@@ -49,6 +50,7 @@ class Network:
     third_bias: NDArray[np.int32]
     output: NDArray[np.int8]
     output_bias: NDArray[np.int32]
+    _layers: dict[str, NDArray[np.float32]] = field(init=False, repr=False, compare=False)  # as BLAS takes them
 
     def __post_init__(self) -> None:
         """Raises ValueError for arrays that do not fit together: a file that we did not write is not trusted."""
@@ -60,10 +62,11 @@ class Network:
             array = getattr(self, name)
             if array.dtype != wanted or array.shape != shape:
                 raise ValueError(f"{name}: {array.dtype} of shape {array.shape}, not {np.dtype(wanted)} of {shape}")
-        for name in ("first", "second", "third", "output"):
+        for name in LAYERS:
             largest = len(getattr(self, name)) * LIMIT**2 + int(np.abs(getattr(self, f"{name}_bias")).max(initial=0))
             if largest + WEIGHT_ONE > EXACT:
                 raise ValueError(f"{name}: sums may reach {largest}, and float32 is exact up to {EXACT}")
+        object.__setattr__(self, "_layers", {name: getattr(self, name).astype(np.float32) for name in LAYERS})
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         rows = max(len(self.words), FIRST_WORD)
@@ -87,13 +90,14 @@ class Network:
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[np.generic]]) -> Network:
         """The network of these arrays. Raises ValueError where they are none."""
-        if missing := [field.name for field in fields(cls) if field.name not in arrays]:
+        names = [field.name for field in fields(cls) if field.init]
+        if missing := [name for name in names if name not in arrays]:
             raise ValueError(f"no array {missing[0]}")
-        return cls(**{field.name: arrays[field.name] for field in fields(cls)})  # type: ignore[arg-type]
+        return cls(**{name: arrays[name] for name in names})  # type: ignore[arg-type]
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """What `of` takes."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.init}
 
     def read(self, tokens: NDArray[np.int32]) -> NDArray[np.int64]:
         """Log odds of each of `HEADS`, in 1 / `LOG_ODDS_ONE`, of tokens as `Vocabulary.read` gives them.
@@ -102,10 +106,12 @@ class Network:
         """
         word, ending, look = tokens.T
         seen = self.words[word].astype(np.int16) + self.endings[ending] + self.looks[look]
-        one = _activated(_taps(np.clip(seen, -LIMIT, LIMIT), 0), self.first, self.first_bias)
-        two = _activated(np.hstack([_taps(one, 1), self._agreement(word)]), self.second, self.second_bias)
-        three = _activated(_taps(two, 2), self.third, self.third_bias)
-        sums = np.hstack([one, two, three]) @ self.output.astype(np.float32)
+        layers = self._layers
+        one = _activated(_taps(np.clip(seen, -LIMIT, LIMIT), 0) @ layers["first"], self.first_bias)
+        two = np.hstack([_taps(one, 1), self._agreement(word)])
+        two = _activated(two @ layers["second"], self.second_bias)
+        three = _activated(_taps(two, 2) @ layers["third"], self.third_bias)
+        sums = np.hstack([one, two, three]) @ layers["output"]
         return sums.astype(np.int64) + self.output_bias
 
     def _agreement(self, word: NDArray[np.int32]) -> NDArray[np.float32]:
@@ -130,9 +136,8 @@ def _taps(values: NDArray[np.generic], layer: int) -> NDArray[np.float32]:
     return np.hstack([padded[tap * apart : tap * apart + len(values)] for tap in range(taps)])
 
 
-def _activated(inputs: NDArray[np.float32], weights: NDArray[np.int8], bias: NDArray[np.int32]) -> NDArray[np.float32]:
-    """The sums, rounded to activations from 0 to `ONE`."""
-    sums: NDArray[np.float32] = inputs @ weights.astype(np.float32)
+def _activated(sums: NDArray[np.float32], bias: NDArray[np.int32]) -> NDArray[np.float32]:
+    """The sums, rounded in place to activations from 0 to `ONE`."""
     sums += bias + WEIGHT_ONE // 2
     sums *= 1 / WEIGHT_ONE
     np.floor(sums, out=sums)

@@ -53,6 +53,7 @@ class Vocabulary:
         self.words = tuple(words)
         self._numbers = {word: number for number, word in enumerate(self.words, FIRST_WORD)}
         self._seen: dict[str, tuple[int, int, int]] = {}
+        self._lowered: dict[str, str] = {}
 
     def __len__(self) -> int:
         """How many numbers of words there are."""
@@ -67,10 +68,17 @@ class Vocabulary:
         rows = [self._seen.get(token) or self._remember(token) for token in tokens]
         return np.array(rows, np.int32).reshape(-1, 3)
 
+    def lowered_words(self, tokens: Sequence[str]) -> list[str]:
+        """The words among tokens that were read, lower-cased."""
+        found = (self._lowered.get(token) or (lowered(token) if is_word(token) else "") for token in tokens)
+        return list(filter(None, found))
+
     def _remember(self, token: str) -> tuple[int, int, int]:
         row = self._row(token)
         if len(self._seen) < _REMEMBERED:
             self._seen[token] = row
+            if is_word(token):
+                self._lowered[token] = lowered(token)
         return row
 
     def _row(self, token: str) -> tuple[int, int, int]:
