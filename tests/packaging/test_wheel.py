@@ -58,6 +58,11 @@ def test_the_wheel_carries_the_word_lists(wheel_files: set[str]) -> None:
     assert words <= wheel_files
 
 
+def test_the_wheel_carries_the_models_and_what_they_are_made_with(wheel_files: set[str]) -> None:
+    data = below("models", "*.json") | below("models", "*.npz") | below("obelics_pipeline/fit", "*.txt")
+    assert {"models/main_content.json", "obelics_pipeline/fit/farm/irregular.txt"} <= data <= wheel_files
+
+
 def test_the_wheel_carries_the_demo_site(wheel_files: set[str]) -> None:
     assert below("obelics_pipeline/demo/site") <= wheel_files
 
