@@ -12,9 +12,9 @@ from models.farm.detector import Detector, bundled, load
 
 @dataclass(frozen=True, config=STRICT)
 class FarmScore:
-    """From 0 to 1. `paths`: detectors by language that `obelics fit detector` made, before the one that is shipped.
+    """From 0 to 1. `paths`: detectors by language, as `obelics fit detector` makes them.
 
-    That one is of English.
+    They go before one that the package ships. This version ships none: without `paths` nothing is measured.
     """
 
     name: ClassVar[str] = "farm_score"
@@ -36,6 +36,11 @@ class FarmScore:
     def _detector(self, language: str | None) -> Detector | None:
         path = self._paths.get(language or "")
         return None if path is None else load(path)
+
+    @property
+    def not_applied(self) -> str | None:
+        """Why nothing is measured; None where something is."""
+        return None if self._paths else "no detector is given (options.paths)"
 
     def score(self, text: Text) -> float | None:
         """None in a language without a detector, and for a text of fewer than 50 words."""

@@ -6,6 +6,7 @@ import pytest
 
 from filters.farm_score import FarmScore
 from filters.text import Text
+from models.farm.detector import bundled
 from obelics_pipeline.errors import UserError
 from tests.models.farm.small import detector
 
@@ -25,6 +26,12 @@ def test_the_detector_of_the_language_scores(path: str) -> None:
     assert made.score(Text(TEXT)) is None
     assert made.score(Text("boat", "xx")) is None
     assert path in made.files()
+    assert made.not_applied is None
+
+
+def test_without_a_detector_it_says_that_it_measures_nothing() -> None:
+    assert (FarmScore().not_applied is None) == (bundled("en") is not None)
+    assert FarmScore().score(Text(TEXT, "xx")) is None
 
 
 def test_a_detector_that_cannot_be_read_stops_the_run_before_it_starts(tmp_path: Path) -> None:
