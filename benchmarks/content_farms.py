@@ -20,7 +20,7 @@ from pathlib import Path
 
 from filters.registry import build
 from filters.text import Text
-from models.farm.detector import load
+from models.farm.detector import bundled, load
 
 FALSE_POSITIVES = 0.01
 CLEAN, HARD = "clean", "hard_"
@@ -48,11 +48,10 @@ def main() -> None:
         print(f"{len(rows) / seconds:.0f} documents/s of one core, {seconds / len(rows) * 1000:.2f} ms each\n")
 
 
-def shipped_threshold(path: str | None) -> float:
-    """The one that the detector's file has."""
-    from models.farm.detector import bundled
-
-    return float(load(path or str(bundled("en"))).about["threshold"])
+def shipped_threshold(path: str | None) -> float | None:
+    """The one that the detector's file has; None where there is no detector."""
+    file = path or bundled("en")
+    return None if file is None else float(load(str(file)).about["threshold"])
 
 
 def table(by_generator: dict[str, list[float]], shipped: float | None) -> Iterator[str]:
