@@ -20,7 +20,7 @@ from pathlib import Path
 
 from filters.registry import build
 from filters.text import Text
-from models.farm.detector import bundled, load
+from models.farm_detector.detector import bundled, load
 
 FALSE_POSITIVES = 0.01
 CLEAN, HARD = "clean", "hard_"

@@ -7,7 +7,7 @@ from pydantic.dataclasses import dataclass
 
 from filters.options import STRICT
 from filters.text import Text
-from models.farm.detector import Detector, bundled, load
+from models.farm_detector.detector import Detector, bundled, load
 
 
 @dataclass(frozen=True, config=STRICT)

@@ -422,7 +422,7 @@ def _fit_main_content(arguments: argparse.Namespace) -> int:
 
 
 def _fit_detector(arguments: argparse.Namespace) -> int:
-    from obelics_pipeline.fit.farm.command import fit_detector
+    from obelics_pipeline.fit.farm_detector.command import fit_detector
 
     fit_detector(
         arguments.trusted,

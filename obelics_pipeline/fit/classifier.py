@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib import import_module
 from importlib.metadata import version
@@ -17,6 +17,7 @@ from obelics_pipeline import __version__
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.fit.floret_file import to_fasttext
 from obelics_pipeline.fit.labelled_lines import Lines
+from obelics_pipeline.fit.say import Say
 from obelics_pipeline.fit.separation import Scored, separate, table
 from obelics_pipeline.fit.texts import TextFile, text_files
 from obelics_pipeline.storage import TEMPORARY, file_sha256
@@ -26,8 +27,6 @@ _TRAINING = {"lr": 0.5, "epoch": 5, "dim": 16, "wordNgrams": 2, "minCount": 2, "
 _REPEATABLE = {"thread": 1, "seed": 1, "verbose": 0}  # threads race for the weights: one gives the same bytes
 _QUANTIZING = {"retrain": True, "qnorm": True, "thread": 1, "verbose": 0}
 FEWEST = 256  # words and pairs of words: fastText's quantizer has so many centroids
-
-Say = Callable[[str], None]
 
 
 def fit_classifier(

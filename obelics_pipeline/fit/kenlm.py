@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -18,14 +18,13 @@ from models.perplexity import ARPA, PIECES, PerplexityModel
 from obelics_pipeline import __version__
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.fit.pieces import load_sentencepiece, train_pieces
+from obelics_pipeline.fit.say import Say
 from obelics_pipeline.fit.texts import TextFile, text_files
 from obelics_pipeline.storage import TEMPORARY, file_sha256
 
 ORDERS = range(2, 7)  # that lmplz and the Python package are built for (KENLM_MAX_ORDER)
 LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]+)*")
 MEMORY = re.compile(r"[1-9][0-9]*[KMGT%]")
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)

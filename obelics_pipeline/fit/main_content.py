@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from obelics_pipeline.fit.example import UNKNOWN, Example, make_example
 from obelics_pipeline.fit.folds import deal
 from obelics_pipeline.fit.gold import Gold, read_gold
 from obelics_pipeline.fit.held_out import judge_held_out, table
+from obelics_pipeline.fit.say import Say
 from obelics_pipeline.fit.training import fit, load_lightgbm
 from obelics_pipeline.read.inputs import resolve_inputs
 from obelics_pipeline.read.page import Page
@@ -24,8 +25,6 @@ from obelics_pipeline.read.records import read_task
 
 _READ_BYTES = 2**20  # compressed bytes of a WARC that a worker reads at a time
 _READ_SECONDS = 3600.0  # after which a worker is given up
-
-Say = Callable[[str], None]
 
 
 def fit_main_content(inputs: Sequence[str], gold: Path, output: Path, folds: int, workers: int, say: Say) -> None:

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
@@ -20,12 +20,11 @@ from typing import Any
 from models.perplexity import ARPA, PIECES, PerplexityModel
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.fit.kenlm import LANGUAGE
+from obelics_pipeline.fit.say import Say
 
 NAME = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)/(?P<folder>[\w.-]+(/[\w.-]+)*)")
 SCRATCH = ".download"  # in the output folder: what has come so far stays there after a failure, and is gone on with
 _PIECE = 2**20  # bytes read at a time to sum a file
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)

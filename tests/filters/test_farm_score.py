@@ -6,9 +6,9 @@ import pytest
 
 from filters.farm_score import FarmScore
 from filters.text import Text
-from models.farm.detector import bundled
+from models.farm_detector.detector import bundled
 from obelics_pipeline.errors import UserError
-from tests.models.farm.small import detector
+from tests.models.farm_detector.small import detector
 
 TEXT = "the old boat of the harbour " * 20
 

@@ -47,11 +47,11 @@ def test_the_command_line_loads_nothing_heavy() -> None:
         "obelics_pipeline.extract.stage",
         "filters",
         "models",
-        "models.farm.detector",
+        "models.farm_detector.detector",
         "models.flamingo.loading",
         "models.flamingo.scorer",
         "obelics_pipeline.fetch",
-        "obelics_pipeline.fit.farm.command",
+        "obelics_pipeline.fit.farm_detector.command",
         "obelics_pipeline.score.command",
     ],
 )

@@ -60,7 +60,7 @@ def test_the_wheel_carries_the_word_lists(wheel_files: set[str]) -> None:
 
 def test_the_wheel_carries_the_models_and_what_they_are_made_with(wheel_files: set[str]) -> None:
     data = below("models", "*.json") | below("models", "*.npz") | below("obelics_pipeline/fit", "*.txt")
-    assert {"models/main_content.json", "obelics_pipeline/fit/farm/irregular.txt"} <= data <= wheel_files
+    assert {"models/main_content.json", "obelics_pipeline/fit/farm_detector/irregular.txt"} <= data <= wheel_files
 
 
 def test_the_wheel_carries_the_demo_site(wheel_files: set[str]) -> None:

@@ -1,0 +1,43 @@
+"""What the filters that ask a KenLM model have in common: a folder of models, by language."""
+
+from functools import cached_property
+from typing import ClassVar
+
+from pydantic.dataclasses import dataclass
+
+from filters.options import STRICT
+from filters.text import Text
+from models.perplexity import PerplexityModel, model_files
+
+
+@dataclass(frozen=True, config=STRICT)
+class KenlmFilter:
+    """`folder` holds `<language>.arpa.bin` and `<language>.sp.model`; it must be given.
+
+    They are named as `obelics fit kenlm` writes them, and as those of `edugp/kenlm`. An explicit `folder: null` says
+    that there is none, and nothing is measured.
+    """
+
+    name: ClassVar[str]
+    folder: str | None
+
+    def __post_init__(self) -> None:
+        _ = self.models  # a model that cannot be read must stop the run before it starts
+
+    @cached_property
+    def models(self) -> dict[str, PerplexityModel]:
+        """The models of the folder, by language."""
+        return PerplexityModel.load_folder(self.folder, self.name) if self.folder else {}
+
+    def files(self) -> list[str]:
+        """The files that the scores depend on."""
+        return model_files(self.folder, self.name) if self.folder else []
+
+    @property
+    def not_applied(self) -> str | None:
+        """Why nothing is measured; None where something is."""
+        return None if self.folder else "no model is given (options.folder)"
+
+    def model_of(self, text: Text) -> PerplexityModel | None:
+        """The model of a text's language."""
+        return self.models.get(text.language or "")

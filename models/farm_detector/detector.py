@@ -1,0 +1,123 @@
+"""The detector of generated text: how likely it is that a program made a text, from 0 to 1."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import exp
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.farm_detector.evidence import evidence
+from models.farm_detector.network import Network
+from models.farm_detector.tokens import Vocabulary, find_tokens, is_word
+from models.forest import NODE, SCALE, Forest
+from obelics_pipeline.errors import UserError
+
+TOKENS = 4096  # of the beginning of a text that are read: some 3,500 words
+FEWEST_WORDS = 50  # of less there is hardly anything to tell
+_DIGITS = 6  # of a score that are kept
+_MOST_BYTES = 64 * 2**20  # of an array of a file: ours are below 3 MiB
+_BUNDLED = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Detector:
+    """Vocabulary, network and forest of one language."""
+
+    language: str
+    vocabulary: Vocabulary
+    network: Network
+    forest: Forest
+    about: Mapping[str, Any]  # what it was made of and how, and what it is known to do
+
+    def score(self, text: str) -> float | None:
+        """From 0 (somebody wrote it) to 1 (generated), None for a text of too few words.
+
+        About the share of texts of this score that are generated, where half of all are.
+        """
+        numbers = self.evidence(text)
+        if numbers is None:
+            return None
+        values = np.array([[numbers[name] for name in self.forest.features]], np.float32)
+        return round(1 / (1 + exp(-int(self.forest.log_odds(values)[0]) / SCALE)), _DIGITS)
+
+    def evidence(self, text: str) -> dict[str, float] | None:
+        """What the score depends on; None for a text of too few words."""
+        tokens = find_tokens(text)[:TOKENS]
+        return None if sum(map(is_word, tokens)) < FEWEST_WORDS else self._evidence(tokens)
+
+    def _evidence(self, tokens: Sequence[str]) -> dict[str, float]:
+        rows = self.vocabulary.read(tokens)
+        return evidence(tokens, rows, self.network.read(rows), self.network.topics, self.vocabulary)
+
+    @classmethod
+    def load(cls, path: Path) -> Detector:
+        """Read a detector. Raises `UserError` for a file that is none."""
+        try:
+            return cls._of(_read_arrays(path))
+        except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise UserError(f"detector {path}: cannot be read ({reason}); obelics fit detector makes one") from None
+
+    @classmethod
+    def _of(cls, arrays: Mapping[str, NDArray[Any]]) -> Detector:
+        stored = json.loads(arrays["about"].tobytes())
+        nodes = np.zeros(len(arrays["forest_feature"]), NODE)
+        for name in NODE.names or ():
+            nodes[name] = arrays[f"forest_{name}"]
+        words = json.loads(arrays["vocabulary"].tobytes())
+        network = Network.of(arrays)
+        if len(network.words) != len(Vocabulary(words)):
+            raise ValueError(f"{len(words)} words, and a network of {len(network.words)}")
+        forest = Forest(tuple(stored["features"]), nodes, arrays["forest_roots"])
+        made = cls(str(stored["language"]), Vocabulary(map(str, words)), network, forest, dict(stored["about"]))
+        if unknown := sorted(set(forest.features) - set(made._evidence(["."]))):
+            raise ValueError(f"it asks for {unknown[0]}, which is no evidence of this version")
+        return made
+
+    def save(self, path: Path) -> None:
+        """Write the detector: the same bytes for the same detector."""
+        stored = {"language": self.language, "features": self.forest.features, "about": self.about}
+        nodes = {f"forest_{name}": self.forest.nodes[name] for name in NODE.names or ()}
+        with path.open("wb") as file:
+            np.savez_compressed(
+                file,
+                allow_pickle=False,
+                about=_as_bytes(stored),
+                vocabulary=_as_bytes(self.vocabulary.words),
+                forest_roots=self.forest.roots,
+                **nodes,
+                **self.network.arrays(),
+            )
+
+
+def bundled(language: str) -> Path | None:
+    """The detector that the package ships for a language, if it does."""
+    path = _BUNDLED / f"{language}.npz"
+    return path if path.is_file() else None
+
+
+@cache
+def load(path: str) -> Detector:
+    """A detector, read once per process (0.1 s)."""
+    return Detector.load(Path(path).expanduser())
+
+
+def _as_bytes(value: Any) -> NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(value, ensure_ascii=False, sort_keys=True).encode(), np.uint8)
+
+
+def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a file, none of which may be pickled or larger than is sensible."""
+    with zipfile.ZipFile(path) as archive:
+        if large := [entry.filename for entry in archive.infolist() if entry.file_size > _MOST_BYTES]:
+            raise ValueError(f"{large[0]} has more than {_MOST_BYTES} bytes")
+    with np.load(path, allow_pickle=False) as arrays:
+        return dict(arrays)

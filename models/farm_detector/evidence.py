@@ -1,0 +1,200 @@
+"""What the tokens of a text say of the whole: numbers by name, for the forest that decides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from math import exp, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.farm_detector.network import HEADS, LOG_ODDS_ONE
+from models.farm_detector.tokens import (
+    BREAK,
+    DIGITS,
+    FIRST_WORD,
+    LOWER,
+    MARK,
+    NOT_KNOWN,
+    PARAGRAPH,
+    UNKNOWN,
+    Vocabulary,
+)
+from models.farm_detector.tokens import BY_STEM as STEM
+
+Numbers = Iterator[tuple[str, float]]
+
+_STEPS, _HIGHEST = 16, 8  # of log odds: steps of one, and where a probability is as good as 0 or 1
+_PROBABILITY = np.array([1 / (1 + exp(-n / _STEPS)) for n in range(-_STEPS * _HIGHEST, _STEPS * _HIGHEST + 1)])
+
+MISSING = -2.0  # where there is too little text for a number; no number is below -1
+SHARES = (0.25, 0.5, 0.8, 0.95)  # probabilities over which tokens are counted
+QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
+WINDOWS = (16, 48, 128)  # tokens next to each other
+_DIVERSITY_WINDOWS = (50, 150)  # words
+_REPEATED = (2, 3, 4)  # words of an n-gram
+_FUNCTION_WORDS = 150  # the most frequent words carry grammar, not meaning
+_SHORTEST_SENTENCE = 4  # tokens
+_ENDS = (".", "!", "?")
+
+
+def evidence(
+    tokens: Sequence[str],
+    rows: NDArray[np.int32],
+    log_odds: NDArray[np.int64],
+    topics: NDArray[np.int8],
+    vocabulary: Vocabulary,
+) -> dict[str, float]:
+    """All numbers of a text with at least one token.
+
+    `rows` are the tokens as the vocabulary reads them, `log_odds` what the network says of them, `topics` its table.
+    """
+    probability = _PROBABILITY[_step(log_odds)]
+    places = _Places(rows, vocabulary)
+    words = vocabulary.lowered_words(tokens)
+    return dict(
+        [
+            *_of_heads(log_odds / LOG_ODDS_ONE, probability),
+            *_of_places(probability, places),
+            *_of_looks(rows, tokens, words),
+            *_of_diversity(words),
+            *_of_repetition(words),
+            *_of_cohesion(rows[:, 0], places, topics),
+        ]
+    )
+
+
+def _step(log_odds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Rows of the table of probabilities, which are looked up: exp differs in its last digit between machines."""
+    return np.clip(log_odds * _STEPS // LOG_ODDS_ONE, -_STEPS * _HIGHEST, _STEPS * _HIGHEST) + _STEPS * _HIGHEST
+
+
+class _Places:
+    """Where the words are, and where sentences begin."""
+
+    def __init__(self, rows: NDArray[np.int32], vocabulary: Vocabulary) -> None:
+        number, looks = rows[:, 0], rows[:, 2]
+        self.is_word = looks >= LOWER
+        ends = np.isin(number, [vocabulary.number(mark) for mark in _ENDS]) & (looks == MARK)
+        words = np.flatnonzero(self.is_word)
+        after = np.searchsorted(words, np.flatnonzero(ends | (number == PARAGRAPH)) + 1)
+        self.begins = np.unique(words[after[after < len(words)]])
+        self.within = self.is_word.copy()
+        self.within[self.begins] = False
+        borders = np.concatenate([[0], self.begins, [len(rows)]])
+        self.sentences = [(int(a), int(b)) for a, b in pairwise(borders) if b - a >= _SHORTEST_SENTENCE]
+
+
+def _of_heads(log_odds: NDArray[np.float64], probability: NDArray[np.float64]) -> Numbers:
+    """Means, tails, and the windows that look worst and best, of each head."""
+    tokens = len(log_odds)
+    for column, head in enumerate(HEADS):
+        values, likely = np.sort(log_odds[:, column]), probability[:, column]
+        yield f"{head}_mean", _mean(likely)
+        yield f"{head}_log_odds", _mean(values)
+        for share in SHARES:
+            yield f"{head}_over_{share:g}", np.count_nonzero(likely > share) / tokens
+        for quantile in QUANTILES:
+            yield f"{head}_quantile_{quantile:g}", float(values[int(quantile * (tokens - 1))])
+        for window in WINDOWS:
+            means = _window_means(likely, window)
+            yield f"{head}_highest_{window}", float(means.max())
+            yield f"{head}_lowest_{window}", float(means.min())
+
+
+def _of_places(probability: NDArray[np.float64], places: _Places) -> Numbers:
+    """What does not follow: at the beginning of sentences, where texts are shuffled, and within them."""
+    junction, replaced = probability[:, HEADS.index("junction")], probability[:, HEADS.index("replaced")]
+    within = junction[places.within]
+    yield "junction_at_begins", _mean(junction[places.begins])
+    yield "junction_within", _mean(within)
+    yield "junction_within_highest", float(_window_means(within, 32).max()) if len(within) else MISSING
+    yield "replaced_words", _mean(replaced[places.is_word])
+    yield "sentences_per_token", len(places.begins) / len(probability)
+
+
+def _of_looks(rows: NDArray[np.int32], tokens: Sequence[str], words: Sequence[str]) -> Numbers:
+    looks, count = rows[:, 2], max(1, len(words))
+    kinds = np.bincount(looks, minlength=16) / len(looks)
+    yield "marks", float(kinds[MARK])
+    yield "breaks", float(kinds[BREAK])
+    yield "numbers", float(kinds[DIGITS])
+    yield "unknown_words", np.count_nonzero((rows[:, 0] == UNKNOWN) & (looks >= LOWER)) / count
+    yield "unknown_lower", np.count_nonzero(looks == LOWER + NOT_KNOWN) / count
+    yield "unknown_endings", np.count_nonzero(looks == LOWER + STEM) / count
+    yield "capitals", sum(token[0].isupper() for token in tokens) / count
+    yield "word_length", sum(map(len, words)) / count
+    yield "log_words", log(count)
+
+
+def _of_diversity(words: Sequence[str]) -> Numbers:
+    """Distinct words in windows of a fixed length, so that long and short texts compare."""
+    for window in _DIVERSITY_WINDOWS:
+        begins = range(0, len(words) - window + 1, window // 2)
+        shares = [len(set(words[begin : begin + window])) / window for begin in begins]
+        yield f"distinct_{window}", sum(shares) / len(shares) if shares else MISSING
+        yield f"distinct_{window}_lowest", min(shares, default=MISSING)
+
+
+def _of_repetition(words: Sequence[str]) -> Numbers:
+    """N-grams that occur again, and how much of the text the most frequent one is."""
+    for length in _REPEATED:
+        count = Counter(zip(*(words[begin:] for begin in range(length)), strict=False))
+        total = max(1, len(words) - length + 1)
+        most = max(count.values(), default=0)
+        yield f"repeated_{length}", 1 - len(count) / total if count else 0.0
+        yield f"most_repeated_{length}", most * length / len(words) if most > 1 else 0.0
+
+
+def _of_cohesion(number: NDArray[np.int32], places: _Places, topics: NDArray[np.int8]) -> Numbers:
+    """Whether sentences speak of what the others do: by the topics of their words, and by the words themselves."""
+    topic = np.where(places.is_word[:, None], topics[number], 0).astype(np.int64)
+    sums = np.array([topic[a:b].sum(axis=0) for a, b in places.sentences], np.float64).reshape(-1, topics.shape[1])
+    if len(sums) < 3:
+        values: Iterable[float] = (MISSING,) * 4
+    else:
+        unit, rest = _unit(sums), _unit(sums.sum(axis=0) - sums)
+        nearby, whole = _alike(unit[1:], unit[:-1]), _alike(unit, rest)
+        values = (_mean(nearby), _mean(whole), float(np.sort(whole)[len(whole) // 10]), _ahead(unit, nearby))
+    yield from zip(("topic_nearby", "topic_whole", "topic_lowest", "topic_order"), values, strict=True)
+    meaning = places.is_word & (number >= FIRST_WORD + _FUNCTION_WORDS)
+    said = [set(number[a:b][meaning[a:b]].tolist()) for a, b in places.sentences]
+    count = Counter(word for words in said for word in words)
+    again = sum(times for times in count.values() if times > 1)
+    yield "words_of_the_next", _overlap(said, 1)
+    yield "words_of_the_third", _overlap(said, 3)
+    yield "words_of_others", again / max(1, count.total())
+
+
+def _ahead(unit: NDArray[np.float64], nearby: NDArray[np.float64]) -> float:
+    """By how much neighbours are more alike than sentences two apart."""
+    return _mean(nearby) - _mean(_alike(unit[2:], unit[:-2]))
+
+
+def _overlap(said: Sequence[set[int]], apart: int) -> float:
+    pairs = [len(a & b) / max(1, min(len(a), len(b))) for a, b in zip(said[apart:], said, strict=False)]
+    return sum(pairs) / len(pairs) if pairs else MISSING
+
+
+def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    lengths: NDArray[np.float64] = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
+    return vectors / np.maximum(lengths, 1e-6)
+
+
+def _alike(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+    alike: NDArray[np.float64] = (left * right).sum(axis=1)
+    return alike
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    return float(values.mean()) if len(values) else MISSING
+
+
+def _window_means(values: NDArray[np.float64], window: int) -> NDArray[np.float64]:
+    """The means of all windows; of the whole where it is shorter than one."""
+    window = min(window, len(values))
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    means: NDArray[np.float64] = (sums[window:] - sums[:-window]) / window
+    return means

@@ -1,0 +1,99 @@
+"""The families of generated text that a detector is trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from random import Random
+from typing import NamedTuple
+
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.fit.farm_detector.boilerplate import boilerplate
+from obelics_pipeline.fit.farm_detector.chains import Chains
+from obelics_pipeline.fit.farm_detector.marked_text import MarkedText
+from obelics_pipeline.fit.farm_detector.shuffling import mixed_sentences, sentences_out_of_order, words_out_of_order
+from obelics_pipeline.fit.farm_detector.spinning import Spinner
+from obelics_pipeline.fit.farm_detector.splicing import spliced
+from obelics_pipeline.fit.farm_detector.templates import stuffed_templates
+from obelics_pipeline.fit.farm_detector.thesaurus import Thesaurus
+from obelics_pipeline.fit.farm_detector.translating import Translator
+from obelics_pipeline.fit.farm_detector.trusted import TrustedTexts
+from obelics_pipeline.fit.farm_detector.unusual import unusual
+from obelics_pipeline.fit.farm_detector.wrong_words import wrong_words
+
+# Share of the made documents, before scaling: more of what is hard to tell, less of what gives itself away.
+WEIGHTS: Mapping[str, float] = {
+    "spinning": 5.0,
+    "wrong_words": 1.5,
+    "splicing": 2.0,
+    "mixed_sentences": 2.0,
+    "sentences_out_of_order": 0.5,
+    "words_out_of_order": 1.0,
+    "chains": 3.0,
+    "translating": 2.0,
+    "templates": 1.5,
+    "boilerplate": 1.0,
+}
+
+Make = Callable[[Random], MarkedText]
+
+
+class Made(NamedTuple):
+    """A document for training."""
+
+    family: str | None  # None: people wrote it
+    text: MarkedText
+
+
+class Families:
+    """Makes documents, half of them honest."""
+
+    def __init__(
+        self,
+        trusted: TrustedTexts,
+        unusual_texts: TrustedTexts | None,
+        thesaurus: Thesaurus,
+        translators: Sequence[Translator],
+        leave_out: Collection[str],
+    ) -> None:
+        """Raises `UserError` for a family to leave out that there is not, or where none is left."""
+        if unknown := sorted(set(leave_out) - set(WEIGHTS)):
+            raise UserError(f"family {unknown[0]}: unknown; valid are {', '.join(WEIGHTS)}")
+        self._trusted = trusted
+        self._unusual = unusual_texts
+        makers = _makers(trusted, thesaurus, translators)
+        self._makers = {name: make for name, make in makers.items() if name not in leave_out}
+        self._weights = [WEIGHTS[name] for name in self._makers]
+        if not self._makers:
+            raise UserError("no family is left to make documents of")
+
+    def honest(self, random: Random) -> Made:
+        """A passage that somebody wrote."""
+        if self._unusual is not None and random.random() < _UNUSUAL_GENRES:
+            return Made(None, unusual(self._unusual.passage(random), random))
+        return Made(None, unusual(self._trusted.passage(random), random))
+
+    def generated(self, random: Random) -> Made:
+        """A document of one of the families."""
+        (name,) = random.choices(list(self._makers), self._weights)
+        return Made(name, self._makers[name](random))
+
+
+_UNUSUAL_GENRES = 0.25  # share of the honest documents
+
+
+def _makers(trusted: TrustedTexts, thesaurus: Thesaurus, translators: Sequence[Translator]) -> dict[str, Make]:
+    spinner, chains = Spinner(thesaurus), Chains(trusted)
+    made: dict[str, Make] = {
+        "spinning": lambda random: spinner.spin(trusted.passage(random), random),
+        "wrong_words": lambda random: wrong_words(trusted, random),
+        "splicing": lambda random: spliced(trusted, random),
+        "mixed_sentences": lambda random: mixed_sentences(trusted, random),
+        "sentences_out_of_order": lambda random: sentences_out_of_order(trusted, random),
+        "words_out_of_order": lambda random: words_out_of_order(trusted, random),
+        "chains": chains.make,
+        "templates": lambda random: stuffed_templates(trusted, random),
+        "boilerplate": lambda random: boilerplate(trusted, random),
+    }
+    if translators:
+        made["translating"] = lambda random: random.choice(translators).make(trusted, random)
+    return made

@@ -1,0 +1,100 @@
+"""The forest that judges a text by the evidence, and what it is worth on texts that it has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.farm_detector.detector import Detector
+from models.forest import Forest
+from obelics_pipeline.fit.farm_detector.families import Families
+from obelics_pipeline.fit.farm_detector.marked_text import plain
+from obelics_pipeline.fit.training import load_lightgbm
+from obelics_pipeline.fit.trees import to_forest
+
+FALSE_POSITIVES = 0.01  # share of honest texts over the threshold
+_FOLDS = 5
+_TREES = 300
+_PARAMETERS = {
+    "objective": "binary",
+    "learning_rate": 0.05,
+    "num_leaves": 15,
+    "min_data_in_leaf": 40,
+    "feature_fraction": 0.3,
+    "bagging_fraction": 0.8,
+    "bagging_freq": 1,
+    "lambda_l2": 5,
+    "extra_trees": True,
+    "verbose": -1,
+    "seed": 1,
+    "deterministic": True,
+    "force_row_wise": True,
+    "num_threads": 1,
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Made documents with their evidence: shape (documents, numbers)."""
+
+    families: list[str | None]
+    names: tuple[str, ...]
+    values: NDArray[np.float32]
+
+    @property
+    def generated(self) -> NDArray[np.bool_]:
+        """Which of them are."""
+        return np.array([family is not None for family in self.families])
+
+
+def make_judged(detector: Detector, families: Families, count: int) -> Judged:
+    """Documents made of texts that the network has not seen, every other one of them honest."""
+    random = Random(2)
+    made: list[tuple[str | None, dict[str, float]]] = []
+    while len(made) < count:
+        one = families.honest(random) if len(made) % 2 else families.generated(random)
+        numbers = detector.evidence(plain(one.text))
+        if numbers is not None:
+            made.append((one.family, numbers))
+    names = tuple(made[0][1])
+    values = np.array([[numbers[name] for name in names] for _, numbers in made], np.float32)
+    return Judged([family for family, _ in made], names, values)
+
+
+def fit_forest(judged: Judged) -> Forest:
+    """A forest of all of them."""
+    return _fit(judged, np.ones(len(judged.families), bool))
+
+
+def scores_of_unseen(judged: Judged) -> NDArray[np.float64]:
+    """The log odds of each document, by a forest that has not seen it nor its neighbours."""
+    folds = np.arange(len(judged.families)) * _FOLDS // len(judged.families)
+    scores = np.empty(len(folds))
+    for fold in range(_FOLDS):
+        out = folds == fold
+        scores[out] = _fit(judged, ~out).log_odds(judged.values[out])
+    return scores
+
+
+def threshold_of(scores: Sequence[float] | NDArray[np.float64]) -> float:
+    """The score that `FALSE_POSITIVES` of these scores, those of honest texts, are above."""
+    ranked = sorted(scores, reverse=True)
+    return float(ranked[min(int(FALSE_POSITIVES * len(ranked)), len(ranked) - 1)])
+
+
+def recalls(judged: Judged, scores: NDArray[np.float64]) -> Iterator[tuple[str, int, float]]:
+    """Family, documents, and the share of them above the threshold."""
+    threshold = threshold_of(scores[~judged.generated])
+    for family in sorted({family for family in judged.families if family is not None}):
+        of_it = np.array([name == family for name in judged.families])
+        yield family, int(of_it.sum()), float((scores[of_it] > threshold).mean())
+
+
+def _fit(judged: Judged, rows: NDArray[np.bool_]) -> Forest:
+    lightgbm = load_lightgbm()
+    data = lightgbm.Dataset(judged.values[rows], judged.generated[rows].astype(np.int8))
+    return to_forest(lightgbm.train(_PARAMETERS, data, _TREES).dump_model(), judged.names)

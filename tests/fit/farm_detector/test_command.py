@@ -1,0 +1,67 @@
+"""One command makes a detector of texts, says what it is worth, and the filter scores with it."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from filters.farm_score import FarmScore
+from filters.text import Text
+from models.farm_detector.detector import Detector
+from obelics_pipeline.cli import main
+from tests.fit.farm_detector.small import texts
+
+pytest.importorskip("torch")
+pytest.importorskip("lightgbm")
+
+
+def written(path: Path, rows: list[object]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.mark.slow
+def test_a_detector_is_made_told_of_and_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trusted = written(tmp_path / "trusted.jsonl", [{"text": text} for text in texts()])
+    output = tmp_path / "made.npz"
+    arguments = ["fit", "detector", "--trusted", str(trusted), "--unusual", str(trusted), "--leave-out", "chains"]
+    numbers = ["--steps", "100", "--documents", "400", "--workers", "1", "--language", "xx"]
+    assert main([*arguments, *numbers, "--output", str(output)]) == 0
+    printed = capsys.readouterr().out
+    assert "step 100 of 100: loss replaced" in printed
+    assert "templates: " in printed
+    assert "chains" not in printed
+    made = Detector.load(output)
+    assert made.about["recall"]["templates"] > 0.5
+    assert made.about["trusted"][0]["texts"] == len(texts())
+    again = tmp_path / "again.npz"
+    assert main([*arguments, *numbers, "--output", str(again)]) == 0
+    assert again.read_bytes() == output.read_bytes()
+    honest = texts()[3]
+    stuffed = "Best boat in Leeds 2020. You can buy boat online or at a boat store near you. " * 8
+    scorer = FarmScore(paths={"xx": str(output)})
+    assert (scorer.score(Text(stuffed, "xx")) or 0) > (scorer.score(Text(honest, "xx")) or 1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "said"),
+    [
+        ([{"text": "x"}], ["--unusual", "missing.jsonl"], r"missing\.jsonl: there is no such file"),
+        ([{"text": 7}], [], "too few"),
+        ([{"text": "x"}], ["--leave-out", "spining"], "family spining: unknown"),
+        ([{"text": "x"}], ["--thesaurus", "missing.dat"], r"missing\.dat: not a MyThes file"),
+        ([{"text": "x"}], ["--dictionary", "a.index", "b.index"], r"a\.index: not dictd's"),
+        ([{"text": "x"}], [], "too few"),
+        ([], [], "too few"),
+    ],
+)
+def test_wrong_input_is_one_line(
+    rows: list[object], more: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trusted = written(tmp_path / "trusted.jsonl", rows)
+    output = tmp_path / "made.npz"
+    assert main(["fit", "detector", "--trusted", str(trusted), "--output", str(output), *more]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.search(said, line), line
+    assert not output.exists()

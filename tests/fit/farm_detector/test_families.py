@@ -1,0 +1,71 @@
+"""Each family makes what its name says, and says of each word and border what is wrong with it."""
+
+from random import Random
+
+import pytest
+
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.fit.farm_detector.families import WEIGHTS, Families
+from obelics_pipeline.fit.farm_detector.marked_text import MarkedText, plain
+from obelics_pipeline.fit.farm_detector.thesaurus import Thesaurus
+from tests.fit.farm_detector.small import texts, trusted
+
+FAMILIES = Families(trusted(), None, Thesaurus.of_texts(texts()), (), ())
+REPLACES = {"spinning", "wrong_words", "words_out_of_order"}
+JOINS = {"splicing", "mixed_sentences", "sentences_out_of_order", "chains"}
+
+
+def made(family: str, count: int = 30, seed: int = 1) -> list[MarkedText]:
+    only = Families(trusted(), None, Thesaurus.of_texts(texts()), (), set(WEIGHTS) - {family, "translating"})
+    random = Random(seed)
+    return [only.generated(random).text for _ in range(count)]
+
+
+@pytest.mark.parametrize("family", sorted(set(WEIGHTS) - {"translating"}))
+def test_a_family_marks_what_it_did(family: str) -> None:
+    pieces = [piece for text in made(family) for piece in text]
+    words = [piece for piece in pieces if piece.is_word]
+    replaced = sum(piece.replaced for piece in words) / len(words)
+    junctions = sum(piece.junction for piece in pieces) / len(words)
+    assert (0.01 < replaced < 0.9) == (family in REPLACES)
+    assert (0.005 < junctions < 0.9) == (family in JOINS)
+    assert (replaced > 0, junctions > 0) == (family in REPLACES, family in JOINS)
+
+
+@pytest.mark.parametrize("family", sorted(set(WEIGHTS) - {"translating"}))
+def test_a_family_makes_the_same_of_the_same_seed_and_else_something_else(family: str) -> None:
+    assert made(family, 5) == made(family, 5)
+    assert made(family, 5) != made(family, 5, seed=2)
+    assert len({plain(text) for text in made(family)}) > 25
+
+
+def test_honest_documents_bear_no_mark_and_all_kinds_of_layout() -> None:
+    random = Random(1)
+    honest = [FAMILIES.honest(random) for _ in range(100)]
+    assert {one.family for one in honest} == {None}
+    assert not any(piece.replaced or piece.junction for one in honest for piece in one.text)
+    assert sum(plain(one.text).startswith(("- ", "* ", "• ", "1. ")) for one in honest) > 2
+
+
+def test_families_come_as_often_as_their_weights_say_and_those_left_out_do_not_come() -> None:
+    random = Random(1)
+    some = Families(trusted(), None, Thesaurus.of_texts(texts()), (), ["chains", "spinning"])
+    came = [some.generated(random).family for _ in range(400)]
+    assert set(came) == set(WEIGHTS) - {"chains", "spinning", "translating"}
+    assert came.count("splicing") / 400 == pytest.approx(2 / 9.5, abs=0.07)
+
+
+def test_unusual_genres_are_a_share_of_what_is_honest() -> None:
+    from obelics_pipeline.fit.farm_detector.trusted import TrustedTexts
+
+    both = Families(trusted(), TrustedTexts(["Zebra " * 50]), Thesaurus({}), (), ())
+    random = Random(1)
+    zebras = sum("zebra" in plain(both.honest(random).text).lower() for _ in range(400))
+    assert zebras / 400 == pytest.approx(0.25, abs=0.06)
+
+
+def test_a_family_that_is_not_there_cannot_be_left_out() -> None:
+    with pytest.raises(UserError, match="family spining: unknown; valid are spinning, "):
+        Families(trusted(), None, Thesaurus({}), (), ["spining"])
+    with pytest.raises(UserError, match="no family is left"):
+        Families(trusted(), None, Thesaurus({}), (), list(WEIGHTS))

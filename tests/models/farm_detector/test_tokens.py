@@ -1,0 +1,80 @@
+"""A word is known by itself, by its stem, or by its ending and looks; any text can be read."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.farm_detector.tokens import (
+    BREAK,
+    BY_STEM,
+    CAPITALIZED,
+    DIGITS,
+    ENDINGS,
+    LINE,
+    LOOKS,
+    LOWER,
+    MARK,
+    MIXED,
+    NOT_KNOWN,
+    NUMBER,
+    PARAGRAPH,
+    UNKNOWN,
+    UPPER,
+    Vocabulary,
+    find_tokens,
+)
+
+KNOWN = Vocabulary(["the", "send", ".", "boat", "don't"])
+
+
+def test_words_numbers_marks_and_breaks_are_tokens() -> None:
+    assert find_tokens("Don’t pay 1,200.50 for the well-known\nboat!\n\n\nÇa va… 漢字") == [
+        "Don’t", "pay", "1,200.50", "for", "the", "well-known", "\n", "boat", "!", "\n\n\n", "Ça", "va", "…", "漢字",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("token", "number", "looks"),
+    [
+        ("the", KNOWN.number("the"), LOWER),
+        ("The", KNOWN.number("the"), CAPITALIZED),
+        ("THE", KNOWN.number("the"), UPPER),
+        ("tHe", KNOWN.number("the"), MIXED),
+        ("Don’t", KNOWN.number("don't"), CAPITALIZED),
+        ("sended", KNOWN.number("send"), LOWER + BY_STEM),
+        ("Boats", KNOWN.number("boat"), CAPITALIZED + BY_STEM),
+        ("boatness", KNOWN.number("boat"), LOWER + BY_STEM),
+        ("boatnesses", UNKNOWN, LOWER + NOT_KNOWN),
+        ("th", UNKNOWN, LOWER + NOT_KNOWN),
+        ("thea", KNOWN.number("the"), LOWER + BY_STEM),
+        ("17", NUMBER, DIGITS),
+        ("²", NUMBER, DIGITS),
+        (".", KNOWN.number("."), MARK),
+        ("☃", UNKNOWN, MARK),
+        ("\ud800", UNKNOWN, MARK),
+        ("\n", LINE, BREAK),
+        ("\n\n\n", PARAGRAPH, BREAK),
+    ],
+)
+def test_what_is_known_of_a_token(token: str, number: int, looks: int) -> None:
+    ((found, ending, seen),) = KNOWN.read([token]).tolist()
+    assert (found, seen) == (number, looks)
+    assert (ending >= 16) == token[0].isalpha()
+
+
+def test_words_with_the_same_three_last_letters_have_the_same_ending() -> None:
+    endings = KNOWN.read(["walking", "TALKING", "boats", "12", "123456789", "1234567890"])[:, 1].tolist()
+    assert endings[0] == endings[1] != endings[2]
+    assert endings[3:] == [2, 8, 8]
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read_the_same_every_time_and_nothing_but_space_is_lost(text: str) -> None:
+    tokens = find_tokens(text)
+    rows = KNOWN.read(tokens)
+    assert rows.shape == (len(tokens), 3)
+    assert np.array_equal(rows, Vocabulary(KNOWN.words).read(tokens))
+    assert (rows >= 0).all()
+    assert (rows < [len(KNOWN), ENDINGS, LOOKS]).all()
+    assert "".join("".join(tokens).split()) == "".join(text.split())
