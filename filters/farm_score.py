@@ -1,5 +1,6 @@
 """How likely it is that a text was made by a program: a page of a content farm."""
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import ClassVar
 
@@ -8,13 +9,15 @@ from pydantic.dataclasses import dataclass
 from filters.options import STRICT
 from filters.text import Text
 from models.farm_detector.detector import Detector, bundled, load
+from models.farm_detector.plain_words import in_plain_words
+from models.farm_detector.reasons import reasons
 
 
 @dataclass(frozen=True, config=STRICT)
 class FarmScore:
     """From 0 to 1. `paths`: detectors by language, as `obelics fit detector` makes them.
 
-    They go before one that the package ships. This version ships none: without `paths` nothing is measured.
+    They go before the one that the package ships, which is for English.
     """
 
     name: ClassVar[str] = "farm_score"
@@ -46,3 +49,16 @@ class FarmScore:
         """None in a language without a detector, and for a text of fewer than 50 words."""
         detector = self._detector(text.language)
         return None if detector is None else detector.score(text.text)
+
+    def reasons(self, text: Text) -> Iterator[tuple[str, str, str]]:
+        """What made the score: what it is about, a number, and a quote of the text or what would be otherwise."""
+        detector = self._detector(text.language)
+        found = None if detector is None else reasons(detector, text.text)
+        if found is None:
+            return
+        for suspect in found.suspects:
+            yield "hardly the writer's word", f"{suspect.probability:.2f}", f"{suspect.word}, in “{suspect.quote}”"
+        yield "worst stretch", f"{found.stretch.share:.2f}", f"“{found.stretch.quote}”"
+        for number in found.numbers:
+            otherwise = f"with {number.other:.3g} instead the score would be {number.score:.3g}"
+            yield in_plain_words(number.name), f"{number.value:.3g}", otherwise

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from models.farm_detector.evidence import evidence
 from models.farm_detector.network import Network
-from models.farm_detector.tokens import Vocabulary, find_tokens, is_word
+from models.farm_detector.tokens import Vocabulary, find_tokens
 from models.forest import NODE, SCALE, Forest
 from obelics_pipeline.errors import UserError
 
@@ -46,12 +46,12 @@ class Detector:
         if numbers is None:
             return None
         values = np.array([[numbers[name] for name in self.forest.features]], np.float32)
-        return round(1 / (1 + exp(-int(self.forest.log_odds(values)[0]) / SCALE)), _DIGITS)
+        return score_of(int(self.forest.log_odds(values)[0]))
 
     def evidence(self, text: str) -> dict[str, float] | None:
         """What the score depends on; None for a text of too few words."""
         tokens = find_tokens(text)[:TOKENS]
-        return None if sum(map(is_word, tokens)) < FEWEST_WORDS else self._evidence(tokens)
+        return None if len(self.vocabulary.lowered_words(tokens)) < FEWEST_WORDS else self._evidence(tokens)
 
     def _evidence(self, tokens: Sequence[str]) -> dict[str, float]:
         rows = self.vocabulary.read(tokens)
@@ -96,6 +96,11 @@ class Detector:
                 **nodes,
                 **self.network.arrays(),
             )
+
+
+def score_of(log_odds: int) -> float:
+    """The score for what the forest says."""
+    return round(1 / (1 + exp(-log_odds / SCALE)), _DIGITS)
 
 
 def bundled(language: str) -> Path | None:

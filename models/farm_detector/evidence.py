@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import exp, log
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,7 @@ _REPEATED = (2, 3, 4)  # words of an n-gram
 _FUNCTION_WORDS = 150  # the most frequent words carry grammar, not meaning
 _SHORTEST_SENTENCE = 4  # tokens
 _ENDS = (".", "!", "?")
+_FIRST = itemgetter(0)
 
 
 def evidence(
@@ -51,12 +53,12 @@ def evidence(
 
     `rows` are the tokens as the vocabulary reads them, `log_odds` what the network says of them, `topics` its table.
     """
-    probability = _PROBABILITY[_step(log_odds)]
+    probability = probabilities(log_odds)
     places = _Places(rows, vocabulary)
     words = vocabulary.lowered_words(tokens)
     return dict(
         [
-            *_of_heads(log_odds / LOG_ODDS_ONE, probability),
+            *_of_heads(log_odds.T / LOG_ODDS_ONE, probability.T.copy()),
             *_of_places(probability, places),
             *_of_looks(rows, tokens, words),
             *_of_diversity(words),
@@ -64,6 +66,11 @@ def evidence(
             *_of_cohesion(rows[:, 0], places, topics),
         ]
     )
+
+
+def probabilities(log_odds: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Of what the network says; the same on every machine."""
+    return _PROBABILITY[_step(log_odds)]
 
 
 def _step(log_odds: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -77,21 +84,23 @@ class _Places:
     def __init__(self, rows: NDArray[np.int32], vocabulary: Vocabulary) -> None:
         number, looks = rows[:, 0], rows[:, 2]
         self.is_word = looks >= LOWER
-        ends = np.isin(number, [vocabulary.number(mark) for mark in _ENDS]) & (looks == MARK)
+        ends = number == PARAGRAPH
+        for mark in _ENDS:
+            ends |= (number == vocabulary.number(mark)) & (looks == MARK)
         words = np.flatnonzero(self.is_word)
-        after = np.searchsorted(words, np.flatnonzero(ends | (number == PARAGRAPH)) + 1)
-        self.begins = np.unique(words[after[after < len(words)]])
+        after = np.searchsorted(words, np.flatnonzero(ends) + 1)
         self.within = self.is_word.copy()
-        self.within[self.begins] = False
-        borders = np.concatenate([[0], self.begins, [len(rows)]])
-        self.sentences = [(int(a), int(b)) for a, b in pairwise(borders) if b - a >= _SHORTEST_SENTENCE]
+        self.within[words[after[after < len(words)]]] = False
+        self.begins = np.flatnonzero(self.is_word & ~self.within)
+        self.borders = np.concatenate([[0], self.begins, [len(rows)]])
+        self.long = np.diff(self.borders) >= _SHORTEST_SENTENCE
 
 
 def _of_heads(log_odds: NDArray[np.float64], probability: NDArray[np.float64]) -> Numbers:
-    """Means, tails, and the windows that look worst and best, of each head."""
-    tokens = len(log_odds)
-    for column, head in enumerate(HEADS):
-        values, likely = np.sort(log_odds[:, column]), probability[:, column]
+    """Means, tails, and the windows that look worst and best, of each head: shapes (heads, tokens)."""
+    tokens = log_odds.shape[1]
+    columns = zip(HEADS, np.sort(log_odds, axis=1), probability, _running(probability), strict=True)
+    for head, values, likely, sums in columns:
         yield f"{head}_mean", _mean(likely)
         yield f"{head}_log_odds", _mean(values)
         for share in SHARES:
@@ -99,9 +108,9 @@ def _of_heads(log_odds: NDArray[np.float64], probability: NDArray[np.float64]) -
         for quantile in QUANTILES:
             yield f"{head}_quantile_{quantile:g}", float(values[int(quantile * (tokens - 1))])
         for window in WINDOWS:
-            means = _window_means(likely, window)
-            yield f"{head}_highest_{window}", float(means.max())
-            yield f"{head}_lowest_{window}", float(means.min())
+            highest, lowest = _extremes(sums, window)
+            yield f"{head}_highest_{window}", highest
+            yield f"{head}_lowest_{window}", lowest
 
 
 def _of_places(probability: NDArray[np.float64], places: _Places) -> Numbers:
@@ -110,7 +119,7 @@ def _of_places(probability: NDArray[np.float64], places: _Places) -> Numbers:
     within = junction[places.within]
     yield "junction_at_begins", _mean(junction[places.begins])
     yield "junction_within", _mean(within)
-    yield "junction_within_highest", float(_window_means(within, 32).max()) if len(within) else MISSING
+    yield "junction_within_highest", _extremes(_running(within), 32)[0] if len(within) else MISSING
     yield "replaced_words", _mean(replaced[places.is_word])
     yield "sentences_per_token", len(places.begins) / len(probability)
 
@@ -124,7 +133,7 @@ def _of_looks(rows: NDArray[np.int32], tokens: Sequence[str], words: Sequence[st
     yield "unknown_words", np.count_nonzero((rows[:, 0] == UNKNOWN) & (looks >= LOWER)) / count
     yield "unknown_lower", np.count_nonzero(looks == LOWER + NOT_KNOWN) / count
     yield "unknown_endings", np.count_nonzero(looks == LOWER + STEM) / count
-    yield "capitals", sum(token[0].isupper() for token in tokens) / count
+    yield "capitals", sum(map(str.isupper, map(_FIRST, tokens))) / count
     yield "word_length", sum(map(len, words)) / count
     yield "log_words", log(count)
 
@@ -140,18 +149,22 @@ def _of_diversity(words: Sequence[str]) -> Numbers:
 
 def _of_repetition(words: Sequence[str]) -> Numbers:
     """N-grams that occur again, and how much of the text the most frequent one is."""
-    for length in _REPEATED:
-        count = Counter(zip(*(words[begin:] for begin in range(length)), strict=False))
-        total = max(1, len(words) - length + 1)
-        most = max(count.values(), default=0)
-        yield f"repeated_{length}", 1 - len(count) / total if count else 0.0
+    number = {word: at for at, word in enumerate(dict.fromkeys(words))}
+    single = np.fromiter(map(number.__getitem__, words), np.int64, len(words))
+    ngrams = single
+    for length in _REPEATED:  # each by one longer; 64 bits hold four words of up to 55,000 distinct ones
+        ngrams = ngrams[:-1] * len(number) + single[length - 1 :]
+        times = np.unique(ngrams, return_counts=True)[1]
+        most = int(times.max(initial=0))
+        yield f"repeated_{length}", 1 - len(times) / len(ngrams) if len(ngrams) else 0.0
         yield f"most_repeated_{length}", most * length / len(words) if most > 1 else 0.0
 
 
 def _of_cohesion(number: NDArray[np.int32], places: _Places, topics: NDArray[np.int8]) -> Numbers:
     """Whether sentences speak of what the others do: by the topics of their words, and by the words themselves."""
-    topic = np.where(places.is_word[:, None], topics[number], 0).astype(np.int64)
-    sums = np.array([topic[a:b].sum(axis=0) for a, b in places.sentences], np.float64).reshape(-1, topics.shape[1])
+    topic = topics.take(number, axis=0) * places.is_word[:, None]
+    of_sentences = np.add.reduceat(topic.astype(np.float32), places.borders[:-1], axis=0)  # whole numbers: exact
+    sums = of_sentences[places.long].astype(np.float64)
     if len(sums) < 3:
         values: Iterable[float] = (MISSING,) * 4
     else:
@@ -160,8 +173,10 @@ def _of_cohesion(number: NDArray[np.int32], places: _Places, topics: NDArray[np.
         values = (_mean(nearby), _mean(whole), float(np.sort(whole)[len(whole) // 10]), _ahead(unit, nearby))
     yield from zip(("topic_nearby", "topic_whole", "topic_lowest", "topic_order"), values, strict=True)
     meaning = places.is_word & (number >= FIRST_WORD + _FUNCTION_WORDS)
-    said = [set(number[a:b][meaning[a:b]].tolist()) for a, b in places.sentences]
-    count = Counter(word for words in said for word in words)
+    words = np.where(meaning, number, 0).tolist()
+    sentences = zip(pairwise(places.borders.tolist()), places.long.tolist(), strict=True)
+    said = [set(words[a:b]) - {0} for (a, b), long in sentences if long]
+    count = Counter(chain.from_iterable(said))
     again = sum(times for times in count.values() if times > 1)
     yield "words_of_the_next", _overlap(said, 1)
     yield "words_of_the_third", _overlap(said, 3)
@@ -192,9 +207,15 @@ def _mean(values: NDArray[np.float64]) -> float:
     return float(values.mean()) if len(values) else MISSING
 
 
-def _window_means(values: NDArray[np.float64], window: int) -> NDArray[np.float64]:
-    """The means of all windows; of the whole where it is shorter than one."""
-    window = min(window, len(values))
-    sums = np.concatenate([[0.0], np.cumsum(values)])
-    means: NDArray[np.float64] = (sums[window:] - sums[:-window]) / window
-    return means
+def _extremes(sums: NDArray[np.float64], window: int) -> tuple[float, float]:
+    """The highest and the lowest mean of a window, by running sums; of the whole where it is shorter than one."""
+    window = min(window, len(sums) - 1)
+    within = sums[window:] - sums[:-window]
+    return float(within.max() / window), float(within.min() / window)
+
+
+def _running(values: NDArray[np.generic]) -> NDArray[np.float64]:
+    """Sums of all values before each place along the last axis, and of all values."""
+    sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1))
+    np.cumsum(values, axis=-1, out=sums[..., 1:])
+    return sums

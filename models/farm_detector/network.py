@@ -7,11 +7,13 @@ threads, and the result is the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from models.farm_detector.tokens import ENDINGS, FIRST_WORD, LOOKS
 
@@ -26,7 +28,8 @@ TAPS = (5, 3, 3)  # tokens that each layer sees at once
 APART = (1, 2, 5)  # tokens from tap to tap of each layer
 NEAR = 24  # tokens before and after a token, whose topic is compared with its own
 TOPIC_GAIN = 4  # products of topics are small
-LAYERS = ("first", "second", "third", "output")
+HIDDEN = ("first", "second", "third")
+LAYERS = (*HIDDEN, "output")
 HEADS = ("replaced", "junction", "generated")  # the word is not the writer's; does not follow; is of a generated text
 
 
@@ -50,7 +53,8 @@ class Network:
     third_bias: NDArray[np.int32]
     output: NDArray[np.int8]
     output_bias: NDArray[np.int32]
-    _layers: dict[str, NDArray[np.float32]] = field(init=False, repr=False, compare=False)  # as BLAS takes them
+    _weights: dict[str, NDArray[np.float32]] = field(init=False, repr=False, compare=False)  # as BLAS takes them
+    _biases: dict[str, NDArray[np.float32]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Raises ValueError for arrays that do not fit together: a file that we did not write is not trusted."""
@@ -66,7 +70,11 @@ class Network:
             largest = len(getattr(self, name)) * LIMIT**2 + int(np.abs(getattr(self, f"{name}_bias")).max(initial=0))
             if largest + WEIGHT_ONE > EXACT:
                 raise ValueError(f"{name}: sums may reach {largest}, and float32 is exact up to {EXACT}")
-        object.__setattr__(self, "_layers", {name: getattr(self, name).astype(np.float32) for name in LAYERS})
+        # Of hidden layers in units of an activation: a division by a power of two is exact, and a pass less later.
+        weights = {name: getattr(self, name) / np.float32(WEIGHT_ONE) for name in HIDDEN}
+        biases = {name: (getattr(self, f"{name}_bias") + WEIGHT_ONE // 2) / WEIGHT_ONE for name in HIDDEN}
+        object.__setattr__(self, "_weights", weights | {"output": self.output.astype(np.float32)})
+        object.__setattr__(self, "_biases", {name: bias.astype(np.float32) for name, bias in biases.items()})
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         rows = max(len(self.words), FIRST_WORD)
@@ -104,42 +112,62 @@ class Network:
 
         Shape (tokens, 3), as that of the tokens.
         """
-        word, ending, look = tokens.T
-        seen = self.words[word].astype(np.int16) + self.endings[ending] + self.looks[look]
-        layers = self._layers
-        one = _activated(_taps(np.clip(seen, -LIMIT, LIMIT), 0) @ layers["first"], self.first_bias)
-        two = np.hstack([_taps(one, 1), self._agreement(word)])
-        two = _activated(two @ layers["second"], self.second_bias)
-        three = _activated(_taps(two, 2) @ layers["third"], self.third_bias)
-        sums = np.hstack([one, two, three]) @ layers["output"]
-        return sums.astype(np.int64) + self.output_bias
+        with _blas().limit(limits=1):
+            return self._read(*tokens.T)
+
+    def _read(self, word: NDArray[np.int32], ending: NDArray[np.int32], look: NDArray[np.int32]) -> NDArray[np.int64]:
+        seen = self.words.take(word, axis=0).astype(np.int16)
+        seen += self.endings.take(ending, axis=0)
+        seen += self.looks.take(look, axis=0)
+        one = self._activated("first", _taps(seen.clip(-LIMIT, LIMIT), 0))
+        two = self._activated("second", [*_taps(one, 1), self._agreement(word)])
+        three = self._activated("third", _taps(two, 2))
+        return self._sums("output", [one, two, three]).astype(np.int64) + self.output_bias
+
+    def _activated(self, name: str, inputs: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+        """What a hidden layer makes of its inputs: activations from 0 to `ONE`."""
+        sums = self._sums(name, inputs)
+        sums += self._biases[name]
+        np.floor(sums, out=sums)
+        return sums.clip(0, ONE, out=sums)
+
+    def _sums(self, name: str, inputs: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+        """Inputs as if they stood next to each other, times weights: a copy of them all would not stay in the cache."""
+        weights, row = self._weights[name], inputs[0].shape[1]
+        sums: NDArray[np.float32] = inputs[0] @ weights[:row]
+        for values in inputs[1:]:
+            sums += values @ weights[row : row + values.shape[1]]
+            row += values.shape[1]
+        return sums
 
     def _agreement(self, word: NDArray[np.int32]) -> NDArray[np.float32]:
         """A word's topic times that of the document, and times that of the words near it: shape (words, 2 * topics)."""
-        topic = self.topics[word].astype(np.int64)
-        before = np.zeros((len(topic) + 1, topic.shape[1]), np.int64)
-        np.cumsum(topic, axis=0, out=before[1:])
-        places = np.arange(len(topic))
-        near = before[np.minimum(places + NEAR + 1, len(topic))] - before[np.maximum(places - NEAR, 0)]
-        document = topic * before[-1] * TOPIC_GAIN / (ONE * len(topic))
-        nearby = topic * near * TOPIC_GAIN / (ONE * (2 * NEAR + 1))
-        agreement: NDArray[np.float64] = np.rint(np.hstack([document, nearby]))
-        return agreement.clip(-LIMIT, LIMIT).astype(np.float32)
+        topic = self.topics.take(word, axis=0)
+        padded = np.zeros((len(topic) + 2 * NEAR + 1, topic.shape[1]))
+        own = padded[NEAR + 1 : NEAR + 1 + len(topic)]
+        own[:] = topic
+        before = padded.cumsum(axis=0)
+        near = before[2 * NEAR + 1 :] - before[: len(topic)]
+        document = own * (before[-1] * TOPIC_GAIN) / (ONE * len(topic))
+        nearby = own * (near * TOPIC_GAIN) / (ONE * (2 * NEAR + 1))
+        agreement: NDArray[np.float32] = np.rint(np.hstack([document, nearby])).astype(np.float32)
+        return agreement.clip(-LIMIT, LIMIT, out=agreement)
 
 
-def _taps(values: NDArray[np.generic], layer: int) -> NDArray[np.float32]:
-    """Each row with those around it that a layer sees, zeros beyond the ends: shape (rows, taps * channels)."""
+@cache
+def _blas() -> ThreadpoolController:
+    """What decides how many threads BLAS has.
+
+    Processes score many texts at a time, and the products of one text are too small to share: with two threads on a
+    busy machine of two cores one product took 8.5 ms of CPU time in place of 0.5.
+    """
+    return ThreadpoolController().select(user_api="blas")
+
+
+def _taps(values: NDArray[np.generic], layer: int) -> list[NDArray[np.float32]]:
+    """For each tap of a layer, the rows that it sees from each row, zeros beyond the ends: all of the values' shape."""
     taps, apart = TAPS[layer], APART[layer]
     margin = taps // 2 * apart
     padded = np.zeros((len(values) + 2 * margin, values.shape[1]), np.float32)
     padded[margin : margin + len(values)] = values
-    return np.hstack([padded[tap * apart : tap * apart + len(values)] for tap in range(taps)])
-
-
-def _activated(sums: NDArray[np.float32], bias: NDArray[np.int32]) -> NDArray[np.float32]:
-    """The sums, rounded in place to activations from 0 to `ONE`."""
-    sums += bias + WEIGHT_ONE // 2
-    sums *= 1 / WEIGHT_ONE
-    np.floor(sums, out=sums)
-    np.clip(sums, 0, ONE, out=sums)
-    return sums
+    return [padded[tap * apart : tap * apart + len(values)] for tap in range(taps)]

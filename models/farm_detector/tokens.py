@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import TypeVar
 from zlib import crc32
 
 import numpy as np
@@ -28,12 +30,18 @@ _LONGEST_ENDING = (
     4  # letters that are taken from a word's end to find one that is known: -ness is the longest usual one
 )
 _SHORTEST_STEM = 3  # letters
+Found = TypeVar("Found")
 _REMEMBERED = 200_000  # words of one process whose numbers are kept: what an English crawl uses all day
 
 
 def find_tokens(text: str) -> list[str]:
     """Words (with inner apostrophes and hyphens), numbers, single marks, and the ends of lines and paragraphs."""
     return _TOKEN.findall(text)
+
+
+def find_spans(text: str) -> list[tuple[int, int]]:
+    """Where each of `find_tokens` begins and ends."""
+    return [found.span() for found in _TOKEN.finditer(text)]
 
 
 def is_word(token: str) -> bool:
@@ -52,8 +60,8 @@ class Vocabulary:
     def __init__(self, words: Iterable[str]) -> None:
         self.words = tuple(words)
         self._numbers = {word: number for number, word in enumerate(self.words, FIRST_WORD)}
-        self._seen: dict[str, tuple[int, int, int]] = {}
-        self._lowered: dict[str, str] = {}
+        self._rows = _Remembered(self._row)
+        self._lowered = _Remembered(lambda token: lowered(token) if is_word(token) else "")
 
     def __len__(self) -> int:
         """How many numbers of words there are."""
@@ -65,21 +73,12 @@ class Vocabulary:
 
     def read(self, tokens: Sequence[str]) -> NDArray[np.int32]:
         """Word, ending and looks of each token, shape (tokens, 3)."""
-        rows = [self._seen.get(token) or self._remember(token) for token in tokens]
-        return np.array(rows, np.int32).reshape(-1, 3)
+        rows = chain.from_iterable(map(self._rows.__getitem__, tokens))
+        return np.fromiter(rows, np.int32, 3 * len(tokens)).reshape(-1, 3)
 
     def lowered_words(self, tokens: Sequence[str]) -> list[str]:
-        """The words among tokens that were read, lower-cased."""
-        found = (self._lowered.get(token) or (lowered(token) if is_word(token) else "") for token in tokens)
-        return list(filter(None, found))
-
-    def _remember(self, token: str) -> tuple[int, int, int]:
-        row = self._row(token)
-        if len(self._seen) < _REMEMBERED:
-            self._seen[token] = row
-            if is_word(token):
-                self._lowered[token] = lowered(token)
-        return row
+        """The words among tokens, lower-cased."""
+        return list(filter(None, map(self._lowered.__getitem__, tokens)))
 
     def _row(self, token: str) -> tuple[int, int, int]:
         if token[0] == "\n":
@@ -103,6 +102,19 @@ class Vocabulary:
             if (number := self.number(word[:-letters])) != UNKNOWN:
                 return number
         return UNKNOWN
+
+
+class _Remembered(dict[str, Found]):
+    """What a function finds for a token, found once for the first so many."""
+
+    def __init__(self, find: Callable[[str], Found]) -> None:
+        self._find = find
+
+    def __missing__(self, token: str) -> Found:
+        found = self._find(token)
+        if len(self) < _REMEMBERED:
+            self[token] = found
+        return found
 
 
 def _looks(word: str) -> int:

@@ -8,10 +8,10 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 import pyarrow as pa
 
@@ -22,6 +22,8 @@ from obelics_pipeline.storage import Place, file_sha256, local_copy, open_parque
 ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
 MAX_LINE = 64 * 2**20  # bytes of one JSON line: a longer one is passed over, so that a damaged file costs no memory
 ROWS_AT_ONCE = 256  # of a Parquet file; held in memory
+
+Found = TypeVar("Found")
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -44,16 +46,23 @@ class TextFile:
 
     def texts(self) -> Iterator[FoundText]:
         """The texts, in order. Raises UserError where the file cannot be read to its end."""
+        return self.rows(("texts", "text", "source"), _text_of)
+
+    def rows(self, columns: Sequence[str], read: Callable[[Any], Found | str]) -> Iterator[Found]:
+        """What `read` makes of each row, in order; a string says what is wrong with the row.
+
+        Of Parquet, these columns are read. Raises UserError where the file cannot be read to its end.
+        """
         self.read, self.passed_over = 0, Counter()
-        rows = _parquet_rows(self.where) if self.where.name.endswith(".parquet") else _json_rows(self.where)
+        parquet = self.where.name.endswith(".parquet")
         try:
-            for row in rows:
-                found = _text_of(row)
-                if isinstance(found, FoundText):
+            for row in _parquet_rows(self.where, columns) if parquet else _json_rows(self.where):
+                found = row if isinstance(row, str) else read(row) if isinstance(row, dict) else "not an object"
+                if isinstance(found, str):
+                    self.passed_over[found] += 1
+                else:
                     self.read += 1
                     yield found
-                else:
-                    self.passed_over[found] += 1
         except (OSError, EOFError, zlib.error, pa.ArrowException) as error:
             raise UserError(f"{self.where}: cannot be read ({' '.join(str(error).split())})") from None
 
@@ -94,10 +103,6 @@ def _names(pattern: str) -> list[str]:
 
 def _text_of(row: Any) -> FoundText | str:
     """The text of a row, or what is wrong with it."""
-    if isinstance(row, str):
-        return row
-    if not isinstance(row, dict):
-        return "not an object"
     value = row.get("text")
     if value is None and isinstance(row.get("texts"), list):
         value = PARAGRAPH_SEPARATOR.join(text for text in row["texts"] if isinstance(text, str))
@@ -136,11 +141,11 @@ def _value_of(line: bytes) -> Any:
     return None if isinstance(value, str) else value
 
 
-def _parquet_rows(where: Place) -> Iterator[Any]:
+def _parquet_rows(where: Place, columns: Sequence[str]) -> Iterator[Any]:
     """The rows of a file with a column `texts` (OBELICS) or `text`; of a run's own file, those of kept documents."""
     with open_parquet(where) as source:
         there = source.schema_arrow.names
-        wanted = [name for name in ("texts", "text", "source", "reason") if name in there]
+        wanted = [name for name in (*columns, "reason") if name in there]
         if not {"texts", "text"} & set(wanted):
             raise UserError(f"{where}: has no column texts or text; it has {', '.join(there)}")
         for batch in source.iter_batches(ROWS_AT_ONCE, columns=wanted):

@@ -39,3 +39,13 @@ def test_a_detector_that_cannot_be_read_stops_the_run_before_it_starts(tmp_path:
     for name in ("wrong.npz", "missing.npz"):
         with pytest.raises(UserError, match=f"detector .*{name}: cannot be read"):
             FarmScore(paths={"en": str(tmp_path / name)})
+
+
+def test_it_tells_the_reasons_of_its_score_in_rows_of_three(path: str) -> None:
+    made = FarmScore(paths={"xx": path})
+    rows = list(made.reasons(Text(TEXT, "xx")))
+    assert {len(row) for row in rows} == {3}
+    assert "worst stretch" in {row[0] for row in rows}
+    assert any(row[2].startswith("harbour, in “") for row in rows)
+    assert not list(made.reasons(Text(TEXT, "yy")))
+    assert not list(made.reasons(Text("boat", "xx")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from random import Random
 
 from obelics_pipeline.fit.farm_detector.marked_text import MarkedText, Piece, after_a_junction, in_paragraphs, marked
@@ -18,22 +19,23 @@ _RENEWED = 0.01  # share of documents before which a new model is made
 class Chains:
     """Makes documents of a few n-gram models, which it makes anew from time to time: a model takes a second."""
 
-    def __init__(self, trusted: TrustedTexts) -> None:
+    def __init__(self, trusted: TrustedTexts, orders: Sequence[int] = ORDERS) -> None:
         self._trusted = trusted
+        self._orders = orders
         self._models: list[_Model] = []
 
     def make(self, random: Random) -> MarkedText:
         """A document of one of the models."""
         if len(self._models) < _KEPT or random.random() < _RENEWED:
-            self._models = [*self._models, _Model(self._trusted, random)][-_KEPT:]
+            self._models = [*self._models, _Model(self._trusted, self._orders, random)][-_KEPT:]
         return random.choice(self._models).make(random)
 
 
 class _Model:
     """Words by what stands before them, as places in the texts, so that a junction is known."""
 
-    def __init__(self, trusted: TrustedTexts, random: Random) -> None:
-        self._order = random.choice(ORDERS)
+    def __init__(self, trusted: TrustedTexts, orders: Sequence[int], random: Random) -> None:
+        self._order = random.choice(orders)
         self._words: list[str | None] = []  # None ends a sentence
         self._begins: list[int] = []
         self._next: dict[tuple[str | None, ...], list[int]] = defaultdict(list)

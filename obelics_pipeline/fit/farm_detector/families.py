@@ -17,7 +17,7 @@ from obelics_pipeline.fit.farm_detector.templates import stuffed_templates
 from obelics_pipeline.fit.farm_detector.thesaurus import Thesaurus
 from obelics_pipeline.fit.farm_detector.translating import Translator
 from obelics_pipeline.fit.farm_detector.trusted import TrustedTexts
-from obelics_pipeline.fit.farm_detector.unusual import unusual
+from obelics_pipeline.fit.farm_detector.unusual import laid_out, unusual
 from obelics_pipeline.fit.farm_detector.wrong_words import wrong_words
 
 # Share of the made documents, before scaling: more of what is hard to tell, less of what gives itself away.
@@ -60,29 +60,39 @@ class Families:
             raise UserError(f"family {unknown[0]}: unknown; valid are {', '.join(WEIGHTS)}")
         self._trusted = trusted
         self._unusual = unusual_texts
-        makers = _makers(trusted, thesaurus, translators)
-        self._makers = {name: make for name, make in makers.items() if name not in leave_out}
-        self._weights = [WEIGHTS[name] for name in self._makers]
+        spinner = Spinner(thesaurus)
+        self._makers = _without(leave_out, _makers(trusted, spinner, translators))
+        self._unusual_makers = (
+            _without(leave_out, _makers(unusual_texts, spinner, translators)) if unusual_texts else {}
+        )
         if not self._makers:
             raise UserError("no family is left to make documents of")
 
     def honest(self, random: Random) -> Made:
         """A passage that somebody wrote."""
-        if self._unusual is not None and random.random() < _UNUSUAL_GENRES:
+        if self._unusual is not None and random.random() < _UNUSUAL_OF_HONEST:
             return Made(None, unusual(self._unusual.passage(random), random))
         return Made(None, unusual(self._trusted.passage(random), random))
 
     def generated(self, random: Random) -> Made:
         """A document of one of the families."""
-        (name,) = random.choices(list(self._makers), self._weights)
-        return Made(name, self._makers[name](random))
+        use_unusual = self._unusual is not None and random.random() < _UNUSUAL_OF_GENERATED
+        makers = self._unusual_makers if use_unusual else self._makers
+        (name,) = random.choices(list(makers), [WEIGHTS[name] for name in makers])
+        return Made(name, laid_out(makers[name](random), random))
 
 
-_UNUSUAL_GENRES = 0.25  # share of the honest documents
+# Share of the documents that are of, or made of, unusual genres. They are made into others as well, or every text of
+# such a genre would be taken for honest; less often than they are left alone, since a mistake there costs more.
+_UNUSUAL_OF_HONEST, _UNUSUAL_OF_GENERATED = 0.25, 0.12
 
 
-def _makers(trusted: TrustedTexts, thesaurus: Thesaurus, translators: Sequence[Translator]) -> dict[str, Make]:
-    spinner, chains = Spinner(thesaurus), Chains(trusted)
+def _without(leave_out: Collection[str], makers: Mapping[str, Make]) -> dict[str, Make]:
+    return {name: make for name, make in makers.items() if name not in leave_out}
+
+
+def _makers(trusted: TrustedTexts, spinner: Spinner, translators: Sequence[Translator]) -> dict[str, Make]:
+    chains = Chains(trusted)
     made: dict[str, Make] = {
         "spinning": lambda random: spinner.spin(trusted.passage(random), random),
         "wrong_words": lambda random: wrong_words(trusted, random),

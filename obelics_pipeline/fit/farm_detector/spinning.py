@@ -23,9 +23,9 @@ class Spinner:
     thesaurus: Thesaurus
     _known: dict[str, list[Substitute]] = field(default_factory=dict)
 
-    def spin(self, text: str, random: Random) -> MarkedText:
+    def spin(self, text: str, random: Random, rates: Sequence[float] = RATES) -> MarkedText:
         """A text with some of its words exchanged: how many and how freely, this spinner's own habit decides."""
-        rate = random.choice(RATES)
+        rate = random.choice(rates)
         habit = random.choice(HABITS)
         spares_names = random.random() < _SPARES_NAMES
         spun: MarkedText = []

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
+from torch.utils.data import DataLoader, IterableDataset
 
 from models.farm_detector.network import HEADS
 from models.farm_detector.tokens import FIRST_WORD, UNKNOWN, Vocabulary, find_tokens, is_word, lowered
@@ -27,6 +28,7 @@ _DROPPED = 0.05  # share of activations
 _FORGOTTEN, _NEVER_FORGOTTEN = 0.04, 2000  # share of the words that are taken for unknown, but for the most frequent
 _HEAD_WEIGHTS = (2.0, 2.0, 0.5)
 _TOLD_EVERY = 100  # steps
+_AHEAD = 4  # batches that are made before they are wanted
 
 
 def vocabulary_of(texts: Iterable[str]) -> Vocabulary:
@@ -45,7 +47,14 @@ def train(families: Families, vocabulary: Vocabulary, steps: int, threads: int, 
     network = TrainableNetwork(len(vocabulary))
     optimizer = torch.optim.AdamW(network.parameters(), lr=_RATE, weight_decay=1e-4, betas=(0.9, 0.98))
     losses = np.zeros(len(HEADS))
-    for step, (tokens, labels, there) in enumerate(_batches(families, vocabulary, steps)):
+    batches = DataLoader(
+        _Batches(families, vocabulary, steps),
+        batch_size=None,  # they are batches already
+        num_workers=1,  # to make documents takes as long as to learn from them
+        prefetch_factor=_AHEAD,
+        multiprocessing_context="fork",  # the texts need not be copied
+    )
+    for step, (tokens, labels, there) in enumerate(batches):
         for group in optimizer.param_groups:
             group["lr"] = _RATE * min(1, (step + 1) / _WARM_UP) * max(_LAST, 1 - step / steps)
         found = network(tokens, there, _DROPPED)
@@ -62,6 +71,16 @@ def train(families: Families, vocabulary: Vocabulary, steps: int, threads: int, 
             losses[:] = 0
     network.eval()
     return network
+
+
+class _Batches(IterableDataset):  # type: ignore[misc]  # PyTorch may be missing where types are checked
+    """Batches of documents, made by another process: one, so that they are always the same."""
+
+    def __init__(self, families: Families, vocabulary: Vocabulary, steps: int) -> None:
+        self._arguments = families, vocabulary, steps
+
+    def __iter__(self) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        return _batches(*self._arguments)
 
 
 def _batches(families: Families, vocabulary: Vocabulary, steps: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:

@@ -64,6 +64,15 @@ def test_unusual_genres_are_a_share_of_what_is_honest() -> None:
     assert zebras / 400 == pytest.approx(0.25, abs=0.06)
 
 
+def test_unusual_genres_are_made_into_others_too_or_all_of_them_would_be_taken_for_honest() -> None:
+    from obelics_pipeline.fit.farm_detector.trusted import TrustedTexts
+
+    both = Families(trusted(), TrustedTexts(["Zebra " * 50]), Thesaurus({}), (), set(WEIGHTS) - {"words_out_of_order"})
+    random = Random(1)
+    zebras = sum("zebra" in plain(both.generated(random).text).lower() for _ in range(400))
+    assert zebras / 400 == pytest.approx(0.12, abs=0.05)
+
+
 def test_a_family_that_is_not_there_cannot_be_left_out() -> None:
     with pytest.raises(UserError, match="family spining: unknown; valid are spinning, "):
         Families(trusted(), None, Thesaurus({}), (), ["spining"])

@@ -1,0 +1,127 @@
+"""Why a text has the score that it has: its least likely words, its worst stretch, and the numbers that decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.farm_detector.detector import TOKENS, Detector, score_of
+from models.farm_detector.evidence import probabilities
+from models.farm_detector.network import HEADS
+from models.farm_detector.tokens import find_spans, is_word, lowered
+from models.forest import Forest
+
+SUSPECTS = 10  # words that are named
+STRETCH = 16  # tokens of the stretch that is quoted: the shortest window of the evidence
+NUMBERS = 3  # numbers that are named
+_AROUND = 3  # tokens on either side of a word that is named
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A word that is hardly the writer's, where it is least likely to be."""
+
+    word: str
+    quote: str  # with the words around it
+    probability: float  # that it was put in another one's place
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Tokens next to each other of which more than anywhere else are wrong."""
+
+    quote: str
+    share: float  # of its tokens, as expected, that are another's or do not follow
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of the evidence that speaks for a program, told by what the score would be were it another."""
+
+    name: str
+    value: float
+    other: float  # the value, among all that the forest tells apart, with which the score would be lowest
+    score: float  # with it
+
+
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """What made a score, the weightiest first. `numbers` are fewer where fewer of them raise the score."""
+
+    score: float
+    suspects: Sequence[Suspect]
+    stretch: Stretch
+    numbers: Sequence[Number]
+
+
+def reasons(detector: Detector, text: str) -> Reasons | None:
+    """What made the score of a text; None where it has none. Quotes are the text's own and are not made safe."""
+    evidence = detector.evidence(text)
+    score = detector.score(text)
+    if evidence is None or score is None:
+        return None
+    spans = find_spans(text)[:TOKENS]
+    tokens = [text[begin:end] for begin, end in spans]
+    likely = probabilities(detector.network.read(detector.vocabulary.read(tokens)))
+    replaced, junction = likely[:, HEADS.index("replaced")], likely[:, HEADS.index("junction")]
+    quotes = _Quotes(text, spans)
+    return Reasons(
+        score,
+        list(_suspects(tokens, replaced, quotes)),
+        _worst(1 - (1 - replaced) * (1 - junction), quotes),
+        _deciding(detector.forest, [evidence[name] for name in detector.forest.features], score),
+    )
+
+
+class _Quotes:
+    """The text from token to token."""
+
+    def __init__(self, text: str, spans: Sequence[tuple[int, int]]) -> None:
+        self._text, self._spans = text, spans
+
+    def of(self, begin: int, end: int) -> str:
+        """From one token to before another, as written but for the ends of lines."""
+        first, last = self._spans[max(0, begin)], self._spans[min(end, len(self._spans)) - 1]
+        return " ".join(self._text[first[0] : last[1]].split())
+
+
+def _suspects(tokens: Sequence[str], replaced: NDArray[np.float64], quotes: _Quotes) -> Iterator[Suspect]:
+    """Different words, each where it is least likely."""
+    named: set[str] = set()
+    for place in np.argsort(-replaced, kind="stable").tolist():
+        word = tokens[place]
+        if is_word(word) and lowered(word) not in named and len(named) < SUSPECTS:
+            named.add(lowered(word))
+            quote = quotes.of(place - _AROUND, place + _AROUND + 1)
+            yield Suspect(word, quote, round(float(replaced[place]), 2))
+
+
+def _worst(wrong: NDArray[np.float64], quotes: _Quotes) -> Stretch:
+    window = min(STRETCH, len(wrong))
+    sums = np.concatenate([[0.0], np.cumsum(wrong)])
+    means = (sums[window:] - sums[:-window]) / window
+    begin = int(np.argmax(means))
+    return Stretch(quotes.of(begin, begin + window), round(float(means[begin]), 2))
+
+
+def _deciding(forest: Forest, values: Sequence[float], score: float) -> list[Number]:
+    """The numbers with which the score falls furthest if each alone is another."""
+    found = [_best_other(forest, np.array(values, np.float32), place) for place in range(len(values))]
+    lower = [number for number in found if number is not None and number.score < score]
+    return sorted(lower, key=lambda number: (number.score, number.name))[:NUMBERS]
+
+
+def _best_other(forest: Forest, values: NDArray[np.float32], place: int) -> Number | None:
+    """Of all values that the forest tells apart, that with the lowest score, the nearest of several."""
+    bounds = np.unique(forest.nodes["threshold"][forest.nodes["feature"] == place])
+    if not len(bounds):
+        return None
+    others = np.append(bounds, np.nextafter(bounds[-1], np.float32(np.inf)))  # a bound itself goes to the left
+    rows = np.repeat(values[None], len(others), axis=0)
+    rows[:, place] = others
+    log_odds = forest.log_odds(rows)
+    best = min(range(len(others)), key=lambda n: (int(log_odds[n]), abs(float(others[n] - values[place]))))
+    return Number(forest.features[place], float(values[place]), float(others[best]), score_of(int(log_odds[best])))
