@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib import import_module
+from operator import lt
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from obelics_pipeline.errors import UserError
 
@@ -22,10 +25,8 @@ class PerplexityModel:
     def __init__(self, kenlm_model: Any, pieces: Any) -> None:
         self._kenlm = kenlm_model
         self._pieces = pieces
-        self._unigram: dict[
-            str, float
-        ] = {}  # log10 probability of a piece after nothing; only pieces of the vocabulary
-        self._last: tuple[str, list[str]] = ("", [])  # a text and its pieces
+        self._unigrams = _Unigrams(kenlm_model)
+        self._last: tuple[str, list[str], list[float]] | None = None  # a text, its pieces, what they cost
 
     @classmethod
     def load_folder(cls, folder: str, asking: str) -> dict[str, PerplexityModel]:
@@ -48,8 +49,9 @@ class PerplexityModel:
 
     def perplexity(self, normalized: str) -> float:
         """10 to the mean negative log10 probability of a piece, the end of the text counted; one decimal."""
-        pieces = self._pieces_of(normalized)
-        log10_probability = self._kenlm.score(" ".join(pieces), bos=True, eos=True)
+        pieces, log10_probabilities = self._read(normalized)
+        # Added one after the other in single precision: the sum that KenLM's own `score` gives, to the last digit.
+        log10_probability = float(np.array(log10_probabilities, np.float32).cumsum(dtype=np.float32)[-1])
         return round(float(10.0 ** (-log10_probability / (len(pieces) + 1))), 1)
 
     def worse_than_unigram_ratio(self, normalized: str) -> float:
@@ -57,27 +59,32 @@ class PerplexityModel:
 
         "Alone" is the model's own unigram: that piece after nothing. 0 for a text without pieces.
         """
-        pieces = self._pieces_of(normalized)
-        if not pieces:
-            return 0.0
-        known, worse = self._unigram, 0
-        for score, piece in zip(self._kenlm.full_scores(" ".join(pieces), bos=True, eos=False), pieces, strict=True):
-            alone = known.get(piece)
-            if score[0] < (self._unigram_of(piece) if alone is None else alone):
-                worse += 1
-        return worse / len(pieces)
+        pieces, log10_probabilities = self._read(normalized)
+        alone = map(self._unigrams.__getitem__, pieces)  # one shorter: without the end of the text
+        return sum(map(lt, log10_probabilities, alone)) / len(pieces) if pieces else 0.0
 
-    def _pieces_of(self, normalized: str) -> list[str]:
-        """The pieces of a text; those of the last one are kept, for a text is measured by several filters in turn."""
-        if self._last[0] != normalized:
-            found = self._pieces.encode(_SURROGATE.sub("\ufffd", normalized), out_type=str)
-            self._last = (normalized, found)
-        return self._last[1]
+    def _read(self, normalized: str) -> tuple[list[str], list[float]]:
+        """The pieces of a text, and the log10 probability of each of them and of the end after what stands before it.
 
-    def _unigram_of(self, piece: str) -> float:
+        Those of the last text are kept, for a text is measured by several filters in turn.
+        """
+        if self._last is None or self._last[0] != normalized:
+            pieces = self._pieces.encode(_SURROGATE.sub("\ufffd", normalized), out_type=str)
+            scores = [score[0] for score in self._kenlm.full_scores(" ".join(pieces), bos=True, eos=True)]
+            self._last = (normalized, pieces, scores)
+        return self._last[1:]
+
+
+class _Unigrams(dict[str, float]):
+    """The log10 probability of a piece after nothing, kept for pieces of the vocabulary: others are without end."""
+
+    def __init__(self, kenlm_model: Any) -> None:
+        self._kenlm = kenlm_model
+
+    def __missing__(self, piece: str) -> float:
         alone = float(next(iter(self._kenlm.full_scores(piece, bos=False, eos=False)))[0])
-        if piece in self._kenlm:  # others are without end
-            self._unigram[piece] = alone
+        if piece in self._kenlm:
+            self[piece] = alone
         return alone
 
 

@@ -13,10 +13,8 @@ PREFIX = "__label__"  # fastText's: what begins with it on a line of training te
 POSITIVE, NEGATIVE = "positive", "negative"  # the labels that `obelics fit classifier` gives
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_MARK = re.compile(
-    r"([.!?,;:\"'/()<>])"
-)  # set apart as in fastText's own tutorial, and what ends a sentence of its own
-_SPACE = re.compile("[\\s\x00-\x1f\x7f-\x9f]+")  # control characters too: fastText splits at some
+_MARKS = ".!?,;:\"'/()<>"  # set apart as in fastText's own tutorial, and what ends a sentence of its own
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")  # as good as spaces: fastText splits at some
 
 
 def line_of(text: str) -> str:
@@ -24,8 +22,10 @@ def line_of(text: str) -> str:
 
     `<`, `>` and `/` are set apart too, for fastText ends a line at `</s>`; a text cannot state a label of its own.
     """
-    line = _MARK.sub(r" \1 ", _SURROGATE.sub("\ufffd", text).lower())
-    return _SPACE.sub(" ", line).replace(PREFIX, "label ").strip()
+    line = _CONTROL.sub(" ", _SURROGATE.sub("\ufffd", text).lower())
+    for mark in _MARKS:
+        line = line.replace(mark, f" {mark} ")
+    return " ".join(line.split()).replace(PREFIX, "label ").strip()
 
 
 class QualityClassifier:

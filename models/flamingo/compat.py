@@ -3,9 +3,9 @@ transformers 5.23 and open_clip 3.3."""
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
+from models.device.torchvision_import import import_torchvision
 from obelics_pipeline.errors import UserError
 
 _INSTALL = "pip install 'obelics-pipeline[flamingo]' and then: pip install --no-deps open_flamingo"
@@ -27,36 +27,6 @@ def require() -> None:
         raise UserError(f"Flamingo: no module {error.name}; {_INSTALL} (docs/flamingo.md)") from None
 
 
-def import_torchvision() -> None:
-    """Import torchvision beside a torch for another device too. Raises ImportError where there is none.
-
-    PyPI's torchvision is built for CUDA. Beside a CPU build of torch its C++ operators do not load, and the import
-    fails as it registers the shape functions of two of them (`operator torchvision::nms does not exist`). open_clip
-    imports torchvision and uses neither, so a declaration will do. Where the operators load, none is made.
-    """
-    try:
-        import torchvision
-    except RuntimeError:
-        for name in [name for name in sys.modules if name.partition(".")[0] == "torchvision"]:
-            del sys.modules[name]  # half imported
-        _declare_operators()
-        import torchvision  # noqa: F401
-
-
-_libraries: list[Any] = []  # an operator is declared for as long as its library object lives
-
-
-def _declare_operators() -> None:
-    import torch
-
-    if _libraries:
-        return
-    library = torch.library.Library("torchvision", "DEF")
-    _libraries.append(library)
-    for name in ("nms", "qnms"):
-        library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-
-
 def tokens_before_final_norm(vision: Any) -> None:
     """Give patch tokens as they were before open_clip 2.23, in front of the tower's last layer norm.
 
@@ -68,17 +38,6 @@ def tokens_before_final_norm(vision: Any) -> None:
 def vision_name(name: str, pretrained: str) -> str:
     """OpenAI's CLIP weights want QuickGELU; open_clip 3 only warns where the name does not say so."""
     return f"{name}-quickgelu" if pretrained == "openai" and not name.endswith("-quickgelu") else name
-
-
-def cast(model: Any, dtype: Any) -> None:
-    """Give all parameters one type, in place.
-
-    transformers 5 loads a language model in its checkpoint's type, and the layers that Flamingo adds stay float32:
-    their product fails. Buffers keep their type: rotary frequencies rounded to bfloat16 are wrong by whole turns at
-    the end of a long document, which `model.to(dtype)` would do.
-    """
-    for parameter in model.parameters():
-        parameter.data = parameter.data.to(dtype)
 
 
 def mosaic_embeddings(language_model: Any) -> None:

@@ -15,8 +15,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from models.device.weight_files import SUFFIXES, check
 from models.flamingo.parts import Parts
-from models.flamingo.weights import SUFFIXES, check, trained
+from models.flamingo.weights import trained
 from obelics_pipeline.errors import UserError
 
 DESCRIPTION = "flamingo.json"
@@ -44,14 +45,7 @@ def read_folder(folder: Path, trust_remote_code: bool) -> Parts:
 
     Raises `UserError` where the description is wrong, a file is damaged, not described, or outside the folder.
     """
-    path = folder / DESCRIPTION
-    try:
-        about = Description.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise UserError(f"Flamingo: {path} cannot be read: {error.strerror}; see docs/flamingo.md") from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise UserError(f"Flamingo: {path}: {'.'.join(map(str, first['loc'])) or 'JSON'}: {first['msg']}") from None
+    path, about = folder / DESCRIPTION, _description(folder)
     for name in (about.vision_weights, about.checkpoint, *weight_files(folder / LANGUAGE_MODEL, folder)):
         if name not in about.sha256:
             raise UserError(f"Flamingo: {path}: sha256 says nothing of {name}; add it (sha256sum {folder / name})")
@@ -69,6 +63,33 @@ def read_folder(folder: Path, trust_remote_code: bool) -> Parts:
         old_patch_tokens=about.old_patch_tokens,
         trust_remote_code=trust_remote_code,
     )
+
+
+def contents(folder: Path) -> dict[str, Any]:
+    """All that scores of a model in a folder depend on, as JSON values, wherever the folder is.
+
+    Files of weights count by the sha256 that the description gives, which `read_folder` compares; no large file is
+    read. Raises `UserError` where the description, or a file that it names, is missing.
+    """
+    about = _description(folder)
+    for name in (LANGUAGE_MODEL, *about.sha256):
+        if not (folder / name).exists():
+            raise UserError(f"Flamingo: {folder / name} is missing; {folder / DESCRIPTION} names it")
+    inside = [path for path in sorted((folder / LANGUAGE_MODEL).iterdir()) if path.is_file()]
+    small = [path for path in inside if path.suffix not in SUFFIXES]  # of the architecture and the tokenizer
+    files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in small}
+    return {"description": about.model_dump(mode="json"), LANGUAGE_MODEL: files}
+
+
+def _description(folder: Path) -> Description:
+    path = folder / DESCRIPTION
+    try:
+        return Description.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise UserError(f"Flamingo: {path} cannot be read: {error.strerror}; see docs/flamingo.md") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UserError(f"Flamingo: {path}: {'.'.join(map(str, first['loc'])) or 'JSON'}: {first['msg']}") from None
 
 
 def write_folder(folder: Path, flamingo: Any, vision: Mapping[str, Any] | str, cross_attention_every: int) -> None:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from models.device.placement import cast
+from models.device.weight_files import read
 from models.flamingo.assembly import FlamingoModel, assemble
-from models.flamingo.compat import cast, mosaic_embeddings, require
-from models.flamingo.weights import put_trained, put_vision, read
+from models.flamingo.compat import mosaic_embeddings, require
+from models.flamingo.weights import put_trained, put_vision
 from obelics_pipeline.errors import UserError
 
 
@@ -35,7 +37,9 @@ def build(parts: Parts, device: str, dtype: str) -> FlamingoModel:
     require()
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()  # of a worker, in the middle of a run's own display
     kind = getattr(torch, dtype)
     options = {"local_files_only": True, "trust_remote_code": parts.trust_remote_code}
     try:
@@ -59,7 +63,7 @@ def build(parts: Parts, device: str, dtype: str) -> FlamingoModel:
     )
     put_vision(model.flamingo, read(parts.vision_weights), parts.vision_weights)
     put_trained(model.flamingo, read(parts.checkpoint), parts.checkpoint)
-    cast(model.flamingo, kind)
+    cast(model.flamingo, kind)  # transformers 5 loads a checkpoint's type, and added layers are float32
     model.flamingo.to(device)
     return model
 

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from models.device.weight_files import SUFFIXES, check
 from models.flamingo.compat import vision_name
 from models.flamingo.parts import Parts
-from models.flamingo.weights import SUFFIXES, check
 from obelics_pipeline.errors import UserError
 
 
@@ -48,14 +48,7 @@ def fetch(name: str, trust_remote_code: bool) -> Parts:
     Raises `UserError` for a name that is not released, a model that would run its repository's code where that is
     not allowed, and where the hub cannot be reached.
     """
-    release = RELEASES.get(name)
-    if release is None:
-        raise UserError(f"Flamingo: {name} is neither a folder nor a released model ({', '.join(RELEASES)})")
-    if release.remote_code and not trust_remote_code:
-        raise UserError(
-            f"Flamingo: {name} runs Python code from the repository {release.language_model}; set trust_remote_code "
-            "to true if you trust it, or take openflamingo/OpenFlamingo-4B-vitl-rpj3b, which needs none"
-        )
+    release = release_of(name, trust_remote_code)
     code = ("*.py",) if release.remote_code else ()
     language_model = _snapshot(release.language_model, (*_CONFIGURATION, *code, "*.safetensors"))
     if not any(language_model.glob("*.safetensors")):
@@ -68,6 +61,19 @@ def fetch(name: str, trust_remote_code: bool) -> Parts:
         cross_attention_every=release.cross_attention_every,
         trust_remote_code=trust_remote_code,
     )
+
+
+def release_of(name: str, trust_remote_code: bool) -> Release:
+    """A release by its name. Raises `UserError` for another name, and where code would be run that is not allowed."""
+    release = RELEASES.get(name)
+    if release is None:
+        raise UserError(f"Flamingo: {name} is neither a folder nor a released model ({', '.join(RELEASES)})")
+    if release.remote_code and not trust_remote_code:
+        raise UserError(
+            f"Flamingo: {name} runs Python code from the repository {release.language_model}; set trust_remote_code "
+            "to true if you trust it, or take openflamingo/OpenFlamingo-4B-vitl-rpj3b, which needs none"
+        )
+    return release
 
 
 def _snapshot(repository: str, patterns: tuple[str, ...]) -> Path:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
+from models.device.ahead import one_ahead
+from models.device.memory import is_out_of_memory
 from models.flamingo.assembly import FlamingoModel
-from models.flamingo.images import ImageSource, no_images
 from models.flamingo.layout import Layout, lay_out, pieces
-from models.flamingo.memory import is_out_of_memory
-from models.flamingo.pixels import Picture, picture
 from models.flamingo.statistics import Scored, statistics
 from models.flamingo.token_loss import Losses, encode_images, token_losses
 from models.flamingo.unigram import Unigram
 from models.flamingo.windows import windows
-from obelics_pipeline.document import Document, ImageNode
+from models.pictures.distinct import see
+from models.pictures.pixels import Picture, picture
+from models.pictures.sources import ImageSource, no_images
+from obelics_pipeline.document import Document
 from obelics_pipeline.errors import UserError
 
 
@@ -99,41 +101,23 @@ class FlamingoScorer:
 
     def _prepared(self, blocks: Sequence[Sequence[Document]]) -> Iterator[_Block]:
         """Each block, while the next one is being prepared."""
-        with ThreadPoolExecutor(1) as ahead, ThreadPoolExecutor(self.scoring.decoding_threads) as decoders:
-            waiting = [ahead.submit(self._prepare, block, decoders) for block in blocks[:1]]
-            for i in range(len(blocks)):
-                ready = waiting.pop().result()
-                waiting += [ahead.submit(self._prepare, block, decoders) for block in blocks[i + 1 : i + 2]]
-                yield ready
+        with ThreadPoolExecutor(self.scoring.decoding_threads) as decoders:
+            yield from one_ahead(lambda block: self._prepare(block, decoders), blocks)
 
     def _prepare(self, documents: Sequence[Document], decoders: ThreadPoolExecutor) -> _Block:
-        """Lay documents out, and read and decode their images, each once.
-
-        Files are not kept: a block may have gigabytes of them. Two with the same bytes are one picture.
-        """
+        """Lay documents out, and read and decode their images, each once."""
         images = [document.images()[: self.scoring.max_images] for document in documents]
-        places = [[(image.src, image.sha256) for image in of_one] for of_one in images]
-        wanted = dict(zip(chain(*places), chain(*images), strict=True))
-        found = dict(zip(wanted, decoders.map(self._look, wanted.values()), strict=True))
-        pictures = {name: picture for name, picture in found.values() if picture is not None}
-        numbers = {name: number for number, name in enumerate(pictures)}
+        seen = see(chain(*images), self.images, partial(picture, side=self.model.image_side), decoders)
         layouts = [
             lay_out(
-                pieces(document.nodes, (numbers.get(found[place][0]) for place in of_one)),
+                pieces(document.nodes, map(seen.number, of_one)),
                 self.model.encoder(),
                 self.model.marks,
                 self.model.literals,
             )
-            for document, of_one in zip(documents, places, strict=True)
+            for document, of_one in zip(documents, images, strict=True)
         ]
-        return _Block(layouts, list(pictures.values()))
-
-    def _look(self, image: ImageNode) -> tuple[bytes, Picture | None]:
-        """The sha256 of an image's bytes, and its picture: None where it is not to be had or is none."""
-        content = self.images(image)
-        if content is None:
-            return b"", None
-        return hashlib.sha256(content).digest(), picture(content, self.model.image_side)
+        return _Block(layouts, seen.pictures)
 
     def _run(self, block: _Block) -> list[Scored]:
         """Encode each image of a block once, and score its documents."""

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from models.device.memory import in_halves
 from models.flamingo.assembly import MEAN, STD, FlamingoModel
 from models.flamingo.batches import batches
-from models.flamingo.memory import in_halves
-from models.flamingo.pixels import Picture
+from models.pictures.pixels import Picture
 
 SLICE = 2048  # targets whose logits are turned into float32 at a time: 0.4 GB of 50,000 words
 
@@ -49,18 +49,22 @@ def encode_images(model: FlamingoModel, batches_of_pictures: Iterable[Sequence[P
 
 def _encoded(model: FlamingoModel, pictures: Sequence[Picture]) -> Sequence[Any]:
     """Flamingo hands its latents to the decoder layers; they are read from the first."""
-    import torch
-
-    flamingo, device = model.flamingo, model.device
-    mean, std = (torch.tensor(values, device=device).view(3, 1, 1) for values in (MEAN, STD))
-    raw = torch.from_numpy(np.stack(pictures)).to(device)
-    vision_x = ((raw.permute(0, 3, 1, 2).float() / 255 - mean) / std).to(model.dtype)
+    flamingo = model.flamingo
     try:
-        flamingo._encode_vision_x(vision_x=vision_x[:, None, None])
+        flamingo._encode_vision_x(vision_x=vision_input(model, pictures)[:, None, None])
         latents = flamingo.lang_encoder._get_decoder_layers()[0].vis_x[:, 0]
     finally:
         flamingo.uncache_media()
     return list(latents.unbind())
+
+
+def vision_input(model: FlamingoModel, pictures: Sequence[Picture]) -> Any:
+    """Pictures as the vision tower takes them: (pictures, 3, side, side) on the model's device."""
+    import torch
+
+    mean, std = (torch.tensor(values, device=model.device).view(3, 1, 1) for values in (MEAN, STD))
+    raw = torch.from_numpy(np.stack(pictures)).to(model.device)
+    return ((raw.permute(0, 3, 1, 2).float() / 255 - mean) / std).to(model.dtype)
 
 
 def token_losses(model: FlamingoModel, rows: Sequence[Row], latents: Any, max_tokens: int) -> list[Losses]:
@@ -84,10 +88,18 @@ def token_losses(model: FlamingoModel, rows: Sequence[Row], latents: Any, max_to
 
 def _scored(model: FlamingoModel, rows: Sequence[Row], batch: Sequence[int], latents: Any) -> Sequence[Any]:
     """Losses of the rows of one batch, on the device."""
+    chosen = [rows[i] for i in batch]
+    return list(target_losses(model, chosen, latents).split([int(row.scored.sum()) for row in chosen]))
+
+
+def target_losses(model: FlamingoModel, chosen: Sequence[Row], latents: Any) -> Any:
+    """Negative log-likelihood of the targets of rows that are read in one pass, one row after the other, on the device.
+
+    Gradients go through it, and on into `latents`, where they are wanted.
+    """
     import torch
     from torch.nn.functional import cross_entropy
 
-    chosen = [rows[i] for i in batch]
     longest = max(len(row.ids) for row in chosen)
     ids = np.full((len(chosen), longest), model.marks.end_of_chunk, np.int64)  # padding: anything but an image
     mask = np.zeros_like(ids)
@@ -105,8 +117,7 @@ def _scored(model: FlamingoModel, rows: Sequence[Row], batch: Sequence[int], lat
         cross_entropy(flat[where[s : s + SLICE]].float(), target[s : s + SLICE], reduction="none")
         for s in range(0, len(where), SLICE)
     ]
-    joined = torch.cat(losses) if losses else torch.empty(0, device=device)
-    return list(joined.split([len(places) for places in at]))
+    return torch.cat(losses) if losses else torch.empty(0, device=device)
 
 
 def _logits(model: FlamingoModel, ids: Any, mask: Any, media: Any) -> Any:

@@ -16,6 +16,10 @@ def test_a_text_is_one_lower_cased_line_with_its_marks_apart() -> None:
     assert line_of('He said:\n"No (never)."\u3000So\x00what?') == 'he said : " no ( never ) . " so what ?'
 
 
+def test_every_space_and_control_character_parts_words_once() -> None:
+    assert line_of("\x1c a\u2003\u2003b\x00\x85c\x7f\t d\n") == "a b c d"
+
+
 def test_what_fasttext_reads_as_its_own_is_no_more() -> None:
     assert line_of("a </s> b __label__positive c") == "a < / s > b label positive c"
 

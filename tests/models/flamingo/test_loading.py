@@ -13,32 +13,24 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from models.flamingo import released  # noqa: E402
-from models.flamingo.assembly import FlamingoModel, assemble  # noqa: E402
-from models.flamingo.folder import write_folder  # noqa: E402
-from models.flamingo.images import FolderImages  # noqa: E402
+from models.flamingo.assembly import FlamingoModel  # noqa: E402
 from models.flamingo.layout import lay_out  # noqa: E402
 from models.flamingo.loading import LoadFlamingo, load  # noqa: E402
 from models.flamingo.scorer import Scoring  # noqa: E402
 from models.flamingo.statistics import COLUMNS  # noqa: E402
 from models.flamingo.token_loss import encode_images, token_losses  # noqa: E402
+from models.pictures.sources import FolderImages  # noqa: E402
 from obelics_pipeline.document import Document, TextNode  # noqa: E402
 from obelics_pipeline.errors import UserError  # noqa: E402
 from tests.models.flamingo import tiny  # noqa: E402
+from tests.models.flamingo.tiny_folder import save  # noqa: E402
 
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, np.ndarray]:
     """A folder with a tiny Flamingo, and the losses that the model had before it was saved."""
-    torch.manual_seed(7)
     folder = tmp_path_factory.mktemp("flamingo")
-    words = tiny.tokenizer()
-    language_model = tiny.language_model("gpt_neox", len(words))
-    language_model.save_pretrained(folder / "language_model")
-    words.save_pretrained(folder / "language_model")
-    model = assemble(tiny.VISION, language_model, words, cross_attention_every=2)
-    for block in filter(None, model.flamingo.lang_encoder.gated_cross_attn_layers):
-        block.attn_gate.data.fill_(0.7)
-    write_folder(folder, model.flamingo, tiny.VISION, cross_attention_every=2)
+    model = save(folder)
     return folder, losses(model)
 
 

@@ -11,10 +11,10 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from models.flamingo.assembly import FlamingoModel  # noqa: E402
-from models.flamingo.images import ImageSource, no_images  # noqa: E402
 from models.flamingo.scorer import FlamingoScorer, Scoring  # noqa: E402
 from models.flamingo.statistics import COLUMNS  # noqa: E402
 from models.flamingo.unigram import Unigram, token_counts  # noqa: E402
+from models.pictures.sources import ImageSource, no_images  # noqa: E402
 from obelics_pipeline.document import Document, ImageNode, Node, TextNode  # noqa: E402
 from obelics_pipeline.errors import UserError  # noqa: E402
 from tests.models.flamingo import tiny  # noqa: E402

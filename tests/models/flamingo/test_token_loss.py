@@ -188,7 +188,7 @@ def test_one_row_that_does_not_fit_is_an_error() -> None:
 
 @pytest.mark.parametrize("kind", ["gpt_neox", "opt"])
 def test_bfloat16_is_near_float32(kind: str) -> None:
-    from models.flamingo.compat import cast
+    from models.device.placement import cast
 
     half = tiny.flamingo(kind)
     cast(half.flamingo, torch.bfloat16)

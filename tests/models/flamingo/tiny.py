@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from models.device.torchvision_import import import_torchvision
 from models.flamingo.assembly import FlamingoModel, assemble
-from models.flamingo.compat import import_torchvision
+from models.flamingo.folder import write_folder
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -81,3 +83,20 @@ def flamingo(kind: str = "gpt_neox", seed: int = 0, positions: int = 512, begin:
 def pictures(count: int, seed: int = 0) -> np.ndarray[Any, Any]:
     """Random pictures (count, side, side, 3), uint8."""
     return np.random.default_rng(seed).integers(0, 256, (count, SIDE, SIDE, 3), dtype=np.uint8)
+
+
+def saved(folder: Path) -> Path:
+    """A folder of such a model, as a run's config names it."""
+    import torch
+
+    torch.manual_seed(0)
+    words = tokenizer()
+    model = language_model("gpt_neox", len(words))
+    model.save_pretrained(folder / "language_model")
+    words.save_pretrained(folder / "language_model")
+    made = assemble(VISION, model, words, cross_attention_every=1)
+    with torch.no_grad():
+        for block in made.flamingo.lang_encoder.gated_cross_attn_layers:
+            block.attn_gate.fill_(0.7)
+    write_folder(folder, made.flamingo, VISION, cross_attention_every=1)
+    return folder

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from models.flamingo.images import FolderImages, StoredImages, no_images
+from models.pictures.sources import FolderImages, StoredImages, no_images
 from obelics_pipeline.document import ImageNode
 from obelics_pipeline.fetch.image_store import ImageStore
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +13,18 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 Picture = npt.NDArray[np.uint8]  # (side, side, 3), RGB
+Fit = Literal["shortest", "squash"]  # open_clip's words: the middle square, or the whole image pressed into a square
+Interpolation = Literal["bicubic", "bilinear"]
 
 # What the fetch accepts. Pillow knows more formats, some of which run other programs (EPS: Ghostscript).
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "AVIF", "BMP", "TIFF")
 MAX_PIXELS = 89_478_485  # of the whole image: where Pillow itself begins to warn, a quarter gigabyte of RGB
 
 
-def picture(content: bytes, side: int) -> Picture | None:
-    """The middle square of an image, its shorter side scaled to `side` pixels, bicubic, as open_clip does it.
+def picture(
+    content: bytes, side: int, fit: Fit = "shortest", interpolation: Interpolation = "bicubic"
+) -> Picture | None:
+    """An image as a square of `side` pixels, as open_clip does it: its middle, the shorter side scaled, or all of it.
 
     None where the bytes are no image, are damaged, or hold more than `MAX_PIXELS`: one bad image costs itself only.
     A large JPEG is decoded at the smallest eighth that leaves it twice as large as wanted.
@@ -34,18 +38,24 @@ def picture(content: bytes, side: int) -> Picture | None:
                 if image.width * image.height > MAX_PIXELS:
                     return None
                 image.draft("RGB", (2 * side, 2 * side))
-                return _square(image, side)
+                return _square(image, side, fit, interpolation)
     except Exception:  # untrusted bytes in a decoder: whatever it raises, this image alone is lost
         return None
 
 
-def _square(image: Image, side: int) -> Picture:
+def _square(image: Image, side: int, fit: Fit, interpolation: Interpolation) -> Picture:
     """Only the middle is ever scaled: a picture of one pixel by a million must not become 224 by 224 million."""
     from PIL.Image import Resampling
 
     width, height = image.size
-    box = (*_middle(width, min(width, height), side), *_middle(height, min(width, height), side))
-    rgb: Any = image.convert("RGB").resize((side, side), Resampling.BICUBIC, box=(box[0], box[2], box[1], box[3]))
+    shorter = min(width, height)
+    across, down = (
+        ((0, width), (0, height))
+        if fit == "squash"
+        else (_middle(width, shorter, side), _middle(height, shorter, side))
+    )
+    kernel = {"bicubic": Resampling.BICUBIC, "bilinear": Resampling.BILINEAR}[interpolation]
+    rgb: Any = image.convert("RGB").resize((side, side), kernel, box=(across[0], down[0], across[1], down[1]))
     return np.asarray(rgb, dtype=np.uint8)
 
 

@@ -5,8 +5,8 @@ import io
 import numpy as np
 import pytest
 
-from models.flamingo import pixels
-from models.flamingo.pixels import picture
+from models.pictures import pixels
+from models.pictures.pixels import Fit, Interpolation, picture
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -22,16 +22,36 @@ def file(width: int, height: int, kind: str = "PNG", mode: str = "RGB") -> bytes
 
 @pytest.mark.parametrize(("width", "height"), [(640, 480), (481, 333), (17, 90), (8, 8), (3000, 2000)])
 def test_it_is_the_middle_square_as_open_clip_would_cut_it(width: int, height: int) -> None:
-    pytest.importorskip("tests.models.flamingo.tiny")  # skips where a package is missing, and imports torchvision
-    open_clip = pytest.importorskip("open_clip")
     content = file(width, height)
-    theirs = open_clip.image_transform(32, is_train=False, mean=(0, 0, 0), std=(1, 1, 1))(
-        Image.open(io.BytesIO(content))
-    )
-    expected = np.round(theirs.permute(1, 2, 0).numpy() * 255)
     ours = picture(content, 32)
+    expected = by_open_clip(content)
     assert ours is not None and ours.shape == (32, 32, 3) and ours.dtype == np.uint8
     assert np.abs(ours - expected).max() <= 1
+
+
+def by_open_clip(content: bytes, fit: Fit = "shortest", interpolation: Interpolation = "bicubic") -> np.ndarray:
+    pytest.importorskip("tests.models.similarity.tiny")  # skips where a package is missing, and imports torchvision
+    open_clip = pytest.importorskip("open_clip")
+    options = {"resize_mode": fit, "interpolation": interpolation}
+    transform = open_clip.image_transform(32, is_train=False, mean=(0, 0, 0), std=(1, 1, 1), **options)
+    return np.round(transform(Image.open(io.BytesIO(content))).permute(1, 2, 0).numpy() * 255)
+
+
+@pytest.mark.parametrize("interpolation", ["bicubic", "bilinear"])
+@pytest.mark.parametrize("fit", ["shortest", "squash"])
+def test_it_is_fitted_into_a_square_as_open_clip_would_do_it(fit: Fit, interpolation: Interpolation) -> None:
+    content = file(90, 50)
+    ours, expected = picture(content, 32, fit, interpolation), by_open_clip(content, fit, interpolation)
+    assert ours is not None and np.abs(ours - expected).max() <= 1
+    other = picture(content, 32, "squash" if fit == "shortest" else "shortest", interpolation)
+    assert other is not None and np.abs(other - expected).max() > 5
+
+
+def test_of_an_animation_the_first_picture_is_taken() -> None:
+    frames = [Image.new("RGB", (20, 20), colour) for colour in ("red", "blue")]
+    frames[0].save(out := io.BytesIO(), "GIF", save_all=True, append_images=frames[1:])
+    found = picture(out.getvalue(), 16)
+    assert found is not None and tuple(found[8, 8]) == (255, 0, 0)
 
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF"])

@@ -1,0 +1,36 @@
+"""Importing torchvision beside a torch for another device: open_clip wants it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+def import_torchvision() -> None:
+    """Import torchvision beside a torch for another device too. Raises ImportError where there is none.
+
+    PyPI's torchvision is built for CUDA. Beside a CPU build of torch its C++ operators do not load, and the import
+    fails as it registers the shape functions of two of them (`operator torchvision::nms does not exist`). open_clip
+    imports torchvision and uses neither, so a declaration will do. Where the operators load, none is made.
+    """
+    try:
+        import torchvision
+    except RuntimeError:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "torchvision"]:
+            del sys.modules[name]  # half imported
+        _declare_operators()
+        import torchvision  # noqa: F401
+
+
+_libraries: list[Any] = []  # an operator is declared for as long as its library object lives
+
+
+def _declare_operators() -> None:
+    from torch import library as operators
+
+    if _libraries:
+        return
+    library = operators.Library("torchvision", "DEF")
+    _libraries.append(library)
+    for name in ("nms", "qnms"):
+        library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")

@@ -1,0 +1,44 @@
+"""Files of weights: checked by their sha256, and read in forms that cannot run code."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from obelics_pipeline.errors import UserError
+
+SUFFIXES = (".safetensors", ".pt", ".bin")  # the last two by torch's unpickler of tensors alone (weights_only)
+WRAPPERS = ("model_state_dict", "state_dict")  # open_flamingo's and open_clip's trainers put their optimizer beside it
+
+
+def check(path: Path, expected: str) -> None:
+    """Raises `UserError` where a file has another sha256 than is expected of it, or is not there."""
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UserError(f"weights: {path} cannot be read: {error.strerror}") from None
+    if found != expected:
+        raise UserError(
+            f"weights: {path} is damaged or another file: its sha256 is {found}, {expected} is expected; fetch it anew"
+        )
+
+
+def read(path: Path) -> Mapping[str, Any]:
+    """Tensors by name, on the CPU. Raises `UserError` where the file holds anything else."""
+    import torch
+    from safetensors.torch import load_file
+
+    try:
+        if path.suffix == ".safetensors":
+            return dict(load_file(path))
+        found = torch.load(path, map_location="cpu", weights_only=True)
+        for wrapper in WRAPPERS:
+            found = found.get(wrapper, found)
+        return {str(name).removeprefix("module."): tensor for name, tensor in found.items()}  # of their DDP
+    except Exception as error:
+        # torch puts advice to run the code in front of what it found
+        reason = " ".join(str(error).rpartition("WeightsUnpickler error: ")[2].split())[:200]
+        raise UserError(f"weights: {path} holds no weights that can be read without running code: {reason}") from None
