@@ -1,6 +1,7 @@
 """What scoring by a Flamingo costs: documents per second, idle time waiting for data, memory.
 
     python benchmarks/scoring.py [--shape 3b|tiny] [--documents N] [--device cuda] [--dtype bfloat16]
+    python benchmarks/scoring.py --similarity [--documents N] [--device cuda] [--dtype bfloat16]
 
 `3b` is the shape of OpenFlamingo-3B (CLIP ViT-L/14, MPT-1B with a gated layer in every block: 2.56 billion parameters)
 with random weights, which cost what trained ones cost; `tiny` has the same code in seconds on a CPU. Without --shape
@@ -10,6 +11,9 @@ on average. Nothing is downloaded.
 Each row is one way to batch, with or without the second pass that hides the images (`image gain`). `waiting` is the
 share of the time in which the device had nothing to do because the next block was not decoded; the first block, for
 which nothing can be prepared ahead, is in it.
+
+`--similarity` measures the similarity of images and texts instead, by a CLIP: of ViT-B/32's shape on a GPU, a tiny one
+on a CPU, over the same documents.
 """
 
 from __future__ import annotations
@@ -21,14 +25,17 @@ import resource
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from models.device.placement import cast
 from models.flamingo.assembly import FlamingoModel, assemble
-from models.flamingo.compat import cast, require
+from models.flamingo.compat import require
 from models.flamingo.parts import vision_config
 from models.flamingo.scorer import FlamingoScorer, Scoring
+from models.similarity.packages import require as require_clip
 from obelics_pipeline.document import Document, ImageNode, Node, TextNode
 from obelics_pipeline.errors import UserError
 
@@ -176,6 +183,41 @@ def measure(model: FlamingoModel, images: Photographs, scoring: Scoring, corpus:
     }
 
 
+TINY_CLIP = {
+    "embed_dim": 32,
+    "vision_cfg": {"image_size": 224, "patch_size": 32, "layers": 2, "width": 64, "head_width": 32},
+    "text_cfg": {"context_length": 77, "vocab_size": 49408, "width": 64, "heads": 2, "layers": 2},
+}
+
+
+def measure_similarity(device: str, dtype: str, count: int | None) -> None:
+    """Compare images and texts by a CLIP with random weights, after a warm-up, and print how fast that was."""
+    import open_clip
+    import torch
+
+    from models.similarity.architecture import Architecture, Preprocessing, architecture
+    from models.similarity.clip import build as build_clip
+    from models.similarity.scorer import BLOCK, SimilarityScorer
+
+    tiny = Architecture(name=None, config=TINY_CLIP, preprocessing=Preprocessing())
+    of = architecture("ViT-B-32") if device.startswith("cuda") else tiny
+    torch.manual_seed(0)
+    clip = build_clip(of, open_clip.CLIP(**of.config).state_dict(), Path("random"), device, dtype)
+    corpus = documents(count or (4096 if device.startswith("cuda") else 32), WORDS_TINY)
+    print(f"similarity, {of.name or 'tiny'}, {dtype}, {device}: {len(corpus)} documents in blocks of {BLOCK}")
+    for batch in (64, 128, 512):
+        scorer = SimilarityScorer(clip, Photographs(), batch)
+        scorer.score(corpus[:32])
+        start = time.perf_counter()
+        found = scorer.score(corpus)
+        seconds = time.perf_counter() - start
+        images = sum(one["similarity_images"] or 0 for one in found)
+        print(
+            f"batches of {batch:3}  {len(corpus) / seconds:,.3g} documents/s  {images / seconds:,.3g} images/s",
+            flush=True,
+        )
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -186,16 +228,20 @@ def main() -> None:
     parser.add_argument("--batch-tokens", type=int, nargs="+", default=[8192, 16384, 32768])
     parser.add_argument("--block-documents", type=int, default=Scoring().block_documents)
     parser.add_argument("--threads", type=int, default=Scoring().decoding_threads)
+    parser.add_argument("--similarity", action="store_true", help="of images and texts, by a CLIP, instead")
     parser.add_argument("files", nargs="*", help="not used: `make bench` gives every benchmark its WARC files")
     arguments = parser.parse_args()
     try:
-        require()
+        (require_clip if arguments.similarity else require)()
     except UserError as error:
         print(f"left out: {error}")
         return
     import torch
 
     device = arguments.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if arguments.similarity:
+        dtype = arguments.dtype or ("bfloat16" if device.startswith("cuda") else "float32")
+        return measure_similarity(device, dtype, arguments.documents)
     name = arguments.shape or ("3b" if device.startswith("cuda") else "tiny")
     shape = SHAPES[name]
     dtype = arguments.dtype or ("bfloat16" if device.startswith("cuda") else "float32")

@@ -19,7 +19,7 @@ def test_documents_have_a_thousand_words_and_four_images_on_average_each_image_a
 
 def test_each_photograph_is_another_file_that_can_be_decoded() -> None:
     pytest.importorskip("PIL")
-    from models.flamingo.pixels import picture
+    from models.pictures.pixels import picture
 
     photographs = scoring.Photographs(kinds=2)
     files = [photographs(ImageNode(f"image:{i}", "")) for i in range(4)]
@@ -37,3 +37,14 @@ def test_it_prints_a_row_for_each_way_to_batch(
     scoring.main()
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("batches of")]
     assert len(rows) == 4 and all("documents/s" in row and row.endswith("% waiting") for row in rows)
+
+
+@pytest.mark.slow
+def test_it_prints_a_row_for_each_way_to_batch_for_similarity_too(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("tests.models.similarity.tiny")
+    monkeypatch.setattr(sys, "argv", ["scoring", "--similarity", "--device", "cpu", "--documents", "3"])
+    scoring.main()
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("batches of")]
+    assert len(rows) == 3 and all("documents/s" in row for row in rows)
