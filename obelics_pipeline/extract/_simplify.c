@@ -190,7 +190,7 @@ typedef struct {
     int present;
 } Value;
 
-enum { CLASS, ID, ITEMPROP, HIDDEN, STYLE, ARIA_HIDDEN, ROLE, HREF, OPEN, KNOWN };
+enum { CLASS, ID, ITEMPROP, HIDDEN, STYLE, ARIA_HIDDEN, ROLE, HREF, REL, OPEN, KNOWN };
 
 static int known_attribute(const byte *name, size_t length)
 {
@@ -198,6 +198,7 @@ static int known_attribute(const byte *name, size_t length)
     return IS("class")         ? CLASS
            : IS("href")        ? HREF
            : IS("id")          ? ID
+           : IS("rel")         ? REL
            : IS("style")       ? STYLE
            : IS("role")        ? ROLE
            : IS("aria-hidden") ? ARIA_HIDDEN
@@ -465,7 +466,7 @@ typedef struct {
     size_t link_ended;     /* number of pieces at which a link ended, 0 for none */
     int continues, space;  /* as in simplify_pure.py */
     int32_t last_image;    /* row of the last image, -1 for none */
-    PyObject *hrefs, *declarations;
+    PyObject *hrefs, *links, *declarations;
 } Page;
 
 static Row *add_row(Page *page, uintptr_t tag, int32_t marks)
@@ -845,10 +846,28 @@ static int add_declaration(Page *page, Node *node, uintptr_t tag)
     return result < 0 ? -1 : SKIP;
 }
 
+/* Where a link leads and what its rel says, None without one. */
+static int add_link(Page *page, const Value *href, const Value *rel)
+{
+    PyObject *address = href->bytes ? stripped(href) : PyUnicode_New(0, 0), *pair = NULL;
+    PyObject *said = rel->bytes ? decode(rel->bytes, rel->length) : Py_NewRef(Py_None);
+    int result = -1;
+    if (address && said)
+        pair = PyTuple_Pack(2, address, said);
+    if (pair)
+        result = PyList_Append(page->links, pair);
+    Py_XDECREF(pair);
+    Py_XDECREF(address);
+    Py_XDECREF(said);
+    return result;
+}
+
 /* Two links that touch are two words, for pages set them apart by style. */
-static int begin_link(Page *page, const Value *href, int32_t marks)
+static int begin_link(Page *page, const Value *href, const Value *rel, int32_t marks)
 {
     size_t count = page->pieces.length;
+    if (add_link(page, href, rel) < 0)
+        return -1;
     if (count && page->link_ended == count) {
         const Piece *last = piece_at(page, count - 1);
         if ((last->start == last->end || *text_at(page, last->end - 1) < first_wide) && add_character(page, ' ') < 0)
@@ -922,7 +941,7 @@ static int enter(Page *page, Node *node, uintptr_t tag)
         return SKIP;
     marks = marks_of(&values[CLASS]) | marks_of(&values[ID]) | marks_of(&values[ITEMPROP]);
     if (action == LINK)
-        return begin_link(page, &values[HREF], marks);
+        return begin_link(page, &values[HREF], &values[REL], marks);
     if (action == IMAGE)
         return end_run(page) < 0 ? -1 : add_leaf(page, attributes_of(node), tag, marks);
     if (action == INLINE) {
@@ -1028,7 +1047,7 @@ static PyObject *result_of(Page *page)
         row->value = NULL;
     }
     if (table && values)
-        result = PyTuple_Pack(4, table, values, page->hrefs, page->declarations);
+        result = PyTuple_Pack(5, table, values, page->hrefs, page->links, page->declarations);
     Py_XDECREF(table);
     Py_XDECREF(values);
     return result;
@@ -1045,6 +1064,7 @@ static void free_page(Page *page)
     free(page->text.items);
     free(page->line.items);
     Py_XDECREF(page->hrefs);
+    Py_XDECREF(page->links);
     Py_XDECREF(page->declarations);
 }
 
@@ -1062,8 +1082,10 @@ static PyObject *simplify(PyObject *self, PyObject *args)
         return PyErr_Format(PyExc_RuntimeError, "set_up comes first");
     page.now.row = page.last_image = -1;
     page.hrefs = PyDict_New();
+    page.links = PyList_New(0);
     page.declarations = PyList_New(0);
-    if (page.hrefs && page.declarations && !visit(&page, (Node *)(uintptr_t)address, &bounds) && !end_paragraph(&page))
+    if (page.hrefs && page.links && page.declarations && !visit(&page, (Node *)(uintptr_t)address, &bounds) &&
+        !end_paragraph(&page))
         result = result_of(&page);
     free_page(&page);
     return result;
@@ -1169,7 +1191,7 @@ static PyObject *set_up(PyObject *self, PyObject *args, PyObject *named)
     Py_RETURN_NONE;
 }
 
-PyDoc_STRVAR(simplify_doc, "simplify(address, max_nodes, max_depth, max_seconds, clock) -> (rows, values, hrefs, declarations)\n\n"
+PyDoc_STRVAR(simplify_doc, "simplify(address, max_nodes, max_depth, max_seconds, clock) -> (rows, values, hrefs, links, declarations)\n\n"
                            "The tree under the node at `address`, which must be alive. `rows` has the columns of tree.py as int32.\n"
                            "Raises the exception given to set_up with a reason.");
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborHTMLParser
 
 from obelics_pipeline.extract.image_source import Attributes
+from obelics_pipeline.extract.publication import META_NAMES
 from obelics_pipeline.extract.tags import tag_id
 
 _BASE = tag_id("base")
@@ -23,15 +24,20 @@ class Head:
     base_href: str | None = None  # the first one counts, as in a browser
     robots: set[str] = field(default_factory=set)  # lower case
     images: list[str] = field(default_factory=list)  # addresses, as written, of the pictures that stand for the page
+    dates: list[str] = field(default_factory=list)  # of publication, as written
 
     def note_meta(self, attributes: dict[str, str | None]) -> None:
-        """A meta element: directives for robots, or a picture for those who link to the page."""
-        name = (attributes.get("name") or attributes.get("property") or "").strip().lower()
+        """A meta element: directives for robots, a picture for those who link to the page, or its date."""
+        name = (
+            (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").strip().lower()
+        )
         content = attributes.get("content") or ""
         if name == "robots":
             self.robots.update(d for d in map(str.strip, content.lower().split(",")) if d)
         elif name in _IMAGE_NAMES and content.strip():
             self.images.append(content.strip())
+        elif name in META_NAMES and content.strip():
+            self.dates.append(content.strip())
 
     def note_base(self, attributes: dict[str, str | None]) -> None:
         """A base element: the first with an address counts."""

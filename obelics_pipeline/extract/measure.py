@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from filters.genre import bounds_of
 from filters.rule import ParagraphRules, Rule, build_rules
 from filters.sampling import keeps
 from filters.text import Text
@@ -66,6 +67,19 @@ class Measurer:
         document.reason = document.reason or self._language_reason(document)
         if document.reason is None or everything:
             self._judge_document(document, self._judge_paragraphs(document, everything), everything)
+
+    def reasons(self, document: Document) -> dict[str, list[tuple[str, ...]]]:
+        """What the filters of documents have to tell of the scores that they gave: rows of words, by filter.
+
+        A filter tells by a method `reasons(text)`, which few have. The document is a measured one.
+        """
+        text = self._document_text(document, [])
+        told = {
+            rule.name: list(tell(text))
+            for rule in self._document
+            if (tell := getattr(rule.filter, "reasons", None)) and document.scores.get(rule.name) is not None
+        }
+        return {name: rows for name, rows in told.items() if rows}
 
     def decide(self, document: Document) -> None:
         """Apply the thresholds of documents to a measured document anew, measuring only the scores that are missing.
@@ -148,7 +162,7 @@ class Measurer:
             if value is None:
                 text = text or self._document_text(document, kept)
                 value = document.scores[name] = measuring.score(text)
-            bounds = threshold.bounds_for(document.language)
+            bounds = bounds_of(threshold, document)
             if value is None or bounds is None or keeps(bounds, value, name, document.doc_id):
                 continue
             document.reason = document.reason or name
@@ -176,7 +190,7 @@ def measurement_config(config: RunConfig) -> dict[str, Any]:
         "paragraph": [[name, threshold.model_dump(mode="json")] for name, threshold in filters.paragraph.items()],
         "document": [[name, filters.document[name].options] for name in sorted(filters.document)],
         "files": {path: _sha256(path) for path in _files([*paragraph, *document])},
-        "libraries": {name: version(name) for name in ("icu4py", "stopwordsiso")},
+        "libraries": {name: version(name) for name in ("icu4py", "publicsuffixlist", "stopwordsiso")},
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
@@ -10,8 +11,10 @@ from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.document import Node
 from obelics_pipeline.extract.default_extraction import Kept, choose, nodes_of
 from obelics_pipeline.extract.head import Head, read_head
+from obelics_pipeline.extract.links import LinkCounts, count_links
 from obelics_pipeline.extract.obelics_listener import ObelicsListener
 from obelics_pipeline.extract.parse_cost import check_parse_cost
+from obelics_pipeline.extract.publication import published
 from obelics_pipeline.extract.simplify import simplify
 from obelics_pipeline.extract.tags import TEXT
 from obelics_pipeline.extract.tree import CHARS, TAG, SimplifiedTree
@@ -26,7 +29,8 @@ class ExtractedPage:
 
     `title` and `html_lang` are as written, white space squeezed; `robots` holds the directives of its robots metas
     in lower case, such as noai and noimageai, which the caller obeys. `main_content_confidence` is in 0 … 1 (see
-    `MainContent`), None where no main content was looked for.
+    `MainContent`), None where no main content was looked for; `published` the day that the page gives itself; `links`
+    what its links are, None by the reference's rules, which do not look.
     """
 
     nodes: list[Node]
@@ -34,6 +38,8 @@ class ExtractedPage:
     html_lang: str | None
     robots: frozenset[str]
     main_content_confidence: float | None = None
+    published: date | None = None
+    links: LinkCounts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +58,26 @@ def extract_page(html: str, url: str, config: ExtractionConfig) -> ExtractedPage
     """
     if config.rules == "obelics":
         return _extract_by_reference(_source(html, config), url, config)
-    page = simplify_page(html, url, config)
-    nodes = nodes_of(page.tree, page.kept, config)
-    return ExtractedPage(nodes, page.head.title, page.head.html_lang, frozenset(page.head.robots), page.kept.confidence)
+    source = _source(html, config)
+    page = _simplified(source, url, config)
+    head = page.head
+    return ExtractedPage(
+        nodes_of(page.tree, page.kept, config),
+        head.title,
+        head.html_lang,
+        frozenset(head.robots),
+        page.kept.confidence,
+        published(head.dates, source),
+        count_links(page.tree.links, url),
+    )
 
 
 def simplify_page(html: str, url: str, config: ExtractionConfig) -> SimplifiedPage:
     """The simplified tree of a page by the default rules, and what stays of it. Raises `PageRejected`."""
-    source = _source(html, config)
+    return _simplified(_source(html, config), url, config)
+
+
+def _simplified(source: bytes, url: str, config: ExtractionConfig) -> SimplifiedPage:
     tree, head = _simplify(source, config)
     if TEXT not in tree.rows[:, TAG] and _NOSCRIPT in source:
         # All text is for those without scripts, or in a noscript that is never closed, as scripted browsers do not see.
@@ -109,4 +127,5 @@ def _extract_by_reference(source: bytes, url: str, config: ExtractionConfig) -> 
     root, head = _parse(source)
     listener = ObelicsListener(url)
     walk(root, listener, config)
-    return ExtractedPage(listener.finish(), head.title, head.html_lang, frozenset(head.robots))
+    day = published(head.dates, source)
+    return ExtractedPage(listener.finish(), head.title, head.html_lang, frozenset(head.robots), published=day)

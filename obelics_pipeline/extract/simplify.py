@@ -115,7 +115,7 @@ def simplify(root: lexbor.LexborNode, config: ExtractionConfig) -> SimplifiedTre
     """The simplified tree of the page under `root`. Raises `PageRejected` beyond the bounds of the config."""
     if _walk is None:
         return simplify_pure.simplify(root, config)
-    table, values, hrefs, declarations = _walk.simplify(
+    table, values, hrefs, links, declarations = _walk.simplify(
         root.mem_id, config.max_nodes, config.max_depth, config.max_seconds, time.process_time
     )
-    return SimplifiedTree(np.frombuffer(table, np.int32).reshape(-1, WIDTH), values, hrefs, declarations)
+    return SimplifiedTree(np.frombuffer(table, np.int32).reshape(-1, WIDTH), values, hrefs, declarations, links)

@@ -53,6 +53,7 @@ class _Simplifier:
         self._last_image = -1  # row of the last image
         self._inline: list[int] = [0]  # marks of the open inline elements of the row at hand, added up
         self._links: list[str] = []  # addresses of the open links
+        self._all_links: list[tuple[str, str | None]] = []
         self._depths = dict.fromkeys((_PICTURE_ROW, _NOSCRIPT_ROW, _HEADING_ROW, _CODE_ROW), 0)
         self._pieces: list[tuple[str, bool, int]] = []  # text of the paragraph at hand: text, in a link, marks
         self._link_end = -1  # number of pieces at which a link ended
@@ -125,7 +126,7 @@ class _Simplifier:
         """The tree, once the walk is over."""
         self._end_paragraph()
         rows = np.array(self._rows, np.int32).reshape(len(self._rows), WIDTH)
-        return SimplifiedTree(rows, self._values, self._hrefs, self._declarations)
+        return SimplifiedTree(rows, self._values, self._hrefs, self._declarations, self._all_links)
 
     # -- elements ---------------------------------------------------------------------------------------------
 
@@ -142,6 +143,7 @@ class _Simplifier:
             pieces.append((" ", False, 0))
         self._inline.append(self._inline[-1] | marks)
         self._links.append((attributes.get("href") or "").strip())
+        self._all_links.append((self._links[-1], attributes.get("rel")))
         return _LINK
 
     def _begin_row(self, tag: int, action: int, marks: int, attributes: Attributes) -> int:

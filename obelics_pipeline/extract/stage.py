@@ -18,6 +18,7 @@ from obelics_pipeline.document import Document, ImageNode, Node, TextNode, make_
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.extract.measure import Measurer, decision_config, measurement_config, score_names
 from obelics_pipeline.extract.page import ExtractedPage, PageRejected, extract_page
+from obelics_pipeline.extract.publication import is_ahead
 from obelics_pipeline.extract.split import split_nodes
 from obelics_pipeline.extract.suspects import Suspects
 from obelics_pipeline.ledger import Ledger
@@ -31,7 +32,7 @@ from obelics_pipeline.unit import Unit, digest
 STAGE = "extract"
 MEASURED_AT_ONCE = 16  # documents: so that the language model's tables stay in the processor's cache for that long
 MEASURING_ERROR = "measuring_error"  # starts the reason of a document that a filter could not measure
-VERSION = 3  # raise it when the same page would give other documents: finished units are then redone
+VERSION = 4  # raise it when the same page would give other documents: finished units are then redone
 
 RECORDS = pa.schema(
     [
@@ -220,11 +221,14 @@ def page_documents(page: Page, config: RunConfig) -> list[Document] | Refused:
 
 
 def _document(page: Page, extracted: ExtractedPage, nodes: list[Node], part: int, parts: int) -> Document:
+    day = extracted.published
     general: dict[str, Any] = {
         "warc_date": page.warc_date,
         "charset": page.charset,
         "title": extracted.title,
         "main_content_confidence": extracted.main_content_confidence,
+        "published": None if day is None or is_ahead(day, page.warc_date) else day.isoformat(),
+        **(extracted.links.to_json() if extracted.links is not None else {}),
     }
     if parts > 1:
         general |= {"part": part, "parts": parts}

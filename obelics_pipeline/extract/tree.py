@@ -45,13 +45,15 @@ class SimplifiedTree:
 
     `rows` has shape (rows, WIDTH). `values` has the text of a text row, the attributes of an image and of a source of
     a picture, and None at other elements. `hrefs` has the addresses of the links around images, by row.
-    `declarations` has the attributes of meta and base elements, by tag, in document order.
+    `declarations` has the attributes of meta and base elements, by tag, in document order; `links` has the address and
+    the `rel` of every link that a reader can see, in document order, those in navigation not among them.
     """
 
     rows: NDArray[np.int32]
     values: Sequence[str | Attributes | None]
     hrefs: dict[int, str]
     declarations: Sequence[tuple[int, Attributes]]
+    links: Sequence[tuple[str, str | None]] = ()
 
     def inside(self, is_root: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which rows lie in the subtree of one of the roots, these included; one flag a row."""

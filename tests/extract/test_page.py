@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.document import ImageNode, Node, TextNode
+from obelics_pipeline.extract.links import LinkCounts
 from obelics_pipeline.extract.page import ExtractedPage, PageRejected, extract_page
 
 URL = "https://www.example.com/blog/2021/post.html"
@@ -114,9 +115,9 @@ def test_the_head_is_reported(config: ExtractionConfig) -> None:
 
 
 def test_an_empty_page_has_no_nodes() -> None:
-    assert extract_page("", URL, CONFIGS[0]) == ExtractedPage([], None, None, frozenset(), 0.0)
+    assert extract_page("", URL, CONFIGS[0]) == ExtractedPage([], None, None, frozenset(), 0.0, links=LinkCounts())
     whole = CONFIGS[0].model_copy(update={"scope": "page"})
-    assert extract_page("", URL, whole) == ExtractedPage([], None, None, frozenset(), None)
+    assert extract_page("", URL, whole) == ExtractedPage([], None, None, frozenset(), None, links=LinkCounts())
 
 
 @both

@@ -28,8 +28,8 @@ VALUES = (
     " http://a.example/ ", "\xa0q\x1f", "\u2028", "\ufffd", "İNFO",
 )  # fmt: skip
 ATTRIBUTES = (
-    "class id itemprop itemid data-x hidden style aria-hidden role href open src alt onclick CLASS xlink:href".split()
-)
+    "class id itemprop itemid data-x hidden style aria-hidden role href rel open src alt onclick CLASS xlink:href"
+).split()
 TEXTS = (
     "word", " two words ", "\n", " ", "\xa0", "&shy;", "soft\xadhyphen", "\u200b", "\u200b \u200b",
     "a, b. C3!", "日本語。",
@@ -63,7 +63,7 @@ def outcome(walk: object, page: str | bytes, config: ExtractionConfig = CONFIG) 
         tree: SimplifiedTree = walk(parser.root, config)  # type: ignore[operator]
     except PageRejected as rejected:
         return rejected.reason
-    return tree.rows.tolist(), list(tree.values), tree.hrefs, list(tree.declarations)
+    return tree.rows.tolist(), list(tree.values), tree.hrefs, list(tree.declarations), list(tree.links)
 
 
 def assert_twins_agree(page: str | bytes, config: ExtractionConfig = CONFIG) -> None:

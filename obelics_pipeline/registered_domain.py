@@ -1,0 +1,62 @@
+"""Whose page it is: the part of a host that somebody registered, by the public suffix list."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
+
+MAX_HOST = 253  # characters of a host name (RFC 1035 2.3.4: 255 octets with the length bytes)
+NO_SITE = ""  # of what has no host, or none that can exist
+
+
+def site_of_url(url: str) -> str:
+    """The site of an absolute URL; NO_SITE where it has none."""
+    try:
+        return site_of_host(urlsplit(url).hostname or "")
+    except ValueError:  # a bracket that opens no address
+        return NO_SITE
+
+
+def site_of_host(host: str) -> str:
+    """The registered domain of a host, in ASCII and lower case: bbc.co.uk of www.bbc.co.uk, a.github.io of a.github.io.
+
+    The list's private part counts: blogs that strangers keep below one name are sites of their own. An address, and a
+    name that is itself a public suffix, is its own site. NO_SITE for what can be no host.
+    """
+    return _site_of(host) if 0 < len(host) <= MAX_HOST else NO_SITE
+
+
+@lru_cache(maxsize=32_768)
+def _site_of(host: str) -> str:
+    try:
+        return str(ip_address(host))
+    except ValueError:
+        pass
+    name = _ascii(host.rstrip("."))
+    return name and (_suffixes().privatesuffix(name) or name)
+
+
+def _ascii(host: str) -> str:
+    if not host.isascii():
+        import idna
+
+        try:
+            host = idna.encode(host, uts46=True).decode("ascii")
+        except (idna.IDNAError, UnicodeError, ValueError):
+            return NO_SITE
+    host = host.lower()
+    whole = all(host.split(".")) and not any(c.isspace() or c in "/\\?#@%" for c in host)
+    return host if whole else NO_SITE
+
+
+@cache
+def _suffixes() -> PublicSuffixList:
+    """The list that the package carries: nothing is asked of the network."""
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList()
