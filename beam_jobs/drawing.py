@@ -15,7 +15,7 @@ from beam_jobs.deduplicate_text import DeduplicateText
 from beam_jobs.engine import NOTES
 from beam_jobs.extract_documents import ExtractDocuments
 from beam_jobs.fetch_images import FetchImages
-from beam_jobs.graphs import build_map_units, build_shuffle
+from beam_jobs.graphs import build_map_models, build_map_units, build_shuffle
 from beam_jobs.guard import Guard
 from beam_jobs.options import runner_of
 from beam_jobs.outcomes import Outcomes
@@ -24,6 +24,8 @@ from beam_jobs.write_shards import WriteShards
 from obelics_pipeline.config import RunConfig, load_config
 from obelics_pipeline.engines.groups import as_they_are
 from obelics_pipeline.extract.stage import extract_unit
+from obelics_pipeline.model_scores.document_models import LoadDocumentModels, model_columns
+from obelics_pipeline.model_scores.stage import RunImages, measure_unit
 from obelics_pipeline.run import PRELOAD, UNIT_SECONDS
 from obelics_pipeline.storage import Place, place
 
@@ -39,6 +41,7 @@ def draw(
     where = place(output, checked.reading.storage_options)
     builds: dict[str, Build] = {
         "map_units": map_units(checked, where),
+        "map_models": map_models(checked, where),
         "shuffle": partial(
             build_shuffle,
             sources=[where / "messages.parquet"],
@@ -68,6 +71,24 @@ def map_units(config: RunConfig, output: Place) -> Build:
     return partial(
         build_map_units,
         work=partial(extract_unit, folder=output / "extract", config=config),
+        files=[output / NOTES / "units" / "units-000000000.jsonl"],
+        guard=Guard(output, UNIT_SECONDS, PRELOAD),
+        outcomes=Outcomes(output / NOTES / "outcomes"),
+    )
+
+
+def map_models(config: RunConfig, output: Place) -> Build:
+    """The score stage of the main job."""
+    work = partial(
+        measure_unit,
+        folder=output / "scores",
+        document_folder=output / "assembled",
+        columns=model_columns(config.score),
+    )
+    return partial(
+        build_map_models,
+        make=LoadDocumentModels(config.score.model_dump_json(), RunImages(output / "images")),
+        work=work,
         files=[output / NOTES / "units" / "units-000000000.jsonl"],
         guard=Guard(output, UNIT_SECONDS, PRELOAD),
         outcomes=Outcomes(output / NOTES / "outcomes"),

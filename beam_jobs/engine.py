@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from beam_jobs.graphs import build_map, build_map_units, build_shuffle, write_units
+from beam_jobs.graphs import build_map, build_map_models, build_map_units, build_shuffle, write_units
 from beam_jobs.guard import Guard
 from beam_jobs.options import runs_here, with_runner
 from beam_jobs.outcomes import Answer, Outcome, Outcomes
 from beam_jobs.runs import Build, ClusterLauncher, Launcher, ProcessLauncher
 from obelics_pipeline.commit import Manifest
-from obelics_pipeline.engines.engine import Failure, Work
+from obelics_pipeline.engines.engine import Failure, MakeModel, Work, WorkWithModel
 from obelics_pipeline.engines.groups import Group, Reduce, read_groups
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.storage import Place, is_local, remove_tree
@@ -57,11 +57,25 @@ class BeamEngine:
 
     def map_units(self, work: Work, units: Sequence[Unit]) -> Iterator[tuple[Unit, Manifest | Failure]]:
         """Every unit once, as they finish; see `LocalEngine.map_units`, whose rules hold within each worker."""
+        return self._units_done(partial(build_map_units, work=work), units)
+
+    def map_models(
+        self, make: MakeModel, work: WorkWithModel, units: Sequence[Unit]
+    ) -> Iterator[tuple[Unit, Manifest | Failure]]:
+        """As `map_units`, by RunInference: `work(unit, model)`, with one model per machine."""
+        try:
+            yield from self._units_done(partial(build_map_models, make=make, work=work), units)
+        finally:
+            self._launcher.close()  # a process of this machine that has run it would keep the model
+
+    def _units_done(
+        self, build_verb: Callable[..., None], units: Sequence[Unit]
+    ) -> Iterator[tuple[Unit, Manifest | Failure]]:
         by_name = {unit.name: unit for unit in units}
 
         def build(names: Sequence[str], outcomes: Outcomes) -> Build:
             files = write_units([by_name[name] for name in names], self._notes / "units")
-            return partial(build_map_units, work=work, files=files, guard=self._guard, outcomes=outcomes)
+            return partial(build_verb, files=files, guard=self._guard, outcomes=outcomes)
 
         for name, outcome in self._collect(list(by_name), build):
             assert isinstance(outcome, Manifest | Failure)

@@ -10,11 +10,14 @@ from typing import Any
 import apache_beam as beam
 import pyarrow as pa
 import pyarrow.compute as pc
+from apache_beam.ml.inference.base import RunInference
 
 from beam_jobs.counters import count, count_unit
 from beam_jobs.guard import Guard
-from beam_jobs.outcomes import Answer, Outcome, Outcomes
-from obelics_pipeline.engines.engine import Work
+from beam_jobs.model_child import UnitHandler, unit_of
+from beam_jobs.outcomes import Answer, Outcome, Outcomes, from_json
+from obelics_pipeline.commit import Manifest
+from obelics_pipeline.engines.engine import Failure, MakeModel, Work, WorkWithModel
 from obelics_pipeline.engines.groups import Reduce, write_group
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.errors import Stopped, UserError
@@ -45,6 +48,26 @@ def build_map_units(
         | "Units" >> beam.ParDo(_ReadLines(files)).with_output_types(str)
         | "DealOut" >> beam.Reshuffle()  # or reading is fused with the work, and one worker does all
         | "Work" >> beam.ParDo(_DoUnit(work, guard, outcomes))
+    )
+
+
+def build_map_models(
+    pipeline: beam.Pipeline,
+    *,
+    make: MakeModel,
+    work: WorkWithModel,
+    files: Sequence[Place],
+    guard: Guard,
+    outcomes: Outcomes,
+) -> None:
+    """files of units | lines (str, JSON) | Reshuffle | RunInference: what becomes of a unit goes to `outcomes`."""
+    (
+        pipeline
+        | "Files" >> beam.Create(list(range(len(files))), reshuffle=False).with_output_types(int)
+        | "Units" >> beam.ParDo(_ReadLines(files)).with_output_types(str)
+        | "DealOut" >> beam.Reshuffle()
+        | "Infer" >> RunInference(UnitHandler(make, work, guard))
+        | "Note" >> beam.ParDo(_NoteOutcome(outcomes))
     )
 
 
@@ -111,13 +134,24 @@ class _DoUnit(_Guarded):
     def process(self, element: str) -> None:
         if self._over:
             return
-        unit = Unit(**json.loads(element))
+        unit = unit_of(element)
         try:
             for _, outcome in self._child.map_units(self._work, [unit]):
                 self._note(unit.name, outcome)
                 count_unit(outcome)
         except (UserError, Stopped) as error:
             self._note(unit.name, error)
+
+
+class _NoteOutcome(beam.DoFn):
+    def __init__(self, outcomes: Outcomes) -> None:
+        self._outcomes = outcomes
+
+    def process(self, element: tuple[str, str]) -> None:
+        name, outcome = element[0], from_json(json.loads(element[1]))
+        self._outcomes.write(name, outcome)
+        if isinstance(outcome, Manifest | Failure):
+            count_unit(outcome)
 
 
 class _CallFunction(_Guarded):

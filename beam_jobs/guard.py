@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from obelics_pipeline.engines.local import LocalEngine
+from obelics_pipeline.engines.pool import NEVER
 from obelics_pipeline.storage import Place
 
 
@@ -28,6 +29,11 @@ class Guard:
         """An engine of one process, which starts with its first task; a context manager."""
         _hide_main_module()
         return LocalEngine(1, self._locks(), self.unit_timeout_seconds, self.preload)
+
+    def open_for_model(self) -> LocalEngine:
+        """As `open`; the process may grow as large as its model."""
+        _hide_main_module()
+        return LocalEngine(1, self._locks(), self.unit_timeout_seconds, self.preload, recycle_bytes=NEVER)
 
     def _locks(self) -> Path:
         """The run's folder where this machine has it, so that the next run waits for what a killed one left."""

@@ -6,7 +6,9 @@ from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.config.filtering import Bounds, FiltersConfig, LanguageConfig, Threshold
 from obelics_pipeline.config.reading import ReadingConfig
 from obelics_pipeline.config.run import RunConfig, load_config
+from obelics_pipeline.config.scoring import FlamingoConfig, ScoringConfig, SimilarityConfig
 from obelics_pipeline.config.sharding import FinishConfig, ImageRulesConfig, ShardConfig
+from obelics_pipeline.config.site import SiteConfig
 
 __all__ = [
     "Bounds",
@@ -15,11 +17,15 @@ __all__ = [
     "FetchingConfig",
     "FiltersConfig",
     "FinishConfig",
+    "FlamingoConfig",
     "ImageRulesConfig",
     "LanguageConfig",
     "ReadingConfig",
     "RunConfig",
+    "ScoringConfig",
     "ShardConfig",
+    "SimilarityConfig",
+    "SiteConfig",
     "Threshold",
     "load_config",
 ]

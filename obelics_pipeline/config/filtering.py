@@ -10,6 +10,7 @@ from obelics_pipeline.config.roles import Roles
 from obelics_pipeline.config.section import Section
 
 Share = Annotated[float, Field(ge=0, le=1)]
+Genre = Literal["prose", "verse", "dialogue", "list", "table", "code"]
 
 
 class Bounds(Section):
@@ -66,22 +67,34 @@ class Bounds(Section):
         return share
 
 
-class Threshold(Bounds):
-    """The bounds of one filter, by language where they differ, and where they apply."""
+class LanguageBounds(Bounds):
+    """The bounds of one score, by language and by genre where they differ."""
 
     languages: dict[str, Bounds | None] = Field(
         default_factory=dict, description="Bounds for a language code, instead of the general ones; null: do not apply."
     )
+    genres: dict[Genre, Bounds | None] = Field(
+        default_factory=dict,
+        description="Documents only: bounds for a genre, instead of the general ones and of those of its language; "
+        "null: do not apply. The form of a document tells its genre: filters/genre.py.",
+    )
+
+    def bounds_for(self, language: str | None, genre: Genre | None = None) -> Bounds | None:
+        """The bounds that apply to a text; None where the score decides nothing there."""
+        if genre in self.genres:
+            return self.genres[genre]
+        if language in self.languages:
+            return self.languages[language]
+        return self
+
+
+class Threshold(LanguageBounds):
+    """The bounds of one filter, and where they apply."""
+
     roles: Roles | None = Field(
         None, description="Paragraph level only: the node roles it applies to; null: all text roles."
     )
     options: dict[str, Any] = Field(default_factory=dict, description="Options of the filter itself, e.g. a word list.")
-
-    def bounds_for(self, language: str | None) -> Bounds | None:
-        """The bounds that apply to a text of this language; None where the filter does not apply to it."""
-        if language in self.languages:
-            return self.languages[language]
-        return self
 
 
 class LanguageConfig(Section):

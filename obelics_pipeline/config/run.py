@@ -16,8 +16,10 @@ from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.config.filtering import FiltersConfig, LanguageConfig
 from obelics_pipeline.config.ray import RayConfig
 from obelics_pipeline.config.reading import ReadingConfig
+from obelics_pipeline.config.scoring import ScoringConfig
 from obelics_pipeline.config.section import Section
 from obelics_pipeline.config.sharding import FinishConfig, ImageRulesConfig, ShardConfig
+from obelics_pipeline.config.site import SiteConfig
 from obelics_pipeline.errors import UserError
 
 
@@ -29,8 +31,10 @@ class RunConfig(Section):
     language: LanguageConfig = Field(default_factory=LanguageConfig)
     filters: FiltersConfig = Field(default_factory=FiltersConfig)
     dedup: DedupConfig = Field(default_factory=DedupConfig)
+    site: SiteConfig = Field(default_factory=SiteConfig)
     fetch: FetchingConfig = Field(default_factory=FetchingConfig)
     images: ImageRulesConfig = Field(default_factory=ImageRulesConfig)
+    score: ScoringConfig = Field(default_factory=ScoringConfig)
     finish: FinishConfig = Field(default_factory=FinishConfig)
     shard: ShardConfig = Field(default_factory=ShardConfig)
     ray: RayConfig = Field(default_factory=RayConfig)

@@ -14,6 +14,8 @@ from obelics_pipeline.unit import Unit
 Value = TypeVar("Value")
 
 Work = Callable[[Unit], Manifest]
+MakeModel = Callable[[], Any]
+WorkWithModel = Callable[[Unit, Any], Manifest]
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,15 @@ class Engine(Protocol):
 
     def map_units(self, work: Work, units: Sequence[Unit]) -> Iterator[tuple[Unit, Manifest | Failure]]:
         """Every unit exactly once, in any order, each with what became of it."""
+        ...
+
+    def map_models(
+        self, make: MakeModel, work: WorkWithModel, units: Sequence[Unit]
+    ) -> Iterator[tuple[Unit, Manifest | Failure]]:
+        """As `map_units`, by workers that each make one model and keep it: `work(unit, model)`.
+
+        Both are picklable; `make` is hashable, and equal where it makes the same model.
+        """
         ...
 
     def map(self, function: Callable[[Any], Value], items: Iterable[Any]) -> Iterable[Value]:

@@ -19,9 +19,11 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.engines.attempts import in_order, units_done
-from obelics_pipeline.engines.engine import Failure, Work
+from obelics_pipeline.engines.engine import Failure, MakeModel, Work, WorkWithModel
+from obelics_pipeline.engines.gpus import of_its_own
 from obelics_pipeline.engines.groups import Group, Reduce, count_rows, read_groups, write_group
-from obelics_pipeline.engines.pool import Died, Pool, Raised
+from obelics_pipeline.engines.model import WithModel
+from obelics_pipeline.engines.pool import NEVER, RECYCLE_BYTES, Died, Pool, Raised
 from obelics_pipeline.engines.worker import start_worker
 from obelics_pipeline.storage import TEMPORARY, Place, read_schema, remove_tree
 from obelics_pipeline.unit import Unit
@@ -36,6 +38,7 @@ class LocalEngine:
     """Runs units on `workers` processes of this machine. Use as a context manager: the processes end with it.
 
     `folder` is the run's, for its locks. `preload` names modules that are imported once, before workers are forked.
+    `models` is how many processes hold a model at a time; a worker beyond `recycle_bytes` is replaced (see `Pool`).
     """
 
     def __init__(
@@ -45,10 +48,13 @@ class LocalEngine:
         unit_timeout_seconds: float,
         preload: Sequence[str] = (),
         memory_limit: str = "512MB",
+        models: int = 1,
+        recycle_bytes: float = RECYCLE_BYTES,
     ) -> None:
-        self.workers, self._folder = workers, folder
+        self.workers, self._folder, self._models, self._preload = workers, folder, models, preload
         self._timeout, self._memory_limit = unit_timeout_seconds, memory_limit
-        self._pool: Pool[Any, Any] = Pool(workers, start_worker, (os.getpid(), str(folder)), preload)
+        start = (os.getpid(), str(folder))
+        self._pool: Pool[Any, Any] = Pool(workers, start_worker, start, preload, recycle_bytes)
 
     def __enter__(self) -> LocalEngine:
         self._pool.__enter__()
@@ -63,6 +69,15 @@ class LocalEngine:
         Raises `Stopped` when the disk is full, `UserError` when a unit finds that the setting is wrong.
         """
         return units_done(self._each, work, units)
+
+    def map_models(
+        self, make: MakeModel, work: WorkWithModel, units: Sequence[Unit]
+    ) -> Iterator[tuple[Unit, Manifest | Failure]]:
+        """As `map_units`, in `models` processes that end with the last unit; each has a GPU of its own, if it can."""
+        start = (os.getpid(), str(self._folder))
+        environment = of_its_own if self._models > 1 else None
+        with Pool[Any, Any](self._models, start_worker, start, self._preload, NEVER, environment) as pool:
+            yield from units_done(partial(pool.each, seconds=self._timeout), WithModel(make, work), units)
 
     def map(self, function: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
         """What a picklable function gives for each item, in their order. Raises what it raises."""

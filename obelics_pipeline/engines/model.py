@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from obelics_pipeline.commit import Manifest
+from obelics_pipeline.engines.engine import MakeModel, WorkWithModel
 from obelics_pipeline.unit import Unit
 
 _made: dict[Any, Any] = {}
@@ -19,8 +19,8 @@ class WithModel:
     Both are picklable; `make` is hashable, and equal where it makes the same model. One model is held at a time.
     """
 
-    make: Callable[[], Any]
-    work: Callable[[Unit, Any], Manifest]
+    make: MakeModel
+    work: WorkWithModel
 
     def __call__(self, unit: Unit) -> Manifest:
         """Do one unit."""

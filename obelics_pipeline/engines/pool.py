@@ -20,10 +20,12 @@ from multiprocessing.context import ForkServerProcess
 from typing import Any, Generic, TypeVar
 
 RECYCLE_BYTES = 500 * 2**20  # a worker that has grown so big is replaced after its task, before it nears 700 MB
+NEVER = float("inf")  # bytes: a worker that holds a model is as big as the model, and to replace it is to load anew
 STARTS = 5  # tries to start a worker: the fork server may be killed as well
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
+Environment = Callable[[int], dict[str, str]]  # from the number of a worker; two that are alive have different ones
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,14 @@ class Died:
 class _Worker:
     """A process and the pipe to it. `task` is what it is at, until `deadline`."""
 
-    def __init__(self, initializer: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+    def __init__(
+        self, initializer: Callable[..., None], arguments: tuple[Any, ...], number: int, environment: dict[str, str]
+    ) -> None:
         context = get_context("forkserver")
         self.pipe, theirs = context.Pipe()
+        self.number = number
         self.process: ForkServerProcess = context.Process(
-            target=_serve, args=(theirs, dict(os.environ), initializer, arguments)
+            target=_serve, args=(theirs, os.environ | environment, initializer, arguments)
         )
         self.process.start()
         theirs.close()
@@ -84,13 +89,21 @@ class Pool(Generic[Item, Value]):
 
     `initializer` is called in each worker with `arguments`; `preload` names modules that are imported before workers
     are forked, once. Workers have the environment (proxies, credentials) of their driver as it is when they start: the
-    fork server that they come from is the whole process's, and may be older.
+    fork server that they come from is the whole process's, and may be older. To it `environment` adds, by the number
+    of a worker: 0 to below `workers`. One that is larger than `recycle_bytes` after a task is replaced.
     """
 
     def __init__(
-        self, workers: int, initializer: Callable[..., None], arguments: tuple[Any, ...], preload: Sequence[str]
+        self,
+        workers: int,
+        initializer: Callable[..., None],
+        arguments: tuple[Any, ...],
+        preload: Sequence[str],
+        recycle_bytes: float = RECYCLE_BYTES,
+        environment: Environment | None = None,
     ) -> None:
         self._size, self._initializer, self._arguments = workers, initializer, arguments
+        self._recycle_bytes, self._environment = recycle_bytes, environment
         self._idle: list[_Worker] = []
         self._busy: dict[_Worker, Any] = {}
         forkserver.set_forkserver_preload(list(preload))
@@ -132,16 +145,19 @@ class Pool(Generic[Item, Value]):
         connection.wait(signs, timeout=max(0.0, min(next_deadline - time.monotonic(), 3600.0)))
 
     def _release(self, worker: _Worker, size: int) -> None:
-        if size > RECYCLE_BYTES:
+        if size > self._recycle_bytes:
             worker.end(at_once=False)
         else:
             self._idle.append(worker)
 
     def _start(self) -> _Worker:
+        taken = {worker.number for worker in (*self._idle, *self._busy)}
+        number = next(n for n in range(self._size) if n not in taken)
+        more = self._environment(number) if self._environment is not None else {}
         for attempt in range(STARTS):
             try:
                 _ignoring_interrupts(forkserver.ensure_running)
-                return _Worker(self._initializer, self._arguments)
+                return _Worker(self._initializer, self._arguments, number, more)
             except (EOFError, OSError):
                 if attempt == STARTS - 1:
                     raise

@@ -1,60 +1,78 @@
-"""The scores that can be asked for by name, and what measures them."""
+"""The scores that can be asked for by name."""
 
 from __future__ import annotations
 
 import difflib
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import filters
-from obelics_pipeline.config import FiltersConfig, RunConfig, Threshold
-from obelics_pipeline.document import Document
-from obelics_pipeline.errors import Stopped, UserError
-from obelics_pipeline.extract.measure import LANGUAGE, LANGUAGE_SCORE, Measurer
-from obelics_pipeline.score.row_error import NO_TEXT, SCORE_FAILED, RowError
+from models.flamingo.statistics import COLUMNS as FLAMINGO_COLUMNS
+from models.pictures.sources import ImageSource, no_images
+from models.similarity.columns import COLUMNS as SIMILARITY_COLUMNS
+from obelics_pipeline.config import RunConfig, ScoringConfig
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.extract.measure import LANGUAGE
+from obelics_pipeline.model_scores.document_models import located
 
 Value = float | str | None
 Scores = dict[str, Value]  # by column
 NO_IMAGES = "none"  # of --images
 
+# A model of documents with their images: its section of `score:`, which is its short name too -> its columns.
+MODELS: Mapping[str, Sequence[str]] = {"flamingo": FLAMINGO_COLUMNS, "similarity": SIMILARITY_COLUMNS}
+EXAMPLES = {"flamingo": "{model: FOLDER}", "similarity": "{model: ViT-B-32, weights: FILE}"}  # of these sections
+# A loss says little without knowing how many images it was measured with.
+ALWAYS = {"flamingo": ("images_seen",)}
+# Columns that cost a pass of the model of their own.
+IMAGE_GAIN = frozenset({"flamingo_loss_without_images", "flamingo_image_gain"})
+UNIGRAM = "flamingo_worse_than_unigram"
 
-@dataclass(frozen=True)
-class ModelScore:
-    """A score by a model over documents with their images: its columns, and how a worker process makes it.
-
-    `make` is given the config and the place of the images as --images says it. What it makes is given the documents of
-    a batch and returns the values of `columns` of each; it decides by itself how images come into memory.
-    """
-
-    columns: tuple[str, ...]
-    make: Callable[[RunConfig, str], Callable[[Sequence[Document]], Sequence[Mapping[str, float | None]]]]
-
-
-# Here a score by a model is plugged in: its name in --columns -> ModelScore.
-MODEL_SCORES: dict[str, ModelScore] = {}
+_MODEL_OF = {column: model for model, columns in MODELS.items() for column in columns}
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What to measure: names as in --columns, the config as JSON, and where images are. Picklable and hashable."""
+    """What to measure: columns, the config as JSON, and where images are. Picklable and hashable."""
 
     names: tuple[str, ...]
     config: str
-    images: str = NO_IMAGES
+    images: ImageSource = no_images
 
     def columns(self) -> list[str]:
-        """The columns that the names stand for, in their order."""
-        return [c for name in self.names for c in (MODEL_SCORES[name].columns if name in MODEL_SCORES else (name,))]
+        """What is written of each row, in this order."""
+        return list(self.names)
 
-    def scorer(self) -> Scorer:
-        """What measures all that; made once per process. Raises UserError for what is missing."""
-        return _scorer(self)
+    def of_models(self) -> list[str]:
+        """Those of the columns that models of documents with their images measure."""
+        return [name for name in self.names if name in _MODEL_OF]
+
+    def models(self) -> ScoringConfig:
+        """The models that are needed, and nothing of them that is not."""
+        return _needed(self.of_models(), RunConfig.model_validate_json(self.config).score)
+
+    def images_of_document(self) -> int:
+        """How many images of a document, from its beginning, any of the models looks at."""
+        models = self.models()
+        return max((model.max_images for model in (models.flamingo, models.similarity) if model is not None), default=0)
+
+    def notices(self) -> list[str]:
+        """One line per column of a model that is null everywhere, because the config says so."""
+        flamingo = self.models().flamingo
+        lines = []
+        if flamingo is not None and UNIGRAM in self.names and flamingo.token_counts is None:
+            lines.append(f"{UNIGRAM} is null: score.flamingo.token_counts names no file")
+        if flamingo is not None and not flamingo.image_gain:
+            nulls = [name for name in self.names if name in IMAGE_GAIN]
+            lines += [f"{name} is null: score.flamingo.image_gain is false" for name in nulls]
+        return lines
 
 
 def ask(names: Sequence[str], config: RunConfig, images: str = NO_IMAGES) -> Asked:
-    """Check what is asked for; no name stands for every document filter of the config. Raises UserError."""
+    """Check what is asked for; no name stands for every document filter of the config. Raises UserError.
+
+    `images` is what --images says.
+    """
     names = list(dict.fromkeys(names)) or list(config.filters.document)
     if not names:
         raise UserError("--columns: the config has no filters.document, so name the scores; " + _valid())
@@ -62,9 +80,12 @@ def ask(names: Sequence[str], config: RunConfig, images: str = NO_IMAGES) -> Ask
         if name not in _names():
             near = difflib.get_close_matches(name, _names(), n=1)
             raise UserError(f"--columns {name}: unknown; {_valid()}" + (f"; did you mean {near[0]}?" if near else ""))
-    if images != NO_IMAGES and not any(name in MODEL_SCORES for name in names):
+        _check_section(name, config.score)
+    full = config.model_copy(update={"score": located(config.score)})
+    asked = Asked(tuple(_expanded(names)), full.model_dump_json())
+    if images != NO_IMAGES and not asked.of_models():
         raise UserError(f"--images {images}: none of the columns looks at images ({', '.join(names)}); leave it out")
-    return Asked(tuple(names), config.model_dump_json(), images)
+    return asked
 
 
 def is_text(column: str) -> bool:
@@ -72,73 +93,35 @@ def is_text(column: str) -> bool:
     return column == LANGUAGE
 
 
+def _check_section(name: str, config: ScoringConfig) -> None:
+    model = name if name in MODELS else _MODEL_OF.get(name)
+    if model is not None and getattr(config, model) is None:
+        said = f"--columns {name}: the config names no model for it"
+        raise UserError(f"{said}; give it one, e.g. --set 'score.{model}={EXAMPLES[model]}'")
+
+
+def _expanded(names: Sequence[str]) -> list[str]:
+    """Columns instead of models, each once; what is always written of a model follows the last of its columns."""
+    columns = list(dict.fromkeys(c for name in names for c in MODELS.get(name, (name,))))
+    for model, always in ALWAYS.items():
+        places = [i for i, column in enumerate(columns) if _MODEL_OF.get(column) == model]
+        if places:
+            columns[places[-1] + 1 : places[-1] + 1] = [column for column in always if column not in columns]
+    return columns
+
+
+def _needed(columns: Sequence[str], config: ScoringConfig) -> ScoringConfig:
+    asked = {_MODEL_OF[column] for column in columns}
+    sections = {model: getattr(config, model) if model in asked else None for model in MODELS}
+    flamingo = sections["flamingo"]
+    if flamingo is not None and IMAGE_GAIN.isdisjoint(columns):
+        sections["flamingo"] = flamingo.model_copy(update={"image_gain": False})
+    return config.model_copy(update=sections)
+
+
 def _names() -> list[str]:
-    return [LANGUAGE, *filters.names(), *MODEL_SCORES]
+    return [LANGUAGE, *filters.names(), *MODELS, *_MODEL_OF]
 
 
 def _valid() -> str:
     return f"valid names: {', '.join(_names())}"
-
-
-class Scorer:
-    """Measures documents as a run with this config does, but for its paragraph filters: the documents are made."""
-
-    def __init__(self, asked: Asked) -> None:
-        config = RunConfig.model_validate_json(asked.config)
-        measured = [name for name in asked.names if name not in (LANGUAGE, LANGUAGE_SCORE, *MODEL_SCORES)]
-        options = {name: t.options for name, t in config.filters.document.items()}
-        self._measurer = Measurer(
-            FiltersConfig(
-                words=config.filters.words,
-                standardize_whitespace=config.filters.standardize_whitespace,
-                paragraph={},
-                document={name: Threshold(options=options.get(name, {})) for name in measured},
-            ),
-            config.language,
-        )
-        self._columns = asked.columns()
-        self._models = [MODEL_SCORES[name].make(config, asked.images) for name in asked.names if name in MODEL_SCORES]
-
-    def notices(self) -> list[str]:
-        """One line per score that is null everywhere, because what it needs is not given."""
-        return self._measurer.notices()
-
-    def score(self, documents: Sequence[Document | RowError]) -> list[Scores | RowError]:
-        """The scores of each document of a batch, or why it has none: what came as an error stays one."""
-        found = [d if isinstance(d, RowError) else self._measured(d) for d in documents]
-        both = zip(documents, found, strict=True)
-        good = [(d, x) for d, x in both if isinstance(d, Document) and isinstance(x, dict)]
-        for model in self._models:
-            for (_, scores), more in zip(good, model([document for document, _ in good]), strict=True):
-                scores.update(more)
-        return [x if isinstance(x, RowError) else self._checked(x) for x in found]
-
-    def _measured(self, document: Document) -> Scores | RowError:
-        try:
-            self._measurer.measure(document, everything=True)
-        except (UserError, Stopped):
-            raise
-        except Exception as error:  # a filter, maybe of another package, at untrusted text
-            return RowError(SCORE_FAILED, f"{type(error).__name__}: {' '.join(str(error).split())}"[:200])
-        if document.language is None:
-            return RowError(NO_TEXT, "no visible character")
-        return {LANGUAGE: document.language, **document.scores}
-
-    def _checked(self, scores: Scores) -> Scores | RowError:
-        checked: Scores = {}
-        for name in self._columns:
-            value = scores.get(name)
-            if value is not None and not is_text(name):
-                try:
-                    value = float(value)
-                except (TypeError, ValueError):
-                    return RowError(SCORE_FAILED, f"{name} gave {value!r}"[:200])
-                if not math.isfinite(value):
-                    return RowError(SCORE_FAILED, f"{name} gave {value}")
-            checked[name] = value
-        return checked
-
-
-@lru_cache(maxsize=1)
-def _scorer(asked: Asked) -> Scorer:
-    return Scorer(asked)

@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-import os
+import dataclasses
 import signal
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from functools import partial
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
+from models.pictures.sources import FolderImages, ImageSource, no_images
 from obelics_pipeline.config import RunConfig, load_config
 from obelics_pipeline.engines.attempts import DISK_FULL, disk_full
-from obelics_pipeline.engines.engine import Engine
-from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.read.listing import expand
 from obelics_pipeline.score import json_lines, table_rows
-from obelics_pipeline.score.columns import Asked, ask
+from obelics_pipeline.score.columns import NO_IMAGES, Asked, ask
+from obelics_pipeline.score.engines import Engines, OpenEngine, open_engines
+from obelics_pipeline.score.fetched_images import fetch_images
+from obelics_pipeline.score.image_folder import images_of
+from obelics_pipeline.score.in_workers import Maps
 from obelics_pipeline.score.row_error import RowError
-from obelics_pipeline.storage import TEMPORARY, Place, draft, place, scratch_of
+from obelics_pipeline.score.scorer import scorer_of
+from obelics_pipeline.storage import Place, draft, place, scratch_of
 
-BATCHES_PER_WORKER = 16  # held at a time: workers wait at the end of such a window, for half a batch on average
-BATCHES_ON_CLUSTER = 256  # the same, where the engine decides how many workers there are
-BATCH_SECONDS = 600.0  # a batch that takes longer is tried again; with text filters the largest row takes half a minute
 FAILURES_SHOWN = 10
-PRELOAD = ("obelics_pipeline.score.json_lines", "obelics_pipeline.score.table_rows")
+FETCH = "fetch"  # of --images
 
-OpenEngine = Callable[[Place, RunConfig], AbstractContextManager[Engine]]  # from a folder and the config
 Say = Callable[[str], None]
 
 
@@ -53,7 +52,7 @@ def score(
     output: str,
     workers: int | None,
     overrides: Sequence[str] = (),
-    images: str = "none",
+    images: str = NO_IMAGES,
     replace: bool = False,
     open_engine: OpenEngine | None = None,
     say: Say = print,
@@ -61,27 +60,48 @@ def score(
 ) -> int:
     """Write the rows of the inputs with the scores of `columns`; returns 0, or 1 where rows could not be scored.
 
-    `open_engine` makes the engine; the local one where it is None. `say` is given the lines of the result, `warn` those
-    about rows that failed. Raises UserError for what a person can mend, Stopped where the disk is full.
+    `open_engine` makes the engine; the local one where it is None. `workers` None: as many as a cluster has room for;
+    on this machine one per CPU core, or per GPU where they hold a model. `images` is `none`, `fetch`, or a folder.
+    `say` is given the lines of the result, `warn` those about rows that failed. Raises UserError for what a person can
+    mend, Stopped where the disk is full.
     """
     checked = load_config(config, overrides)
     asked = ask(columns, checked, images)
     files = input_files(inputs, checked)
     target = place(output, checked.reading.storage_options)
     _check_output(target, files)
-    for line in asked.scorer().notices():
-        warn(line)
-    at_once = BATCHES_PER_WORKER * workers if workers else BATCHES_ON_CLUSTER
     with _ending_on_terminate(), _said_in_one_line(target), ExitStack() as stack:
-        rows, writer_for, count = _of_format(files, asked, replace, at_once)
+        fetched = _folder_to_fetch_into(target, checked) if images == FETCH else None
+        asked = dataclasses.replace(asked, images=stack.enter_context(_images(images, fetched, target)))
+        for line in scorer_of(asked).notices():
+            warn(line)
+        format_ = _format_of(files, asked, replace)
         path = stack.enter_context(draft(target))
-        engine = stack.enter_context(_engine(open_engine, target, checked, workers or os.cpu_count() or 1))
-        with writer_for(path) as writer:
-            ledger = _write(rows(engine), writer, warn)
-        if not ledger.balanced() or count(path) != ledger.entered:
-            raise RuntimeError(f"{count(path)} rows were written, counted are {ledger}; this is a bug")
+        engines = stack.enter_context(open_engines(open_engine, workers, target, checked, asked))
+        if fetched is not None:
+            say(f"{image_summary(_fetch(format_, engines, asked, fetched, checked))}; kept in {fetched}")
+        with format_.writer(path) as writer:
+            ledger = _write(format_.scored(engines.scoring, engines.at_once), writer, warn)
+        if not ledger.balanced() or format_.count(path) != ledger.entered:
+            raise RuntimeError(f"{format_.count(path)} rows were written, counted are {ledger}; this is a bug")
     say(f"{summary(ledger)}; wrote {target}")
     return 1 if ledger.failed else 0
+
+
+def load_models(asked: Asked) -> None:
+    """Load the models in this process. Raises UserError for what is wrong with them, or not there."""
+    scorer_of(asked).load()
+
+
+def image_summary(ledger: Ledger) -> str:
+    """The line that tells what became of the images that were asked for."""
+    parts = [f"images: {ledger.entered} asked for = {ledger.kept} fetched"]
+    for what, counts in (("dropped", ledger.dropped), ("failed", ledger.failed)):
+        reasons = ", ".join(
+            f"{reason} {n}" for reason, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        )
+        parts.append(f"{counts.total()} {what}" + (f" ({reasons})" if reasons else ""))
+    return " + ".join(parts)
 
 
 def summary(ledger: Ledger) -> str:
@@ -131,27 +151,68 @@ def _check_output(target: Place, files: Sequence[Place]) -> None:
         raise UserError(f"--output {target}: is an input; give another file")
 
 
-def _of_format(
-    files: Sequence[Place], asked: Asked, replace: bool, at_once: int
-) -> tuple[Callable[[Engine], Iterable[Scored]], Callable[[Path], Any], Callable[[Path], int]]:
-    """How rows of the input's format are scored, what writes them, and what counts them once they are written."""
+@dataclass(frozen=True)
+class Format:
+    """How rows of one format are scored, which images they want, what writes them, and what counts them then."""
+
+    scored: Callable[[Maps, int], Iterable[Scored]]
+    wanted_images: Callable[[Maps, int], Iterable[list[str]]]
+    writer: Callable[[Path], Any]
+    count: Callable[[Path], int]
+
+
+def _format_of(files: Sequence[Place], asked: Asked, replace: bool) -> Format:
+    """The format of the inputs. Raises UserError where they do not fit each other, or the columns."""
+    most = asked.images_of_document()
     if _suffixes(files[0].name) == json_lines.SUFFIXES:
-        return (
-            lambda engine: json_lines.scored_lines(files, asked, replace, engine, at_once),
+        return Format(
+            lambda engine, at_once: json_lines.scored_lines(files, asked, replace, engine, at_once),
+            lambda engine, at_once: json_lines.wanted_images(files, most, engine, at_once),
             json_lines.LineWriter,
             json_lines.count_lines,
         )
     schema = table_rows.output_schema(files, asked.columns(), replace)
-    return (
-        lambda engine: table_rows.scored_tables(files, asked, schema, engine, at_once),
+    return Format(
+        lambda engine, at_once: table_rows.scored_tables(files, asked, schema, engine, at_once),
+        lambda engine, at_once: table_rows.wanted_images(files, most, engine, at_once),
         lambda path: table_rows.TableWriter(path, schema),
         table_rows.count_rows,
     )
 
 
+def _folder_to_fetch_into(target: Place, config: RunConfig) -> Path:
+    if not isinstance(target, Path):
+        raise UserError(
+            f"--images fetch: keeps images beside the output, and {target} is on no disk; give a local path"
+        )
+    if not config.fetch.enabled:
+        raise UserError("--images fetch: fetch.enabled is false in the config; leave one of them out")
+    return target.absolute().with_name(f"{target.name}.images")
+
+
+@contextmanager
+def _images(images: str, fetched: Path | None, target: Place) -> Iterator[ImageSource]:
+    """Where the bytes of images will come from."""
+    if fetched is not None:
+        yield FolderImages(fetched)
+    elif images == NO_IMAGES:
+        yield no_images
+    else:
+        with images_of(Path(images), target.parent if isinstance(target, Path) else scratch_of(target.parent)) as found:
+            yield found
+
+
+def _fetch(format_: Format, engines: Engines, asked: Asked, folder: Path, config: RunConfig) -> Ledger:
+    """Fetch what the documents show, once it is known that there is a model to look at it."""
+    list(engines.scoring.map(load_models, [asked]))
+    with engines.plain() as engine, _progress("{task.description}") as progress:
+        progress.add_task(f"fetching images into {folder}", total=None)
+        return fetch_images(format_.wanted_images(engine, engines.at_once), folder, config.fetch, engine)
+
+
 def _write(rows: Iterable[Scored], writer: Any, warn: Say) -> Ledger:
     ledger = Ledger("rows")
-    with _progress() as progress:
+    with _progress("{task.completed:,.0f} {task.description}") as progress:
         task = progress.add_task("rows", total=None)
         for scored in rows:
             writer.write(scored)
@@ -166,28 +227,11 @@ def _write(rows: Iterable[Scored], writer: Any, warn: Say) -> Ledger:
     return ledger
 
 
-def _progress() -> Progress:
-    """Rows so far, on a terminal."""
+def _progress(shown: str) -> Progress:
+    """What is being done, and since when, on a terminal."""
     console = Console(stderr=True)
-    shown = TextColumn("{task.completed:,.0f} {task.description}")
-    return Progress(shown, TimeElapsedColumn(), console=console, transient=True, disable=not console.is_terminal)
-
-
-@contextmanager
-def _engine(open_engine: OpenEngine | None, target: Place, config: RunConfig, workers: int) -> Iterator[Engine]:
-    """The engine, with a folder for its locks that all its workers see, and that is gone afterwards."""
-    if open_engine is not None and not isinstance(target, Path):
-        with open_engine(target.parent, config) as engine:
-            yield engine
-        return
-    beside = target.parent if open_engine is not None and isinstance(target, Path) else None
-    make = open_engine or partial(_local_engine, workers)
-    with tempfile.TemporaryDirectory(dir=beside, prefix=TEMPORARY) as name, make(Path(name), config) as engine:
-        yield engine
-
-
-def _local_engine(workers: int, folder: Place, _config: RunConfig) -> LocalEngine:
-    return LocalEngine(workers, scratch_of(folder), BATCH_SECONDS, PRELOAD)
+    columns = TextColumn(shown, markup=False), TimeElapsedColumn()
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 @contextmanager

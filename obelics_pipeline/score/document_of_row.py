@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from obelics_pipeline.document import IMAGE_METADATA_KEYS, Document, ImageNode, Node, TextNode
@@ -45,6 +45,12 @@ def document_of_row(row: Mapping[str, Any]) -> Document:
         nodes=nodes,
         general={key: value for key, value in general.items() if key not in _PROVENANCE},
     )
+
+
+def image_urls(documents: Iterable[Document | RowError], at_most: int) -> list[str]:
+    """The distinct URLs of the first `at_most` images of each document, in their order."""
+    good = (document for document in documents if isinstance(document, Document))
+    return list(dict.fromkeys(image.src for document in good for image in document.images()[:at_most]))
 
 
 def _plain(text: Any) -> str:

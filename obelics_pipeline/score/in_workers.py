@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from obelics_pipeline.engines.attempts import WorkersDie
-from obelics_pipeline.engines.engine import Engine
 from obelics_pipeline.score.row_error import WORKER_LOST, RowError
 
 BYTES_PER_BATCH = 2**20  # of a batch of more than one row: about a second of work with the default config's filters
@@ -32,6 +31,14 @@ class Batch(Protocol):
         ...
 
 
+class Maps(Protocol):
+    """An engine, as far as rows need one."""
+
+    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterable[Any]:
+        """What a picklable function gives for each item, in their order. Raises WorkersDie."""
+        ...
+
+
 Rows = TypeVar("Rows", bound=Batch)
 Lost = Callable[[Rows, RowError], Result]  # the result of a single row that could not be scored
 
@@ -51,7 +58,7 @@ def windows(batches: Iterable[Rows], at_once: int) -> Iterator[list[Rows]]:
 
 
 def in_workers(
-    engine: Engine, work: Callable[[Any], Result], batches: Sequence[Rows], lost: Lost[Rows, Result]
+    engine: Maps, work: Callable[[Any], Result], batches: Sequence[Rows], lost: Lost[Rows, Result]
 ) -> Iterator[list[Result]]:
     """For each batch the results of its rows: one, or several in their order where it had to be cut."""
     try:
@@ -62,7 +69,7 @@ def in_workers(
         yield from ([result] for result in results)
 
 
-def _alone(engine: Engine, work: Callable[[Any], Result], batch: Rows, lost: Lost[Rows, Result]) -> list[Result]:
+def _alone(engine: Maps, work: Callable[[Any], Result], batch: Rows, lost: Lost[Rows, Result]) -> list[Result]:
     try:
         return list(engine.map(work, [batch.sent()]))
     except WorkersDie as error:

@@ -15,14 +15,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from obelics_pipeline.engines.engine import Engine
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.ranged import Ranged
 from obelics_pipeline.score.columns import Asked, Scores
-from obelics_pipeline.score.document_of_row import document_of_row
-from obelics_pipeline.score.in_workers import BYTES_PER_BATCH, in_workers, windows
+from obelics_pipeline.score.document_of_row import document_of_row, image_urls
+from obelics_pipeline.score.in_workers import BYTES_PER_BATCH, Maps, in_workers, windows
 from obelics_pipeline.score.json_members import append_members, as_json, replace_members
 from obelics_pipeline.score.row_error import MAX_LENGTH, NOT_JSON, NOT_UTF8, TOO_LONG, RowError
+from obelics_pipeline.score.scorer import scorer_of
 from obelics_pipeline.storage import PIECE, Place, size_of
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
@@ -86,7 +86,7 @@ class ScoredLines:
 
 
 def scored_lines(
-    files: Sequence[Place], asked: Asked, replace: bool, engine: Engine, at_once: int
+    files: Sequence[Place], asked: Asked, replace: bool, engine: Maps, at_once: int
 ) -> Iterator[ScoredLines]:
     """The rows of all files, in their order, scored; `at_once` batches are held. Raises UserError."""
     work = partial(score_lines, asked=asked, replace=replace)
@@ -98,6 +98,25 @@ def scored_lines(
             for window in windows((part for part in group if isinstance(part, LineBatch)), at_once):
                 for results in in_workers(engine, work, window, partial(_lost, columns=asked.columns())):
                     yield from results
+
+
+def wanted_images(files: Sequence[Place], at_most: int, engine: Maps, at_once: int) -> Iterator[list[str]]:
+    """The URLs of the first `at_most` images of each document, some rows at a time. Raises UserError."""
+    work = partial(images_of_lines, at_most=at_most)
+    batches = (part for file in files for part in read_lines(file) if isinstance(part, LineBatch))
+    for window in windows(batches, at_once):
+        for results in in_workers(engine, work, window, _no_images):
+            yield from results
+
+
+def images_of_lines(batch: LineBatch, at_most: int) -> list[str]:
+    """The URLs of the first images of the documents of some lines."""
+    rows = [row for row in map(_parsed, batch.lines) if isinstance(row, Parsed)]
+    return image_urls([row.document() for row in rows], at_most)
+
+
+def _no_images(_batch: LineBatch, _error: RowError) -> list[str]:
+    return []
 
 
 def read_lines(file: Place) -> Iterator[LineBatch | LongLine]:
@@ -166,7 +185,7 @@ def score_lines(batch: LineBatch, asked: Asked, replace: bool) -> ScoredLines:
         place = batch.places()[rows.index(taken[0])]
         name = next(name for name in columns if name in taken[0].value)
         raise UserError(f"{place}: has a {name} already; leave it out of --columns, or give --replace")
-    scored = asked.scorer().score([row.document() if isinstance(row, Parsed) else row for row in rows])
+    scored = scorer_of(asked).score([row.document() if isinstance(row, Parsed) else row for row in rows])
     return _written(batch, rows, scored, columns)
 
 

@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 from pyarrow import types
 
 from obelics_pipeline.document import Document
-from obelics_pipeline.engines.engine import Engine
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.score.columns import Asked, Value, is_text
-from obelics_pipeline.score.document_of_row import INTERLEAVED, KEYS, PLAIN, document_of_row
-from obelics_pipeline.score.in_workers import BYTES_PER_BATCH, in_workers, windows
+from obelics_pipeline.score.document_of_row import INTERLEAVED, KEYS, PLAIN, document_of_row, image_urls
+from obelics_pipeline.score.in_workers import BYTES_PER_BATCH, Maps, in_workers, windows
 from obelics_pipeline.score.row_error import NOT_UTF8, RowError
+from obelics_pipeline.score.scorer import scorer_of
 from obelics_pipeline.storage import Place, open_parquet
 
 SUFFIXES = (".parquet",)
@@ -146,7 +146,7 @@ def _is_string(kind: pa.DataType) -> bool:
 
 
 def scored_tables(
-    files: Sequence[Place], asked: Asked, schema: pa.Schema, engine: Engine, at_once: int
+    files: Sequence[Place], asked: Asked, schema: pa.Schema, engine: Maps, at_once: int
 ) -> Iterator[ScoredTable]:
     """The rows of all files, in their order, scored; `at_once` batches are held. Raises UserError."""
     work = partial(score_rows, asked=asked)
@@ -178,10 +178,30 @@ def _lost(_batch: TableBatch, error: RowError) -> list[list[Value] | RowError]:
 
 def score_rows(sent: SentRows, asked: Asked) -> list[list[Value] | RowError]:
     """For each row the values of the columns, or why it has none."""
-    with pa.ipc.open_stream(sent.data) as stream:
-        documents = [document for batch in stream for document in _documents(batch)]
-    scored = asked.scorer().score(documents)
+    scored = scorer_of(asked).score(_received(sent))
     return [x if isinstance(x, RowError) else list(x.values()) for x in scored]
+
+
+def wanted_images(files: Sequence[Place], at_most: int, engine: Maps, at_once: int) -> Iterator[list[str]]:
+    """The URLs of the first `at_most` images of each document, some rows at a time. Raises UserError."""
+    work = partial(images_of_rows, at_most=at_most)
+    for window in windows((batch for file in files for batch in read_rows(file)), at_once):
+        for results in in_workers(engine, work, window, _no_images):
+            yield from results
+
+
+def images_of_rows(sent: SentRows, at_most: int) -> list[str]:
+    """The URLs of the first images of the documents of some rows."""
+    return image_urls(_received(sent), at_most)
+
+
+def _no_images(_batch: TableBatch, _error: RowError) -> list[str]:
+    return []
+
+
+def _received(sent: SentRows) -> list[Document | RowError]:
+    with pa.ipc.open_stream(sent.data) as stream:
+        return [document for batch in stream for document in _documents(batch)]
 
 
 def _documents(batch: pa.RecordBatch) -> Iterator[Document | RowError]:

@@ -23,7 +23,7 @@ from obelics_pipeline.storage import place, read_table, write_table
 from obelics_pipeline.unit import Unit
 from tests.beam_jobs.work import commit_id
 from tests.engines.shuffles import content, extremes, rows_of, write_sources
-from tests.engines.work import unit, work
+from tests.engines.work import make_model, score, unit, work
 
 pytest.importorskip("apache_beam")
 
@@ -65,6 +65,28 @@ def test_a_unit_that_always_kills_its_process_fails_alone(engine: BeamEngine, tm
     found = outcomes(engine, tmp_path, [unit("dies", "die_always"), unit("fine")])
     assert found["dies"] == Failure("its worker died 12 times")
     assert isinstance(found["fine"], Manifest)
+
+
+def test_units_with_a_model_end_as_they_do_on_the_local_engine_and_share_one_model(
+    in_memory: BeamEngine, tmp_path: Path
+) -> None:
+    units = [*(unit(f"{i}") for i in range(6)), *(unit(do, do) for do in ("raise_once", "raise_always"))]
+    found = {u.id: o for u, o in in_memory.map_models(make_model, functools.partial(score, folder=tmp_path), units)}
+    assert found.pop("raise_always") == Failure("RuntimeError: trouble")
+    assert sorted(found) == ["0", "1", "2", "3", "4", "5", "raise_once"]
+    assert len({o.notes["model"] for o in found.values() if isinstance(o, Manifest)}) == 1
+
+
+def test_a_unit_that_kills_the_process_of_its_model_fails_alone(in_memory: BeamEngine, tmp_path: Path) -> None:
+    units = [unit("dies", "die_always"), unit("fine")]
+    found = {u.id: o for u, o in in_memory.map_models(make_model, functools.partial(score, folder=tmp_path), units)}
+    assert found["dies"] == Failure("its worker died 12 times")
+    assert isinstance(found["fine"], Manifest)
+
+
+def test_a_model_that_is_missing_ends_the_run_in_one_line(in_memory: BeamEngine, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^a model is missing; get it$"):
+        list(in_memory.map_models(make_model, functools.partial(score, folder=tmp_path), [unit("a", "user_error")]))
 
 
 def test_what_a_person_can_mend_ends_the_run(in_memory: BeamEngine, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.unit import Unit
 from tests.engines.shuffles import content, extremes, rows_of, write_sources
-from tests.engines.work import unit, work
+from tests.engines.work import make_large_model, make_model, score, score_by_large, unit, work
 
 
 def outcomes(folder: Path, units: list[Unit], workers: int = 2, timeout: float = 60) -> dict[str, Manifest | Failure]:
@@ -34,6 +34,38 @@ def test_every_unit_comes_back_once_whatever_the_number_of_workers(tmp_path: Pat
         found = outcomes(folder, [unit(f"{i:02d}") for i in range(9)], workers)
         assert sorted(found) == [f"{i:02d}" for i in range(9)]
         assert all(isinstance(o, Manifest) for o in found.values())
+
+
+def modelled(folder: Path, units: list[Unit], models: int = 1) -> dict[str, Manifest | Failure]:
+    with LocalEngine(2, folder, 60, models=models) as engine:
+        return {u.id: o for u, o in engine.map_models(make_model, functools.partial(score, folder=folder), units)}
+
+
+def test_units_with_a_model_end_as_those_without_and_each_process_makes_one(tmp_path: Path) -> None:
+    trouble = ("raise_once", "raise_always", "die_always")
+    found = modelled(tmp_path, [*(unit(f"{i}") for i in range(6)), *(unit(do, do) for do in trouble)], models=2)
+    failures = {name: o.reason for name, o in found.items() if isinstance(o, Failure)}
+    assert failures == {"raise_always": "RuntimeError: trouble", "die_always": "its worker died 12 times"}
+    makers = {o.notes["model"] for o in found.values() if isinstance(o, Manifest)}
+    assert len(makers) <= 2 + 12  # a process each, and a new one after each death
+    assert modelled(tmp_path, []) == {}
+
+
+def test_a_model_stays_however_large_it_is_and_sees_the_gpu_of_its_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4, 6")
+    work = functools.partial(score_by_large, folder=tmp_path)
+    makers = {}
+    for models in (1, 2):
+        with LocalEngine(1, tmp_path, 60, models=models) as engine:
+            units = [unit(f"{models}-{i}") for i in range(5)]
+            done = [o for _, o in engine.map_models(make_large_model, work, units) if isinstance(o, Manifest)]
+            makers[models] = {str(o.notes["model"]) for o in done}
+            assert len(done) == 5
+    assert len(makers[1]) == 1
+    assert [maker.partition(" ")[2] for maker in makers[1]] == ["4, 6"]  # alone, it may choose
+    assert {maker.partition(" ")[2] for maker in makers[2]} == {"4", "6"}
 
 
 def test_a_killed_worker_costs_nobody_anything(tmp_path: Path) -> None:

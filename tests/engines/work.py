@@ -9,6 +9,8 @@ from pathlib import Path
 
 import obelics_pipeline
 from obelics_pipeline.commit import Attempt, Manifest, read_manifest
+from obelics_pipeline.engines.gpus import VISIBLE
+from obelics_pipeline.engines.pool import RECYCLE_BYTES
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.unit import Unit
@@ -63,6 +65,16 @@ def process_of(_: int) -> str:
 def make_model() -> str:
     """A model of which all that matters is which process made it."""
     return f"{os.getpid()}-{time.monotonic_ns()}"
+
+
+def make_large_model() -> tuple[str, bytes]:
+    """A model that is larger than a worker may grow to without one."""
+    return make_model(), b"x" * (RECYCLE_BYTES + 2**20)
+
+
+def score_by_large(unit: Unit, model: tuple[str, bytes], *, folder: Path) -> Manifest:
+    """As `score`."""
+    return score(unit, f"{model[0]} {os.environ.get(VISIBLE)}", folder=folder)
 
 
 def score(unit: Unit, model: str, *, folder: Path) -> Manifest:

@@ -1,19 +1,22 @@
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 import pytest
 
 import filters
 from filters.text import Text
 from filters.word_count import WordCount
+from models.flamingo.statistics import COLUMNS as FLAMINGO
+from models.similarity.columns import COLUMNS as SIMILARITY
 from obelics_pipeline.config import RunConfig, load_config
-from obelics_pipeline.document import Document, TextNode
+from obelics_pipeline.document import Document
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.score import columns as room
-from obelics_pipeline.score.columns import MODEL_SCORES, ModelScore, Scorer, ask
+from obelics_pipeline.score.columns import ask
 from obelics_pipeline.score.document_of_row import document_of_row
 from obelics_pipeline.score.row_error import RowError
-from tests.score.rows import GERMAN, TEXT, published
+from obelics_pipeline.score.scorer import Scorer, scorer_of
+from tests.score.rows import GERMAN, TEXT
 
 
 def scores(names: Sequence[str], *texts: str, config: RunConfig | None = None) -> list[room.Scores | RowError]:
@@ -60,7 +63,7 @@ def test_options_are_those_of_the_config_and_bounds_drop_nothing() -> None:
 
 def test_a_filter_without_its_model_is_refused_when_it_is_made() -> None:
     with pytest.raises(UserError, match="filter perplexity: option folder is missing"):
-        ask(["perplexity"], load_config("default")).scorer()
+        scorer_of(ask(["perplexity"], load_config("default")))
 
 
 def test_what_was_asked_for_travels_to_workers() -> None:
@@ -96,26 +99,80 @@ def test_images_are_refused_where_no_column_looks_at_them() -> None:
         ask(["word_count"], load_config("default"), "fetch")
 
 
-def test_a_model_of_documents_with_images_gives_its_columns_for_the_rows_that_are_fine(
+def with_models() -> RunConfig:
+    similarity = "score.similarity={model: ViT-B-32, weights: w.safetensors, max_images: 5}"
+    return load_config("default", ["score.flamingo={model: folder, token_counts: counts.npy}", similarity])
+
+
+def test_a_model_stands_for_all_its_columns_and_a_column_for_itself() -> None:
+    asked = ask(["similarity", "word_count", "flamingo"], with_models())
+    assert asked.columns() == [*SIMILARITY, "word_count", *FLAMINGO]
+    assert asked.of_models() == [*SIMILARITY, *FLAMINGO]
+    assert ask(["similarity_images"], with_models()).columns() == ["similarity_images"]
+    assert ask(["flamingo", "flamingo_loss"], with_models()).columns() == list(FLAMINGO)
+
+
+def test_how_many_images_were_seen_follows_whatever_a_flamingo_measures() -> None:
+    names = ["flamingo_loss", "language", "flamingo_tokens", "word_count"]
+    expected = ["flamingo_loss", "language", "flamingo_tokens", "images_seen", "word_count"]
+    assert ask(names, with_models()).columns() == expected
+    assert ask(["images_seen", "flamingo_loss"], with_models()).columns() == ["images_seen", "flamingo_loss"]
+
+
+def test_only_the_models_that_are_asked_for_are_loaded_and_only_the_passes_that_are_needed() -> None:
+    one = ask(["word_count", "flamingo_loss"], with_models()).models()
+    assert one.similarity is None and one.flamingo is not None and not one.flamingo.image_gain
+    gain = ask(["flamingo_image_gain"], with_models()).models().flamingo
+    assert gain is not None and gain.image_gain
+    other = ask(["image_text_similarity"], with_models())
+    assert other.models().flamingo is None and other.models().similarity is not None
+    none = ask(["word_count"], with_models())
+    assert none.models().flamingo is None and none.models().similarity is None
+
+
+def test_as_many_images_are_wanted_as_some_model_looks_at() -> None:
+    assert ask(["similarity"], with_models()).images_of_document() == 5
+    assert ask(["similarity", "flamingo_loss"], with_models()).images_of_document() == 64
+    assert ask(["word_count"], with_models()).images_of_document() == 0
+
+
+@pytest.mark.parametrize("name", ["flamingo", "flamingo_loss", "images_seen", "similarity", "image_text_similarity"])
+def test_a_column_of_a_model_needs_its_section(name: str) -> None:
+    section = "flamingo" if "flamingo" in name or name == "images_seen" else "similarity"
+    with pytest.raises(UserError) as caught:
+        ask([name], load_config("default"))
+    said = str(caught.value)
+    assert said.startswith(
+        f"--columns {name}: the config names no model for it; give it one, e.g. --set 'score.{section}={{"
+    )
+    load_config("default", [said.partition("--set '")[2].removesuffix("'")])
+
+
+class Raising:
+    """Models that fail at certain documents, and say how many they were given at a time."""
+
+    def __init__(self) -> None:
+        self.given: list[int] = []
+
+    def score(self, documents: Sequence[Document]) -> list[dict[str, float | None]]:
+        self.given.append(len(documents))
+        if any("poison" in document.text() for document in documents):
+            raise RuntimeError("bad\ntokens")
+        return [{"flamingo_loss": float(len(d.text())), "flamingo_tokens": 1.0, "images_seen": 0.0} for d in documents]
+
+
+def test_models_are_given_the_documents_of_a_batch_at_once_and_one_they_fail_at_costs_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seen: list[list[Document]] = []
-
-    def make(_config: RunConfig, images: str) -> Callable[[Sequence[Document]], Sequence[Mapping[str, float | None]]]:
-        def measure(documents: Sequence[Document]) -> list[Mapping[str, float | None]]:
-            seen.append(list(documents))
-            return [{"loss": float(len(d.text())), "images_seen": float(images == "DIR")} for d in documents]
-
-        return measure
-
-    monkeypatch.setitem(MODEL_SCORES, "loss", ModelScore(("loss", "images_seen"), make))
-    asked = ask(["language", "loss"], load_config("default"), "DIR")
-    assert asked.columns() == ["language", "loss", "images_seen"]
-    empty = Document("", "", "", 0, 0, [TextNode(" ")])
+    models = Raising()
+    monkeypatch.setattr(Scorer, "_models", models)
     broken = RowError("not_json", "")
-    fine = document_of_row(published(1))
-    found = Scorer(asked).score([broken, empty, fine])
+    documents = [broken, *(document_of_row({"text": t}) for t in ("one", " ", "a poison", "three", "four"))]
+    found = Scorer(ask(["language", "flamingo_loss"], with_models())).score(documents)
     assert found[0] is broken
-    assert isinstance(found[1], RowError)
-    assert found[2] == {"language": "en", "loss": float(len(fine.text())), "images_seen": 1.0}
-    assert seen == [[fine]]
+    assert isinstance(found[2], RowError) and found[2].reason == "no_text"
+    assert str(found[3]) == "score_failed (RuntimeError: bad tokens)"
+    losses = [x["flamingo_loss"] for x in found if isinstance(x, dict)]
+    assert losses == [3.0, 5.0, 4.0]
+    assert list(found[1]) == ["language", "flamingo_loss", "images_seen"]  # type: ignore[arg-type]
+    assert models.given[0] == 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from obelics_pipeline.commit import Manifest
@@ -12,7 +13,7 @@ from obelics_pipeline.config.ray import RayConfig
 from obelics_pipeline.engines.attempts import ATTEMPTS, units_done
 from obelics_pipeline.engines.engine import Failure, Work
 from obelics_pipeline.engines.on_ray.guard import Guard, pack, run_guarded
-from obelics_pipeline.engines.pool import Died, Raised
+from obelics_pipeline.engines.pool import NEVER, Died, Raised
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.unit import Unit
 
@@ -48,7 +49,10 @@ def units_scored(
 
     Raises `Stopped` when a disk is full, `UserError` when a unit or the cluster finds that the setting is wrong.
     """
+    if not units:
+        return
     _check_room(config)
+    guard = replace(guard, recycle_bytes=NEVER)
     left = {unit.name: unit for unit in units}
     for _ in range(ATTEMPTS):
         if not left:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.config.ray import RayConfig
 from obelics_pipeline.engines.attempts import in_order, units_done
-from obelics_pipeline.engines.engine import Failure, Work
+from obelics_pipeline.engines.engine import Failure, MakeModel, Work, WorkWithModel
 from obelics_pipeline.engines.groups import Group, Reduce
 from obelics_pipeline.engines.model import WithModel
 from obelics_pipeline.engines.on_ray.actors import units_scored
@@ -80,9 +80,9 @@ class RayEngine:
         return units_done(self._each, work, units)
 
     def map_models(
-        self, make: Callable[[], Any], work: Callable[[Unit, Any], Manifest], units: Sequence[Unit]
+        self, make: MakeModel, work: WorkWithModel, units: Sequence[Unit]
     ) -> Iterator[tuple[Unit, Manifest | Failure]]:
-        """As `map_units`, on workers that each make one model and keep it: `work(unit, model)`."""
+        """As `map_units`, on actors that each make one model and keep it: `work(unit, model)`."""
         return units_scored(self._guard, WithModel(make, work), units, self._config)
 
     def map(self, function: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import obelics_pipeline
-from obelics_pipeline.engines.pool import Died, Pool, Raised
+from obelics_pipeline.engines.pool import RECYCLE_BYTES, Died, Pool, Raised
 from obelics_pipeline.engines.worker import start_worker
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.storage import Place
@@ -32,7 +32,8 @@ from obelics_pipeline.storage import Place
 class Guard:
     """What a Ray worker must know about the run: its folder, a file that stands there meanwhile, and the limits.
 
-    `seconds` is the time limit of a unit; `preload` names modules that are imported before children are forked.
+    `seconds` is the time limit of a unit; `preload` names modules that are imported before children are forked; a child
+    that is larger than `recycle_bytes` after a unit is replaced.
     """
 
     folder: Place
@@ -40,6 +41,7 @@ class Guard:
     seconds: float
     preload: tuple[str, ...]
     version: str = obelics_pipeline.__version__
+    recycle_bytes: float = RECYCLE_BYTES
 
     def locks(self) -> Path:
         """Where a child holds its lock: the run's folder where it is a disk, so that the next run waits for it."""
@@ -71,7 +73,7 @@ def _child_of(guard: Guard) -> Pool[bytes, Any]:
     """This worker's pool of one. It ends with the Ray worker: its child watches that. Raises UserError."""
     _check(guard)
     _hide_main_module()
-    return Pool(1, start_worker, (os.getpid(), str(guard.locks())), guard.preload)
+    return Pool(1, start_worker, (os.getpid(), str(guard.locks())), guard.preload, guard.recycle_bytes)
 
 
 def _check(guard: Guard) -> None:

@@ -1,0 +1,78 @@
+"""What the scores of a config's models depend on, beside the documents: told at the start, without loading a model."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from models.flamingo.identity import identity as flamingo_identity
+from obelics_pipeline.config import FlamingoConfig, ScoringConfig, SimilarityConfig
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.model_scores.document_models import model_columns
+from obelics_pipeline.unit import digest
+
+# Settings of a Flamingo that change scores. The others (where it runs, how many documents meet in a batch) change them
+# by rounding only: docs/flamingo.md.
+OF_FLAMINGO = {"dtype", "window_tokens", "overlap", "max_images", "image_gain"}
+OF_SIMILARITY = {"dtype", "max_images"}  # likewise
+
+
+def check_bounds(config: ScoringConfig, taken: Sequence[str] = ()) -> None:
+    """Raises UserError for bounds of a column that no named model measures, and for a column that has a taken name."""
+    columns = model_columns(config)
+    for name in config.document:
+        if name not in columns:
+            near = difflib.get_close_matches(name, columns, n=1)
+            valid = (
+                f"valid are {', '.join(columns)}"
+                if columns
+                else "no model is named; set score.flamingo or score.similarity"
+            )
+            raise UserError(f"config: score.document.{name}: no such column; {valid}" + _meant(near))
+    for name in columns:
+        if name in taken:
+            raise UserError(f"config: filters.document.{name}: a model measures a column of this name; leave one out")
+
+
+def _meant(near: Sequence[str]) -> str:
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def models_identity(config: ScoringConfig) -> str:
+    """A digest that is equal where the named models give equal scores. Raises UserError for what is missing."""
+    return digest(
+        {
+            "flamingo": config.flamingo and _flamingo(config.flamingo),
+            "similarity": config.similarity and _similarity(config.similarity),
+        }
+    )
+
+
+def _flamingo(config: FlamingoConfig) -> dict[str, Any]:
+    return {
+        "model": flamingo_identity(config.model, config.trust_remote_code),
+        "token_counts": config.token_counts and _sha256(config.token_counts, "score.flamingo.token_counts"),
+        "settings": config.model_dump(mode="json", include=OF_FLAMINGO),
+    }
+
+
+def _similarity(config: SimilarityConfig) -> dict[str, Any]:
+    """A file counts by its content; weights by the sha256 of the config where there is one, which loading compares."""
+    model, weights = (Path(value).expanduser() for value in (config.model, config.weights))
+    return {
+        "model": _sha256(config.model, "score.similarity.model") if model.is_file() else config.model,
+        "weights": config.sha256
+        or (_sha256(config.weights, "score.similarity.weights") if weights.is_file() else config.weights),
+        "settings": config.model_dump(mode="json", include=OF_SIMILARITY),
+    }
+
+
+def _sha256(path: str, setting: str) -> str:
+    try:
+        with Path(path).expanduser().open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UserError(f"config: {setting}: {path} cannot be read: {error.strerror}") from None

@@ -1,0 +1,32 @@
+"""The models of a config are loaded once before anything else is done: what they lack is told now, not after hours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from models.pictures.sources import no_images
+from obelics_pipeline.commit import Manifest
+from obelics_pipeline.config import ScoringConfig
+from obelics_pipeline.engines.engine import Engine, Failure
+from obelics_pipeline.engines.gpus import gpus
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.model_scores.document_models import LoadDocumentModels, located
+from obelics_pipeline.unit import Unit
+
+
+def try_models(engine: Engine, config: ScoringConfig) -> None:
+    """Load the models where they will work. Raises UserError for what is missing there."""
+    make = LoadDocumentModels(located(config).model_dump_json(), no_images)
+    for _, outcome in engine.map_models(make, _nothing, [Unit("score", "models", "try")]):
+        if isinstance(outcome, Failure):
+            raise UserError(f"score: the models do not load: {outcome.reason}")
+
+
+def _nothing(unit: Unit, _models: Any) -> Manifest:
+    return Manifest(unit.name, unit.stage, {}, {}, {})
+
+
+def processes(config: ScoringConfig) -> int:
+    """How many processes of one machine hold the models: see `ScoringConfig.workers`."""
+    named = {model.device for model in (config.flamingo, config.similarity) if model is not None} - {"auto", "cuda"}
+    return config.workers or (1 if named else max(1, len(gpus())))

@@ -1,0 +1,44 @@
+"""The models of a config, loaded as a worker loads them, look at images of a run's store and fill their columns."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from obelics_pipeline.config import ScoringConfig  # noqa: E402
+from obelics_pipeline.document import Document, ImageNode, TextNode  # noqa: E402
+from obelics_pipeline.fetch.image_store import ImageStore  # noqa: E402
+from obelics_pipeline.model_scores.document_models import LoadDocumentModels, model_columns  # noqa: E402
+from obelics_pipeline.model_scores.stage import RunImages  # noqa: E402
+from tests.models.flamingo import tiny as flamingo  # noqa: E402
+from tests.models.similarity import tiny as similarity  # noqa: E402
+
+
+def test_a_flamingo_and_a_similarity_score_the_same_documents_from_the_store(tmp_path: Path) -> None:
+    content = similarity.png(similarity.drawing("a red bar"))
+    assert ImageStore(tmp_path / "images").put(content) == hashlib.sha256(content).hexdigest()
+    model, weights = similarity.save(tmp_path, similarity.towers())
+    config = ScoringConfig.model_validate(
+        {
+            "flamingo": {"model": str(flamingo.saved(tmp_path / "flamingo")), "window_tokens": 200, "overlap": 20},
+            "similarity": {"model": str(model), "weights": str(weights), "device": "cpu"},
+            "threads": 1,
+        }
+    )
+    there = ImageNode("http://i.example/a.png", "a", sha256=hashlib.sha256(content).hexdigest())
+    gone = ImageNode("http://i.example/b.png", "b", sha256="0" * 64)
+    documents = [
+        Document("1", "http://a.example/", "w", 0, 1, [TextNode(flamingo.SENTENCES[0]), there, TextNode("A red bar.")]),
+        Document("2", "http://a.example/", "w", 1, 1, [TextNode(flamingo.SENTENCES[1]), gone]),
+    ]
+    models = LoadDocumentModels(config.model_dump_json(), RunImages(tmp_path / "images"))()
+    first, second = models.score(documents)
+    assert list(first) == model_columns(config)
+    assert (first["images_seen"], second["images_seen"]) == (1.0, 0.0)
+    assert (first["similarity_images"], second["similarity_images"]) == (1.0, 0.0)
+    assert there.similarity == first["image_text_similarity"]
+    assert gone.similarity is None
+    assert first["flamingo_loss"] is not None
+    assert torch.get_num_threads() == 1
