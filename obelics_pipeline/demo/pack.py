@@ -11,7 +11,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from obelics_pipeline.demo.pages import Page, hosts, pages, peculiarities
+from obelics_pipeline.demo.page import Page
+from obelics_pipeline.demo.pages import hosts, pages, peculiarities
 from obelics_pipeline.storage import write_bytes
 
 if TYPE_CHECKING:

@@ -1,37 +1,20 @@
-"""The pages of the demo's web site, as a crawler would have seen them."""
+"""The pages of the demo's web site, as a crawler would have seen them: written ones, and those of a content farm."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from obelics_pipeline.demo.farm import HOST as FARM
+from obelics_pipeline.demo.farm import farm_pages
+from obelics_pipeline.demo.page import Page
+
 SITE = Path(__file__).parent / "site"
 """One folder per host, below it the paths of its pages; `site.yaml` beside them says what is not ordinary."""
-
-HTML = "text/html; charset=UTF-8"
-
-
-@dataclass(frozen=True)
-class Page:
-    """One page: its URL, the bytes of its body, and what is out of the ordinary in the answer that carried it."""
-
-    url: str
-    body: bytes
-    content_type: str = HTML
-    headers: dict[str, str] = field(default_factory=dict, hash=False)
-    gzip: bool = False  # Content-Encoding of the stored body
-    chunked: bool = False  # Transfer-Encoding of the stored body
-    damaged: bool = False  # its WARC record is damaged on purpose
-
-    @property
-    def host(self) -> str:
-        """The host of the page's URL."""
-        return self.url.split("/")[2]
 
 
 @cache
@@ -41,8 +24,26 @@ def peculiarities() -> dict[str, dict[str, dict[str, Any]]]:
     return values
 
 
-def pages() -> Iterator[Page]:
+@cache
+def unusual() -> dict[str, dict[str, str]]:
+    """`unusual.yaml`: by URL, title, genre and source of honest pages that look unusual."""
+    values: dict[str, dict[str, str]] = yaml.safe_load((SITE / "unusual.yaml").read_text(encoding="utf-8"))
+    return values
+
+
+def farms() -> list[str]:
+    """The hosts whose pages nobody wrote, sorted."""
+    return sorted([FARM, *peculiarities()["farms"]])
+
+
+def pages() -> list[Page]:
     """Every page of the site, sorted by host and path."""
+    written = list(written_pages())
+    return sorted([*written, *farm_pages(written)], key=lambda page: page.url)
+
+
+def written_pages() -> Iterator[Page]:
+    """Every page that lies in `SITE`, sorted by host and path."""
     special = peculiarities()["pages"]
     for path in sorted(SITE.glob("*/**/*.html"), key=lambda p: p.relative_to(SITE).as_posix()):
         url = page_url(path)
@@ -56,6 +57,6 @@ def page_url(path: Path) -> str:
 
 
 def hosts() -> list[str]:
-    """The hosts of the site, sorted: those with pages, and those that only serve images."""
+    """The hosts of the site, sorted: those with pages, the farm, and those that only serve images."""
     named = {path.name for path in SITE.iterdir() if path.is_dir()}
-    return sorted(named | set(peculiarities()["image_hosts"]))
+    return sorted(named | {FARM} | set(peculiarities()["image_hosts"]))

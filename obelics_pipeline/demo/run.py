@@ -15,10 +15,11 @@ from rich.console import Console
 from obelics_pipeline.demo.pack import pack
 from obelics_pipeline.demo.server import serve
 from obelics_pipeline.demo.show import print_document
+from obelics_pipeline.demo.verdicts import print_verdicts
 from obelics_pipeline.errors import UserError
 
 CONFIG = "default"
-OVERRIDES = ["fetch.timeout_seconds=3", "fetch.retries=0", "reading.unit_bytes=32768"]
+OVERRIDES = ["fetch.timeout_seconds=6", "fetch.retries=0", "reading.unit_bytes=32768"]
 """What the demo changes in the default config: one of its servers never answers, and a small WARC is to be cut."""
 
 PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
@@ -41,6 +42,7 @@ def run_demo(output: Path, workers: int = 2) -> int:
         print_counts(output, console)
         console.print("\n[bold]one document, read back from its shard[/bold]\n", highlight=False)
         print_document(output, console)
+        print_verdicts(output, console)
     return code
 
 

@@ -9,6 +9,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from models.farm_detector.detector import bundled
+from obelics_pipeline.cli import main
+from obelics_pipeline.demo.farm import HOST
+from obelics_pipeline.demo.pages import unusual
 from obelics_pipeline.demo.run import lines_of_ledger, proxied, run_demo
 from obelics_pipeline.demo.show import read_documents
 
@@ -46,6 +50,7 @@ def test_the_demo_ends_well_and_a_second_one_changes_nothing(
     shown = capsys.readouterr().out
     assert "documents:" in shown
     assert "[image " in shown
+    assert "generated text" in shown
 
     documents = [d for shard in sorted((tmp_path / "shards").glob("*.tar")) for d in read_documents(shard)]
     pictures: dict[str, int] = {}
@@ -57,6 +62,16 @@ def test_the_demo_ends_well_and_a_second_one_changes_nothing(
     assert set(expectations["dropped"]) & set(pictures) == set()
     assert not [src for d in documents for src in d["images"] if src in expectations["lost_images"]]
     assert lost_images(tmp_path) == expectations["lost_images"]
+    if bundled("en") is None:
+        assert "nothing was measured" in shown
+    else:
+        assert len(set(unusual()) & set(pictures)) == 49  # tests/demo/test_unusual.py names the one
+        assert "49 of 50 unusual but honest pages kept" in shown
+        assert f" from {HOST}, a farm" in shown
+        *_, command = (line for line in shown.splitlines() if "obelics explain" in line)
+        told = explained(command.partition("obelics explain ")[2].split(), capsys)
+        assert "dropped: farm_score" in told
+        assert "what made farm_score" in told
 
     ledgers = json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))["ledgers"]
     for counts in ledgers.values():
@@ -64,6 +79,11 @@ def test_the_demo_ends_well_and_a_second_one_changes_nothing(
     before = files_of(tmp_path)
     assert run_demo(tmp_path) == 0
     assert files_of(tmp_path) == before
+
+
+def explained(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["explain", *arguments]) == 0
+    return capsys.readouterr().out
 
 
 def lost_images(output: Path) -> dict[str, str]:
