@@ -8,15 +8,18 @@ DEMO_OUTPUT ?= demo-output
 # The demo's other file is damaged, which warcio does not survive.
 BENCH_FILES ?= $(DEMO_OUTPUT)/input/demo-00001.warc.gz
 PYTEST_ARGS ?=
+# The build that pip's own index has; for a CPU: TORCH='torch torchvision --index-url https://download.pytorch.org/whl/cpu'
+TORCH ?= torch==2.13.0 torchvision==0.28.0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-fast test-slow lint format bench constraints clean
+.PHONY: help demo test test-fast test-slow flamingo lint format bench constraints clean
 
 help:
 	@echo 'make demo        install into $(VENV) and run the whole pipeline on the bundled site, offline'
 	@echo 'make test        install into $(VENV) and run the linters and the tests'
 	@echo 'make test-fast   the tests alone'
 	@echo 'make test-slow   the tests marked slow: kills, large inputs, builds'
+	@echo 'make flamingo    install PyTorch and open_flamingo into $(VENV): tests that need them run instead of being skipped'
 	@echo 'make lint        ruff, mypy, import-linter'
 	@echo 'make format      let ruff lay out the code'
 	@echo 'make bench       the benchmarks of benchmarks/'
@@ -32,7 +35,13 @@ test-fast: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 test-slow: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile $(PYTEST_ARGS)
+
+# open_flamingo pins torch 2.0.1 in its metadata and runs with this one: docs/flamingo.md.
+flamingo: $(VENV)/.installed-dev
+	$(BIN)/python -m pip install --quiet --no-compile $(TORCH)
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[flamingo]'
+	$(BIN)/python -m pip install --quiet --no-compile --no-deps open_flamingo==2.0.1
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -22,6 +22,7 @@ BASE = [
     "icu4py>=1.0",
     "idna>=3.6",
     "numpy>=2.0",
+    "publicsuffixlist>=1.0",
     "pyarrow>=15.0",
     "pydantic>=2.6",
     "pyyaml>=6.0",
@@ -29,6 +30,7 @@ BASE = [
     "rich>=13.0",
     "selectolax>=1.0",
     "stopwordsiso>=0.6",
+    "threadpoolctl>=3.1",
     "universal-pathlib>=0.3",
     "warcio>=1.7.4",
     "webdataset>=0.2.86",
@@ -55,6 +57,7 @@ EXTRAS["flamingo"] = [
     "open_clip_torch>=2.23",  # before it, patch tokens are the old ones and need no switch
     "pillow>=10.3",
     "safetensors>=0.4",
+    "tokenizers>=0.22",  # what transformers 4.57 and 5 ask for
     "torch>=2.6",  # the first whose weights_only unpickler is the default, and closed CVE-2025-32434
     "torchvision>=0.21",
     "transformers>=4.57",
@@ -152,7 +155,7 @@ setup(
     packages=find_packages(include=[*PACKAGES, *(f"{package}.*" for package in PACKAGES)]),
     package_data={
         "": ["py.typed"],
-        "obelics_pipeline.demo": ["site/**"],
+        "obelics_pipeline.demo": ["site/**", "thesaurus.dat"],
         "obelics_pipeline.explain": ["page.*"],
         "obelics_pipeline.fit.farm_detector": ["irregular.txt"],
         "filters": ["words/**"],

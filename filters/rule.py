@@ -46,13 +46,16 @@ def build_rules(thresholds: Mapping[str, Threshold], place: str) -> list[Rule]:
             raise UserError(f"filters.paragraph.{rule.name}: measures documents only; move it to filters.document")
         if place == "paragraph" and _takes_a_sample(rule.threshold):
             raise UserError(f"filters.paragraph.{rule.name}.sample: is for documents only; move it to filters.document")
+        if place == "paragraph" and rule.threshold.genres:
+            raise UserError(f"filters.paragraph.{rule.name}.genres: a paragraph has no genre; it is for documents only")
         if place == "document" and rule.threshold.roles is not None:
             raise UserError(f"filters.document.{rule.name}.roles: a document has no role; it is for paragraphs only")
     return rules
 
 
 def _takes_a_sample(threshold: Threshold) -> bool:
-    return any(bounds is not None and bounds.sample for bounds in (threshold, *threshold.languages.values()))
+    elsewhere = (*threshold.languages.values(), *threshold.genres.values())
+    return any(bounds is not None and bounds.sample for bounds in (threshold, *elsewhere))
 
 
 class ParagraphRules:

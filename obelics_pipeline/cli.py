@@ -14,7 +14,7 @@ from obelics_pipeline import __version__
 from obelics_pipeline.errors import Stopped, UserError
 
 ENGINES = ("local", "ray", "beam")
-STAGES = ("extract", "dedup", "fetch", "dedup-images", "shard")
+STAGES = ("extract", "dedup", "site", "fetch", "dedup-images", "assemble", "score", "shard")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -121,7 +121,7 @@ def _add_check(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 
 def _add_demo(commands: argparse._SubParsersAction[_Parser]) -> None:
-    demo = commands.add_parser("demo", help="the whole of it on a small web site, offline, in under a minute")
+    demo = commands.add_parser("demo", help="the whole of it on a small web site, offline, in a minute")
     demo.add_argument("--output", type=Path, default=Path("demo-output"), metavar="DIR", help="default: demo-output")
     demo.set_defaults(command=_demo)
 
@@ -172,15 +172,20 @@ def _add_score(commands: argparse._SubParsersAction[_Parser]) -> None:
     score.add_argument("--output", required=True, metavar="FILE", help="of the same format: a path, s3://… or gs://…")
     score.add_argument(
         "--columns", nargs="+", default=[], metavar="NAME,…",
-        help="names of filters, language, language_score (default: every document filter of the config)",
+        help="names of filters, language, language_score, columns of the models that the config names; flamingo "
+        "and similarity stand for all of a model's (default: every document filter of the config)",
     )  # fmt: skip
     score.add_argument("--replace", action="store_true", help="columns of these names that the input has already")
     score.add_argument(
         "--images", default="none", metavar="fetch|DIR|none",
-        help="where images are, for scores that look at them (default: none)",
+        help="where images are, for scores that look at them: from the web, kept in FILE.images; in a folder; nowhere "
+        "(default: none)",
     )  # fmt: skip
     score.add_argument("--engine", choices=("local", "ray"), default="local", help="default: local")
-    score.add_argument("--workers", type=_positive, metavar="N", help="processes (default: one per CPU core)")
+    score.add_argument(
+        "--workers", type=_positive, metavar="N",
+        help="processes (default: one per CPU core; where they hold a model that looks at images, one per GPU, or one)",
+    )  # fmt: skip
     score.add_argument("--ray-address", metavar="ADDRESS", help="as for run")
     score.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of the config")
     score.set_defaults(command=_score)
@@ -199,6 +204,7 @@ def _add_fit(commands: argparse._SubParsersAction[_Parser]) -> None:
     _add_fit_detector(models)
     _add_fit_kenlm(models)
     _add_fit_classifier(models)
+    _add_fit_flamingo(models)
 
 
 def _add_fit_detector(models: argparse._SubParsersAction[_Parser]) -> None:
@@ -229,6 +235,31 @@ def _add_fit_detector(models: argparse._SubParsersAction[_Parser]) -> None:
     detector.add_argument("--workers", type=_positive, metavar="N", help="threads (default: one per CPU core)")
     detector.add_argument("--output", type=Path, required=True, metavar="MODEL.npz", help="the detector")
     detector.set_defaults(command=_fit_detector)
+
+
+def _add_fit_flamingo(models: argparse._SubParsersAction[_Parser]) -> None:
+    flamingo = models.add_parser(
+        "flamingo",
+        help="a small Flamingo from scratch, for the flamingo columns, in minutes on a CPU",
+        description="Train a small language model that sees, all of it from random weights, on documents with their "
+        "images. It is for tests, the demo and measurements: models of use are trained elsewhere.",
+    )
+    flamingo.add_argument(
+        "--documents", nargs="+", required=True, metavar="DOCUMENTS",
+        help='folders of finished runs; Parquet with the OBELICS columns; lines {"texts", "images"} or {"text"}',
+    )  # fmt: skip
+    flamingo.add_argument(
+        "--images", type=Path, metavar="DIR", help="for files: of each image, named by the sha256 of its URL"
+    )
+    flamingo.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="the model, a new folder")
+    flamingo.add_argument("--steps", type=_positive, default=300, metavar="N", help="of learning (default: 300)")
+    flamingo.add_argument("--layers", type=_positive, default=4, metavar="N", help="of the language model (default: 4)")
+    flamingo.add_argument("--width", type=_positive, default=128, metavar="N", help="a multiple of 32 (default: 128)")
+    flamingo.add_argument(
+        "--words", type=_positive, default=2000, metavar="N", help="of its vocabulary (default: 2000)"
+    )
+    flamingo.add_argument("--workers", type=_positive, metavar="N", help="threads (default: one per CPU core)")
+    flamingo.set_defaults(command=_fit_flamingo)
 
 
 def _add_fit_classifier(models: argparse._SubParsersAction[_Parser]) -> None:
@@ -397,7 +428,7 @@ def _score(arguments: argparse.Namespace) -> int:
         arguments.input,
         [name.strip() for names in arguments.columns for name in names.split(",")],
         arguments.output,
-        workers=arguments.workers or (None if on_ray else os.cpu_count() or 1),
+        workers=arguments.workers,
         overrides=arguments.set,
         images=arguments.images,
         replace=arguments.replace,
@@ -436,6 +467,22 @@ def _fit_detector(arguments: argparse.Namespace) -> int:
         documents=arguments.documents,
         threads=arguments.workers or os.cpu_count() or 1,
         say=partial(print, flush=True),
+    )
+    return 0
+
+
+def _fit_flamingo(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.flamingo.command import fit_flamingo
+    from obelics_pipeline.fit.flamingo.shape import Shape
+
+    fit_flamingo(
+        arguments.documents,
+        arguments.images,
+        arguments.output,
+        Shape(arguments.layers, arguments.width, arguments.words),
+        arguments.steps,
+        arguments.workers or os.cpu_count() or 1,
+        partial(print, flush=True),
     )
     return 0
 

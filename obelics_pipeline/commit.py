@@ -192,9 +192,12 @@ def committed(folder: Place, unit_name: str) -> Manifest:
     return manifest
 
 
-def once(unit: Unit, *, work: Callable[[Unit], Manifest], folder: Place) -> Manifest:
-    """Do a unit, unless it is committed: an engine tries again what it thinks is lost."""
-    return read_manifest(folder, unit.name) or work(unit)
+def once(unit: Unit, *model: Any, work: Callable[..., Manifest], folder: Place) -> Manifest:
+    """Do a unit, with the model that the engine gives it if it does, unless it is committed.
+
+    An engine tries again what it thinks is lost.
+    """
+    return read_manifest(folder, unit.name) or work(unit, *model)
 
 
 def _json(value: Any) -> bytes:

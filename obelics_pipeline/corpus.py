@@ -22,11 +22,15 @@ Options = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Corpus:
-    """A finished run: its folder, how many runs it was itself added to, and the names of its units by step."""
+    """A finished run: its folder, how many runs it was itself added to, and the names of its units by step.
+
+    `documents` is where those are that its tars were made of.
+    """
 
     folder: RunFolder
     generation: int
     units: Mapping[str, Sequence[str]]
+    documents: Place
 
     def step(self, name: str) -> Place:
         """The folder of a step."""
@@ -48,7 +52,9 @@ def read_corpora(paths: Sequence[str], config: DedupConfig, options: Options) ->
         path = waiting.pop()
         if path not in found:
             value = _read(path, config, options)
-            found[path] = Corpus(RunFolder(place(path, options)), value["generation"], value["units"])
+            folder = RunFolder(place(path, options))
+            documents = folder.path / str(value.get("documents", folder.assembled.name))
+            found[path] = Corpus(folder, value["generation"], value["units"], documents)
             waiting += value["against"]
     return sorted(found.values(), key=lambda corpus: (corpus.generation, str(corpus.folder.path)))
 
@@ -59,9 +65,11 @@ def write_corpus(
     steps: Mapping[str, Sequence[Manifest]],
     generation: int,
     against: Sequence[Corpus],
+    documents: str,
 ) -> None:
-    """Note what a later run needs to know of this one."""
+    """Note what a later run needs to know of this one; `documents` names the folder of those that are in its tars."""
     value = {
+        "documents": documents,
         "generation": generation,
         "settings": _settings(config),
         "against": [str(corpus.folder.path) for corpus in against],

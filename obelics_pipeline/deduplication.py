@@ -37,6 +37,7 @@ class Deduplication:
         self._run, self._config, self._runner, self._earlier = folder, config, runner, earlier
         self._generation = max((corpus.generation + 1 for corpus in earlier), default=0)
         self._steps: dict[str, list[Manifest]] = {}
+        self._by_partition: dict[str, Manifest] = {}  # of the candidates
         self._members = Dealt(self._folder("members"))
         self._overused = [Dealt(folder.exchange), Dealt(folder.exchange)]  # before the fetch, and after it
 
@@ -54,6 +55,7 @@ class Deduplication:
         work = partial(candidate_unit, folder=folder, extract_folder=self._run.extract, config=config)
         units = candidate_units(extracted, config, self._generation)
         self._steps["candidates"] = self._map("candidates", work, units, folder, "dedup")
+        self._by_partition = {c.notes["partition"]: c for c in self._steps["candidates"]}
         reduce = partial(link, threshold=config.text.threshold, buckets=config.buckets)
         settings = [VERSION, config.text.threshold, config.buckets]
         links = shuffle(self._runner, self._folder("links"), self._sources("candidates"), "bucket", reduce, settings)
@@ -72,6 +74,20 @@ class Deduplication:
         if edges:
             raise RuntimeError(f"groups of near-duplicate texts did not settle in {TURNS} turns; report this as a bug")
         return []
+
+    @property
+    def candidate_folder(self) -> Place:
+        """Where the pages of each unit are listed (see candidates.PAGES)."""
+        return self._folder("candidates")
+
+    @property
+    def member_folder(self) -> Place:
+        """Where the members of groups are, by partition."""
+        return self._members.folder
+
+    def unit_on(self, partition: str, stage: str, settings: Any, payload: Mapping[str, Any]) -> Unit:
+        """A unit of another stage on the documents of a partition that needs to know their groups."""
+        return self._unit(stage, self._by_partition[partition], settings, payload)
 
     def drop_repeated(self, extracted: Sequence[Manifest], decide: Decide) -> list[Manifest]:
         """Drop what repeats over the corpus from every document; the units of the dedup stage."""
@@ -109,23 +125,24 @@ class Deduplication:
         )
         return self._map("dedup", work, units, self._run.dedup, "dedup")
 
-    def looks(self, documents: Sequence[Manifest], answers: Dealt, read_looks: counting.Looks) -> Dealt:
+    def looks(
+        self, documents: Sequence[Manifest], document_folder: Place, answers: Dealt, read_looks: counting.Looks
+    ) -> Dealt:
         """Find the images that look the same in too many documents; OVERUSED rows by extracted unit."""
         config, folder = self._config, self._folder("looks")
         if config.images.look_max is None or not answers.files:
             return Dealt(self._folder("look-verdicts"))
-        by_partition = {c.notes["partition"]: c for c in self._steps["candidates"]}
         units = []
         for m in documents:
             settings = [counting.VERSION, m.unit, answers.digest(m.unit), config.buckets]
             files = {"documents": m.unit, "answers": answers.names(m.unit)}
-            units.append(self._unit("looks", by_partition[m.notes["partition"]], settings, files))
+            units.append(self.unit_on(m.notes["partition"], "looks", settings, files))
         work = partial(
             counting.look_unit,
             folder=folder,
             candidate_folder=self._folder("candidates"),
             member_folder=self._members.folder,
-            dedup_folder=self._run.dedup,
+            document_folder=document_folder,
             answer_folder=answers.folder,
             read_looks=read_looks,
             config=config,
@@ -140,9 +157,9 @@ class Deduplication:
         found = shuffle(self._runner, self._folder(name), uses, "bucket", reduce, [VERSION, limits])
         return deal(self._runner, self._folder(f"{name}-verdicts"), found.sources("data"), "partition")
 
-    def settle(self, assembled: Sequence[Manifest]) -> list[Manifest]:
-        """Keep the first of each group that passed everything else; a unit per assembled one, with what is left out."""
-        own = self._passed(assembled)
+    def settle(self, documents: Sequence[Manifest], document_folder: Place) -> list[Manifest]:
+        """Keep the first of each group that passed everything else; for each unit a unit, with what is left out."""
+        own = self._passed(documents, document_folder)
         again = self._passed_again()
         lost = Dealt(self._folder("lost"))
         edges: list[Source] = []
@@ -159,7 +176,7 @@ class Deduplication:
             self._list("against-changed.parquet", "changed", changes, apply.CHANGED)
         else:
             remove(self._run.path / name for name in ("against-duplicates.parquet", "against-changed.parquet"))
-        write_corpus(self._run, self._config, self._steps, self._generation, self._earlier)
+        write_corpus(self._run, self._config, self._steps, self._generation, self._earlier, document_folder.name)
         return self._steps["settled"]
 
     def _settled(self, suffix: str, passed: Sequence[Manifest], lost: Dealt) -> list[Manifest]:
@@ -168,24 +185,23 @@ class Deduplication:
         units = [self._after(p, "settled", lost, {"documents": p.notes["documents"]}) for p in passed]
         return self._map(f"settled{suffix}", work, units, folder, "shard")
 
-    def _passed(self, assembled: Sequence[Manifest]) -> list[Manifest]:
+    def _passed(self, documents: Sequence[Manifest], document_folder: Place) -> list[Manifest]:
         config, folder = self._config, self._folder("passed")
         rules: Mapping[str, Any] = {
             "image_set": config.image_set.model_dump(mode="json"),
             "url": config.page_url.enabled,
             "text": config.text.enabled,
         }
-        by_partition = {c.notes["partition"]: c for c in self._steps["candidates"]}
         units = []
-        for m in assembled:
+        for m in documents:
             settings = [keepers.VERSION, rules, m.unit, m.files["data"]["sha256"]]
-            units.append(self._unit("passed", by_partition[m.notes["partition"]], settings, {"documents": m.unit}))
+            units.append(self.unit_on(m.notes["partition"], "passed", settings, {"documents": m.unit}))
         work = partial(
             keepers.passed_unit,
             folder=folder,
             candidate_folder=self._folder("candidates"),
             member_folder=self._members.folder,
-            assembled_folder=self._run.assembled,
+            assembled_folder=document_folder,
             config=config,
         )
         return self._map("passed", work, units, folder, "shard")
@@ -234,7 +250,7 @@ class Deduplication:
             work = partial(
                 apply.changed_unit,
                 folder=folder,
-                corpus_folders={"assembled": corpus.folder.assembled, "settled": corpus.step("settled")},
+                corpus_folders={"documents": corpus.documents, "settled": corpus.step("settled")},
                 verdict_folders=[dealt.folder for dealt in self._overused],
                 config=self._config,
             )

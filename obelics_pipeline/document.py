@@ -61,6 +61,7 @@ class ImageNode:
     n_bytes: int | None = None
     of: str | None = None  # as at a text
     look: str | None = None  # perceptual hash, 16 hexadecimal digits
+    similarity: float | None = None  # to the text next to it, a cosine from -1 to 1, where a model measured it
 
 
 Node = TextNode | ImageNode
@@ -142,7 +143,7 @@ def interleave(nodes: Iterable[Node], document_url: str) -> Interleaved:
 
 IMAGE_METADATA_KEYS = (
     "unformatted_src", "src", "alt_text", "formatted_filename", "rendered_width", "rendered_height",
-    "original_width", "original_height", "format", "role", "position",
+    "original_width", "original_height", "format", "role", "position", "similarity",
 )  # fmt: skip
 
 

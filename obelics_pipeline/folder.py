@@ -29,7 +29,9 @@ class RunFolder:
         self.scratch = scratch_of(path)  # on this machine; the folder itself where that is local
         self.extract, self.requests, self.fetch = path / "extract", path / "requests", path / "fetch"
         self.dedup, self.exchange = path / "dedup", path / "exchange"
+        self.site = path / "site"
         self.assembled, self.shards, self.images = path / "assembled", path / "shards", path / "images"
+        self.scores, self.scored = path / "scores", path / "scored"  # what models measured; documents with it, decided
         self.index, self.manifest = path / "index.parquet", path / "manifest.json"
         self.config, self.events = path / "config.yaml", path / "events.jsonl"
         self.inputs, self.validated = path / "inputs.json", path / "validated"

@@ -24,15 +24,21 @@ from obelics_pipeline.fetch.result import FetchResult, results_from_table
 from obelics_pipeline.fetch.stage import fetch_unit, fetch_unit_of, fetch_units, identity, request_unit, request_units
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.model_scores.document_models import LoadDocumentModels, located, model_columns
+from obelics_pipeline.model_scores.identity import models_identity
+from obelics_pipeline.model_scores.stage import RunImages, decide_unit, decide_units, measure_unit, measure_units
 from obelics_pipeline.read.inputs import Inputs
 from obelics_pipeline.read.ranges import ReadTask, plan_ranges
 from obelics_pipeline.shard.image_rules import url_reason
 from obelics_pipeline.shard.index import merge_indexes
 from obelics_pipeline.shard.manifest import RunManifest, promises_of, write_manifest
 from obelics_pipeline.shard.stage import assemble_unit, assemble_units, plan_tars, shard_entries, tar_unit
+from obelics_pipeline.site_evidence import SiteEvidence
 from obelics_pipeline.stages import StageRunner
 from obelics_pipeline.storage import Place, draft, file_sha256, read_table, read_tables, remove, size_of
 from obelics_pipeline.unit import Unit, digest
+
+STAGE_OF = {"decide": "score"}  # steps that ledgers are of -> the stage that people know
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,13 @@ class Job:
         decide = functools.partial(_decide, config=self.config) if self.config.dedup.measure_again else lack
         return Documents(self._dedup.drop_repeated(extracted, decide), self.folder.dedup)
 
+    def site(self, extracted: Sequence[Manifest], documents: Documents) -> Documents:
+        """What the pages of a site say together of each of them; nothing where the config asks for nothing."""
+        if not self.config.site.active:
+            return documents
+        evidence = SiteEvidence(self.folder, self.config, self.runner, self._dedup)
+        return Documents(evidence.join(extracted, documents.units, documents.folder), self.folder.site)
+
     def fetch(self, documents: Documents, retry: Sequence[str]) -> Dealt:
         """Image URLs of the kept documents to images in the store; the answers by unit of documents."""
         folder, config = self.folder.fetch, self.config.fetch
@@ -121,25 +134,57 @@ class Job:
         """Which images look the same in too many documents, by extracted unit."""
         if self._dedup is None:
             return Dealt(answers.folder)
-        return self._dedup.looks(documents.units, answers, _read_looks)
+        return self._dedup.looks(documents.units, documents.folder, answers, _read_looks)
 
-    def shard(self, documents: Documents, answers: Dealt, overused: Dealt) -> None:
-        """Documents and images to tars, index and manifest."""
-        assembled = self._assemble(documents, answers, overused)
-        settled = self._dedup.settle(assembled) if self._dedup is not None else []
-        scores = score_names(self.config)
+    def score(self, documents: Documents) -> Documents:
+        """Models look at the documents with their images, and bounds decide; the same documents where none is named."""
+        columns, folder = model_columns(self.config.score), self.folder.scored
+        if not columns:
+            sweep(folder, [])
+            return documents
+        measured = self._measure(documents, columns)
+        bounds = self.config.score.document
+        work = functools.partial(
+            decide_unit,
+            folder=folder,
+            document_folder=documents.folder,
+            score_folder=self.folder.scores,
+            columns=columns,
+            bounds=bounds,
+        )
+        units = decide_units(documents.units, measured, bounds)
+        decided = self.runner.map("decide", work, units, folder, part_of="score")
+        sweep(folder, decided)
+        return Documents(decided, folder)
+
+    def _measure(self, documents: Documents, columns: Sequence[str]) -> list[Manifest]:
+        config, folder = self.config.score, self.folder.scores
+        make = LoadDocumentModels(located(config).model_dump_json(), RunImages(self.folder.images))
+        work = functools.partial(measure_unit, folder=folder, document_folder=documents.folder, columns=columns)
+        units = measure_units(documents.units, models_identity(config))
+        measured = self.runner.map_models("score", make, work, units, folder)
+        sweep(folder, measured)
+        return measured
+
+    def shard(self, documents: Documents) -> None:
+        """Documents with their images to tars, index and manifest."""
+        settled = self._dedup.settle(documents.units, documents.folder) if self._dedup is not None else []
+        scores = [*score_names(self.config), *self._site_columns(), *model_columns(self.config.score)]
         left_out = self._left_out(settled)
-        units = plan_tars(assembled, self.folder.assembled, self.config, scores, left_out)
+        units = plan_tars(documents.units, documents.folder, self.config, scores, left_out)
         self._withdraw(units)
         work = functools.partial(
             tar_unit,
             folder=self.folder.shards,
-            assembled_folder=self.folder.assembled,
+            assembled_folder=documents.folder,
             read_image=ImageStore(self.folder.images).read,
         )
         tars = self.runner.map("shard", work, units, self.folder.shards)
         self._account(tars)
         self._publish(tars, scores)
+
+    def _site_columns(self) -> list[str]:
+        return list(self.config.site.columns) if self.config.site.active else []
 
     def _left_out(self, settled: Sequence[Manifest]) -> dict[str, list[int]]:
         """The rows of duplicates by assembled unit."""
@@ -148,7 +193,8 @@ class Job:
         tables = read_tables([m.path(folder, "data") for m in some], ["row"])
         return {m.notes["documents"]: table["row"].to_pylist() for m, table in zip(some, tables, strict=True)}
 
-    def _assemble(self, documents: Documents, answers: Dealt, overused: Dealt) -> list[Manifest]:
+    def assemble(self, documents: Documents, answers: Dealt, overused: Dealt) -> Documents:
+        """Documents meet their images, and are decided."""
         folder = self.folder.assembled
         units = assemble_units(documents.units, answers, overused, self.config)
         work = functools.partial(
@@ -161,9 +207,9 @@ class Job:
             ),
             score=paragraph_score,
         )
-        assembled = self.runner.map("assemble", work, units, folder, part_of="shard")
+        assembled = self.runner.map("assemble", work, units, folder)
         sweep(folder, assembled)
-        return assembled
+        return Documents(assembled, folder)
 
     def _withdraw(self, units: Sequence[Unit]) -> None:
         """Take back what an earlier run published and this one will not: names of tars are used again."""
@@ -179,16 +225,18 @@ class Job:
         documents, images = Ledger("documents"), Ledger("images")
         documents.add(ledgers["extract"].get("documents", Ledger("documents")))
         images.add(ledgers["assemble"].get("images", Ledger("images")))
-        for stage in ("dedup", "assemble", "settled"):
+        for stage in ("dedup", "site", "assemble", "decide", "settled"):
             if stage in ledgers:
                 entered = ledgers[stage].get("documents", Ledger("documents"))
-                self._carry(documents, entered.entered, stage)
+                self._carry(documents, entered.entered, STAGE_OF.get(stage, stage))
                 documents.kept = entered.kept
                 documents.dropped.update(entered.dropped)
-        if "settled" in ledgers:
-            settled = ledgers["settled"].get("images", Ledger("images"))
-            images.kept = settled.kept
-            images.dropped.update(settled.dropped)
+        for stage in ("decide", "settled"):
+            if stage in ledgers:
+                entered = ledgers[stage].get("images", Ledger("images"))
+                self._carry(images, entered.entered, STAGE_OF.get(stage, stage))
+                images.kept = entered.kept
+                images.dropped.update(entered.dropped)
         self._carry(documents, sum(m.notes["documents"] for m in tars), "shard")
         self.ledgers = {
             "records": ledgers["extract"].get("records", Ledger("records")),
@@ -197,12 +245,12 @@ class Job:
             "urls": ledgers.get("fetch", {}).get("urls", Ledger("urls")),
         }
 
-    def _carry(self, documents: Ledger, arrived: int, stage: str) -> None:
-        """Documents that were kept and did not arrive at a stage failed there, if a unit of it did."""
-        missing = documents.kept - arrived
-        documents.kept = arrived
-        if missing and any(failure["stage"] == stage for failure in self.runner.failures):
-            documents.failed[f"{stage}_unit_failed"] += missing
+    def _carry(self, ledger: Ledger, arrived: int, stage: str) -> None:
+        """What was kept and did not arrive at a stage failed there, if a unit of it did."""
+        missing = ledger.kept - arrived
+        ledger.kept = arrived
+        if missing and any(STAGE_OF.get(f["stage"], f["stage"]) == stage for f in self.runner.failures):
+            ledger.failed[f"{stage}_unit_failed"] += missing
 
     def lost(self) -> list[str]:
         """Ledgers that do not balance, each as a line."""

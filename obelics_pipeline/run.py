@@ -23,16 +23,20 @@ from obelics_pipeline.engines.engine import Engine
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.events import EventLog
-from obelics_pipeline.extract.measure import Measurer
+from obelics_pipeline.extract.measure import Measurer, score_names
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.job import Job
+from obelics_pipeline.model_scores.document_models import model_columns
+from obelics_pipeline.model_scores.identity import check_bounds, models_identity
+from obelics_pipeline.model_scores.trial import processes, try_models
 from obelics_pipeline.read.inputs import Inputs, resolve_inputs
 from obelics_pipeline.shard.check_shard import skipped_checks
 from obelics_pipeline.shard.validate import problems
+from obelics_pipeline.site.columns import require_score
 from obelics_pipeline.stages import StageRunner
 from obelics_pipeline.storage import Place, is_local, names_in, place, remove, scratch_of
 
-STAGES = ("extract", "dedup", "fetch", "dedup-images", "shard")
+STAGES = ("extract", "dedup", "site", "fetch", "dedup-images", "assemble", "score", "shard")
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 UNIT_SECONDS = 3600.0  # a unit that takes longer is killed and tried again: nothing in it should take that long
 PRELOAD = ("obelics_pipeline.job",)  # what every unit needs, imported once before workers are forked
@@ -79,6 +83,9 @@ def run(
                 for line in changed:
                     display.say(f"changed since the last run here: {line}; what it touches is redone")
                 with (open_engine or partial(_local_engine, workers))(folder.path, checked) as engine:
+                    if _will_score(checked, stages) and (changed or not folder.manifest.exists()):
+                        display.say("score: the models are loaded once, to see that nothing is missing")
+                        try_models(engine, checked.score)
                     job = Job(folder, checked, StageRunner(engine, events, display, stages), earlier)
                     code = _run(job, sources, stages, retry, display)
             events.write("run_done", exit_code=code)
@@ -99,8 +106,12 @@ def run(
             events.close()
 
 
-def _local_engine(workers: int, folder: Place, _config: RunConfig) -> LocalEngine:
-    return LocalEngine(workers, scratch_of(folder), UNIT_SECONDS, PRELOAD)
+def _local_engine(workers: int, folder: Place, config: RunConfig) -> LocalEngine:
+    return LocalEngine(workers, scratch_of(folder), UNIT_SECONDS, PRELOAD, models=processes(config.score))
+
+
+def _will_score(config: RunConfig, stages: Sequence[str]) -> bool:
+    return "score" in stages and bool(model_columns(config.score))
 
 
 def open_ray(
@@ -120,12 +131,18 @@ def _run(job: Job, sources: Inputs, stages: Sequence[str], retry: Sequence[str],
     extracted = job.extract(sources)
     if last >= STAGES.index("dedup"):
         documents = job.dedup(extracted)
+    if last >= STAGES.index("site"):
+        documents = job.site(extracted, documents)
     if last >= STAGES.index("fetch"):
         answers = job.fetch(documents, retry)
     if last >= STAGES.index("dedup-images"):
         overused = job.dedup_images(documents, answers)
+    if last >= STAGES.index("assemble"):
+        documents = job.assemble(documents, answers, overused)
+    if last >= STAGES.index("score"):
+        documents = job.score(documents)
     if last >= STAGES.index("shard"):
-        job.shard(documents, answers, overused)
+        job.shard(documents)
         _validate(job, display)
     return _conclude(job, stages, display)
 
@@ -174,6 +191,11 @@ def _check(config: RunConfig, stages: Sequence[str]) -> list[str]:
             "--set fetch.enabled=false"
         )
     build_rules(config.finish.paragraph, "paragraph")
+    require_score(config)
+    site_columns = config.site.columns if config.site.active else ()
+    check_bounds(config.score, [*score_names(config), *site_columns])
+    if _will_score(config, stages):
+        models_identity(config.score)
     return measurer.notices()
 
 

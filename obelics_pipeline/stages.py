@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from obelics_pipeline.commit import Manifest, once, read_manifests
 from obelics_pipeline.display import Display
-from obelics_pipeline.engines.engine import Engine, Failure, Work
+from obelics_pipeline.engines.engine import Engine, Failure, MakeModel, Work, WorkWithModel
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.events import EventLog
 from obelics_pipeline.ledger import Ledger, total
 from obelics_pipeline.storage import Place
 from obelics_pipeline.unit import Unit
+
+EngineMap = Callable[[Sequence[Unit]], Iterator[tuple[Unit, Manifest | Failure]]]  # a verb, but for the units
 
 
 class StageRunner:
@@ -32,6 +34,19 @@ class StageRunner:
         `part_of` names the stage that a step without a name of its own on the command line belongs to. Raises
         UserError where a stage that was not asked for has work left.
         """
+        engine_map = partial(self.engine.map_units, partial(once, work=work, folder=folder))
+        return self._run(stage, engine_map, units, folder, part_of)
+
+    def map_models(
+        self, stage: str, make: MakeModel, work: WorkWithModel, units: Sequence[Unit], folder: Place
+    ) -> list[Manifest]:
+        """As `map`, by workers that hold a model: see `Engine.map_models`."""
+        engine_map = partial(self.engine.map_models, make, partial(once, work=work, folder=folder))
+        return self._run(stage, engine_map, units, folder, "")
+
+    def _run(
+        self, stage: str, engine_map: EngineMap, units: Sequence[Unit], folder: Place, part_of: str
+    ) -> list[Manifest]:
         done = read_manifests(folder, [unit.name for unit in units])
         todo = [unit for unit in units if unit.name not in done]
         if todo and (part_of or stage) not in self._only:
@@ -40,7 +55,7 @@ class StageRunner:
         self._display.stage(f"{part_of}: {stage}" if part_of else stage, len(units), len(done), step=bool(part_of))
         for manifest in done.values():
             self._display.count(manifest.ledgers.values(), fresh=False)
-        for unit, outcome in self.engine.map_units(partial(once, work=work, folder=folder), todo):
+        for unit, outcome in engine_map(todo) if todo else ():
             self._note(stage, unit, outcome)
             if isinstance(outcome, Manifest):
                 done[unit.name] = outcome

@@ -16,6 +16,7 @@ from obelics_pipeline.check.fetched import measure_images
 from obelics_pipeline.check.finding import Finding, exit_code
 from obelics_pipeline.check.limits import limit_findings
 from obelics_pipeline.check.machine import cpus, disk_finding, machine_findings
+from obelics_pipeline.check.models import model_findings
 from obelics_pipeline.check.names import name_finding
 from obelics_pipeline.check.places import find_inputs, output_findings
 from obelics_pipeline.check.sample import Sample, take_sample
@@ -75,6 +76,7 @@ def check(
     n = workers or cpus()
     checked = _config(config, overrides, found)
     found.add(engine_finding(engine))
+    found.add(*(model_findings(checked, engine) if checked is not None else ()))
     found.add(*machine_findings(checked or RunConfig(), n if engine == "local" else 1))
     name = Path(config).name.removesuffix(".yaml")
     where, about = output_findings(output, name, checked or RunConfig())

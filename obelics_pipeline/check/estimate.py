@@ -15,7 +15,7 @@ from obelics_pipeline.check.sampled_engine import DRIVER, REDUCE, SHUFFLE, UNIT,
 from obelics_pipeline.commit import FEW
 from obelics_pipeline.config import RunConfig
 
-STAGES = ("extract", "dedup", "fetch", "shard", "validate")
+STAGES = ("extract", "dedup", "site", "fetch", "assemble", "shard", "validate")
 BUCKET = "bucket"  # the column of a shuffle with a group for each of dedup.buckets
 TAR, TAR_PUTS = "shard", 3  # the step that writes a tar, and what it puts: the tar, its part of the index, its manifest
 INPUT_PIECE = 8 * 2**20  # bytes of one request to a remote WARC (read/remote.py)

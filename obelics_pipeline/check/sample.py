@@ -20,7 +20,7 @@ from rich.console import Console
 from obelics_pipeline.check.meter import metered
 from obelics_pipeline.check.sampled_engine import SampledEngine, Step
 from obelics_pipeline.commit import Manifest
-from obelics_pipeline.config import RunConfig
+from obelics_pipeline.config import RunConfig, ScoringConfig
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.display import Display
 from obelics_pipeline.events import EventLog
@@ -98,10 +98,11 @@ def sample_into(folder: Path, tasks: Sequence[ReadTask], config: RunConfig, seco
 
 
 def _take(tasks: Sequence[ReadTask], config: RunConfig, run: RunFolder, until: float, unit_seconds: float) -> Sample:
-    # One bucket, so that what a row costs is not hidden by what an empty bucket costs; no image is asked for here.
+    # One bucket, so that what a row costs is not hidden by what an empty bucket costs; no image is asked for here, and
+    # without images no model of the score stage would do what it will do.
     dedup = config.dedup.model_copy(update={"buckets": 1})
     fetch = config.fetch.model_copy(update={"enabled": False})
-    sampled = config.model_copy(update={"dedup": dedup, "fetch": fetch})
+    sampled = config.model_copy(update={"dedup": dedup, "fetch": fetch, "score": ScoringConfig()})
     sample = Sample(asked=len(tasks))
     events = EventLog(run.scratch / "events.jsonl")
     with SampledEngine(run.scratch, unit_seconds, PRELOAD) as engine:
@@ -115,12 +116,17 @@ def _take(tasks: Sequence[ReadTask], config: RunConfig, run: RunFolder, until: f
         if extracted:
             with engine.stage("dedup"):
                 documents = job.dedup(extracted)
+            if sampled.site.active:
+                with engine.stage("site"):
+                    documents = job.site(extracted, documents)
             if config.fetch.enabled:
                 with engine.stage("fetch"):
                     requests = _requests(runner, run, config, documents)
                 _count_urls(requests, run, sample)
+            with engine.stage("assemble"):
+                assembled = job.assemble(documents, Dealt(run.fetch), Dealt(run.exchange))
             with engine.stage("shard"):
-                job.shard(documents, Dealt(run.fetch), Dealt(run.exchange))
+                job.shard(assembled)
             with engine.stage("validate"):
                 sample.problems += problems(run.path, engine.map)
             sample.whole += _counts(job, runner, run, extracted)

@@ -11,6 +11,7 @@ from models.lmplz import Programs
 from obelics_pipeline.check.finding import Finding
 from obelics_pipeline.config import FetchingConfig, RunConfig
 from obelics_pipeline.errors import UserError
+from obelics_pipeline.site.columns import require_score
 
 ENGINE_PACKAGES = {"local": None, "ray": "ray", "beam": "apache_beam"}  # engine -> what it imports
 IMAGE_PACKAGES = ("img2dataset", "PIL", "protego", "imagehash")  # of the extra "images"
@@ -20,7 +21,7 @@ COMPILED = ("obelics_pipeline.extract._simplify", "obelics_pipeline.dedup._minha
 
 def setting_findings(config: RunConfig) -> list[Finding]:
     """Every filter, model and list by itself, so that all that is missing is named."""
-    found = [*_rules(config), *_language(config), *_images(config.fetch)]
+    found = [*_rules(config), *_language(config), *_site(config), *_images(config.fetch)]
     absent = [name for name in COMPILED if find_spec(name) is None]
     if absent:
         what = f"not compiled: {', '.join(absent)}; the run is several times as slow; install again with a C compiler"
@@ -66,6 +67,13 @@ def _language(config: RunConfig) -> Iterator[Finding]:
         yield Finding("language model", "ok", config.language.model)
     except UserError as error:
         yield Finding("language model", "missing", str(error))
+
+
+def _site(config: RunConfig) -> Iterator[Finding]:
+    try:
+        require_score(config)
+    except UserError as error:
+        yield Finding("filters", "missing", str(error))
 
 
 def _images(config: FetchingConfig) -> Iterator[Finding]:

@@ -92,14 +92,16 @@ def changed_unit(
 ) -> Manifest:
     """What the verdicts of a later run would change in the documents of one assembled unit: listed, not done.
 
-    The documents are those that were kept in the end: `corpus_folders` are `assembled`, and `settled`, of their run.
+    The documents are those that were kept in the end: `corpus_folders` are those of the `documents` that tars were made
+    of, and of `settled`, of their run.
     """
     names = zip(verdict_folders, unit.payload["verdicts"], strict=True)
     rows = [read_table(place / name) for place, files in names for name in files]
     paragraphs, urls, looks = (verdicts(rows, rule) for rule in (PARAGRAPH, IMAGE_URL, LOOK))
     settled = corpus_folders["settled"]
     gone = set(read_table(committed(settled, unit.payload["settled"]).path(settled, "data"))["doc_id"].to_pylist())
-    source = committed(corpus_folders["assembled"], unit.payload["documents"]).path(corpus_folders["assembled"], "data")
+    folder_of = corpus_folders["documents"]
+    source = committed(folder_of, unit.payload["documents"]).path(folder_of, "data")
     found = []
     for document in read_kept(source):
         if document.doc_id not in gone:

@@ -51,7 +51,7 @@ def look_unit(
     folder: Place,
     candidate_folder: Place,
     member_folder: Place,
-    dedup_folder: Place,
+    document_folder: Place,
     answer_folder: Place,
     read_looks: Looks,
     config: DedupConfig,
@@ -63,7 +63,7 @@ def look_unit(
     def uses(document: Document, _page: Page, counts: bool) -> Iterable[Use]:
         return look_uses(document.images(), looks, counts)
 
-    source = committed(dedup_folder, unit.payload["documents"]).path(dedup_folder, "data")
+    source = committed(document_folder, unit.payload["documents"]).path(document_folder, "data")
     return _count(unit, folder, source, groups, uses, config.buckets)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -40,18 +40,32 @@ class Groups:
         """What is known of a document. Raises KeyError for one that was not kept when the keys were made."""
         return self._by_doc[bytes.fromhex(doc_id)]
 
+    def pages(self) -> Iterator[Page]:
+        """What is known of every document, in their order."""
+        yield from self._by_row.values()
+
+    def has_members(self, page: Page, rule: str) -> bool:
+        """Whether a document, or the one that speaks for it, was found to be in a group with others."""
+        return (self._speaker(page, rule).row, rule) in self._groups
+
     def group(self, page: Page, rule: str) -> bytes:
         """The first document of a document's group; a page, or a text, that is alone is its own first.
 
         Parts of a page are in the page's group; a document is in the text group of its twin.
         """
-        speaker = self._by_row[page.page if rule == URL else page.twin]
+        speaker = self._speaker(page, rule)
         return self._groups.get((speaker.row, rule), speaker.doc)
+
+    def _speaker(self, page: Page, rule: str) -> Page:
+        return self._by_row[page.page if rule == URL else page.twin]
+
+    def is_first_capture(self, page: Page) -> bool:
+        """Whether a document belongs to the first capture of its page."""
+        return self.group(page, URL) == self._by_row[page.page].doc
 
     def counts(self, page: Page) -> bool:
         """Whether a document is counted: it belongs to its page's first capture, and is the first with its text."""
-        first_capture = self.group(page, URL) == self._by_row[page.page].doc
-        return first_capture and self.group(page, TEXT) == page.doc
+        return self.is_first_capture(page) and self.group(page, TEXT) == page.doc
 
 
 def read_groups(unit: Unit, candidate_folder: Place, member_folder: Place) -> Groups:

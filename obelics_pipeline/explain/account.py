@@ -27,7 +27,8 @@ class Account:
     `reason` says why there are no documents, None where there are; `documents` carry every score, also those after
     the first drop. `simplified` is None for a record that is no page, or too costly, and by the reference's rules,
     which make no tree. `probability` has one value a row of its tree (see `probabilities`), None where nobody asked.
-    `rows` are those of each node, over all documents. `in_run` and `fates` are what a run's folder says.
+    `rows` are those of each node, over all documents. `reasons` is what filters tell of their scores, by document and
+    filter. `in_run` and `fates` are what a run's folder says.
     """
 
     path: str
@@ -38,6 +39,7 @@ class Account:
     simplified: SimplifiedPage | None = None
     probability: NDArray[np.float64] | None = None
     rows: Sequence[Sequence[int]] = ()
+    reasons: Mapping[str, Mapping[str, Sequence[tuple[str, ...]]]] = field(default_factory=dict)
     notices: Sequence[str] = ()
     in_run: InRun | None = None
     fates: Mapping[str, Fate] = field(default_factory=dict)
@@ -52,7 +54,7 @@ class Account:
     def ended(self, document: Document) -> Document:
         """A document as the run ended with it, images and all, if it is the same one; else as it is now."""
         fate = self.fates.get(document.doc_id, Fate())
-        last = fate.assembled or fate.deduplicated
+        last = fate.scored or fate.assembled or fate.in_site or fate.deduplicated
         return last if last is not None and self.as_in_run(document) else document
 
     def nodes(self) -> list[tuple[Node, Sequence[int]]]:
@@ -88,6 +90,7 @@ def account_of(path: str, record: Page | Skipped, config: RunConfig) -> Account:
         simplified,
         probability,
         node_rows(simplified, config.extract) if simplified is not None else (),
+        {document.doc_id: measurer.reasons(document) for document in outcome},
         measurer.notices(),
     )
 

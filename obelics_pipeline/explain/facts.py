@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from filters.genre import bounds_of
 from filters.sampling import keeps
 from obelics_pipeline.config import FiltersConfig
-from obelics_pipeline.config.filtering import Bounds
+from obelics_pipeline.config.filtering import Bounds, LanguageBounds
 from obelics_pipeline.document import Document, ImageNode, TextNode
 from obelics_pipeline.explain.account import Account
 from obelics_pipeline.explain.in_run import InRun
 from obelics_pipeline.extract.main_content import MIN_CONFIDENCE, MIN_PROBABILITY
 from obelics_pipeline.extract.measure import LANGUAGE_SCORE
 from obelics_pipeline.extract.tree import CHARS
+from obelics_pipeline.model_scores.document_models import model_columns
 from obelics_pipeline.read.page import Page
 
 Row = tuple[str, ...]
@@ -40,13 +42,15 @@ def facts_of(account: Account) -> Iterator[Facts]:
 
 
 def facts_of_document(account: Account, document: Document) -> Iterator[Facts]:
-    """What became of a document, and its scores."""
+    """What became of a document, its scores, and what made those that can tell it."""
     ended = account.ended(document)
     rows: list[Row] = [("outcome", outcome_of(ended.reason)), *_contents(ended)]
     if account.in_run is not None:
         rows += _fate(account, document)
     yield Facts(f"document {document.doc_id}", rows)
     yield Facts("scores", list(_scores(account, document)))
+    for name, told in account.reasons.get(document.doc_id, {}).items():
+        yield Facts(f"what made {name} {_number(document.scores[name])}", told)
 
 
 def outcome_of(reason: str | None) -> str:
@@ -74,7 +78,7 @@ def verdict_on(node: TextNode, document: Document, filters: FiltersConfig) -> st
     value = node.scores.get(node.reason or "")
     if threshold is None or value is None:
         return ""
-    return f"{value:.4g}, must be {bounds_text(threshold.bounds_for(document.language))}"
+    return f"{value:.4g}, must be {bounds_text(bounds_of(threshold, document))}"
 
 
 def _record(account: Account) -> Iterator[Row]:
@@ -162,8 +166,12 @@ def _fate(account: Account, document: Document) -> Iterator[Row]:
     )
     if fate.deduplicated is not None:
         yield "in the corpus", outcome_of(fate.deduplicated.reason)
+    if fate.in_site is not None:
+        yield "on its site", outcome_of(fate.in_site.reason)
     if fate.assembled is not None:
         yield "with images", outcome_of(fate.assembled.reason)
+    if fate.scored is not None:
+        yield "by models", outcome_of(fate.scored.reason)
     if fate.duplicate is not None:
         yield "among the kept", "{}, of document {}".format(*fate.duplicate)
     if fate.shard is not None:
@@ -184,7 +192,25 @@ def _scores(account: Account, document: Document) -> Iterator[Row]:
         _holds(value is None or value >= language.min_score),
     )
     for name, threshold in account.config.filters.document.items():
-        value, bounds = document.scores.get(name), threshold.bounds_for(document.language)
+        value, bounds = document.scores.get(name), bounds_of(threshold, document)
+        holds = value is None or bounds is None or keeps(bounds, value, name, document.doc_id)
+        yield name, _number(value), bounds_text(bounds), _holds(holds)
+    yield from _site_scores(account, document)
+    ended, thresholds = account.ended(document), account.config.score.document
+    for name in model_columns(account.config.score):
+        value, bounds = ended.scores.get(name), bounds_of(thresholds.get(name, LanguageBounds()), document)
+        holds = value is None or bounds is None or keeps(bounds, value, name, document.doc_id)
+        yield name, _number(value), bounds_text(bounds), _holds(holds)
+
+
+def _site_scores(account: Account, document: Document) -> Iterator[Row]:
+    """The columns that the run measured of the document's site."""
+    fate, site = account.fates.get(document.doc_id), account.config.site
+    if fate is None or fate.in_site is None:
+        return
+    for name in site.columns:
+        value, thresholds = fate.in_site.scores.get(name), site.document.get(name)
+        bounds = thresholds.bounds_for(document.language) if thresholds is not None else Bounds()
         holds = value is None or bounds is None or keeps(bounds, value, name, document.doc_id)
         yield name, _number(value), bounds_text(bounds), _holds(holds)
 

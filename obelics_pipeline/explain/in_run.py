@@ -40,12 +40,15 @@ class InRun:
 @dataclass(frozen=True)
 class Fate:
     """What became of a document in the run: as extract left it, as what repeats over the corpus was dropped from it, as
-    it met its images, what it is a duplicate of, and where it stands in a tar.
+    it was judged by its site, as it met its images, as models judged it, what it is a duplicate of, and where it stands
+    in a tar.
     """
 
     extracted: Document | None = None
     deduplicated: Document | None = None
+    in_site: Document | None = None
     assembled: Document | None = None
+    scored: Document | None = None
     duplicate: tuple[str, str] | None = None  # reason, and the doc_id of the document that is kept instead
     shard: str | None = None
     offset: int | None = None  # bytes
@@ -74,16 +77,18 @@ def fates_of(folder: RunFolder, unit: str, doc_ids: Sequence[str]) -> dict[str, 
     """What became of the documents of a unit, by id; documents that the run does not have are left out."""
     extracted = _documents(folder.extract, [unit], doc_ids)
     label = unit.rpartition("-")[0]
-    deduplicated, assembled = (
+    deduplicated, in_site, assembled, scored = (
         _documents(place, [name for name in unit_names(place) if name.rpartition("-")[0] == label], doc_ids)
-        for place in (folder.dedup, folder.assembled)
+        for place in (folder.dedup, folder.site, folder.assembled, folder.scored)
     )
     placed, duplicates = _index_rows(folder, doc_ids), _duplicates(folder, doc_ids)
     return {
         doc_id: Fate(
             document,
             deduplicated.get(doc_id),
+            in_site.get(doc_id),
             assembled.get(doc_id),
+            scored.get(doc_id),
             duplicates.get(doc_id),
             *placed.get(doc_id, (None, None, None)),
         )

@@ -24,7 +24,7 @@ from obelics_pipeline.stages import StageRunner
 from obelics_pipeline.tables import DocumentWriter
 from obelics_pipeline.unit import Unit
 
-STAGES = ("extract", "dedup", "fetch", "dedup-images", "shard")
+STAGES = ("extract", "dedup", "site", "fetch", "dedup-images", "assemble", "score", "shard")
 VOCABULARY = 20_000  # made-up words: two texts by chance share no shingle
 NOTICE = "We and our partners store cookies on your device for this site"
 
@@ -221,9 +221,9 @@ def run_job(
     runner = StageRunner(engine, events, Display(Console(quiet=True)), STAGES)
     job = Job(folder, config, runner, earlier)
     runner.ledgers["extract"] = {"documents": total("documents", (m.ledgers["documents"] for m in extracted))}
-    documents = job.dedup(extracted)
+    documents = job.site(extracted, job.dedup(extracted))
     answers = fetch(documents) if fetch else job.fetch(documents, ())
-    job.shard(documents, answers, job.dedup_images(documents, answers))
+    job.shard(job.score(job.assemble(documents, answers, job.dedup_images(documents, answers))))
     events.close()
     assert job.lost() == []
     assert runner.failures == []

@@ -2,11 +2,17 @@
 
 from pathlib import Path
 
+from obelics_pipeline.commit import unit_names
 from obelics_pipeline.document import TextNode
 from obelics_pipeline.engines.local import LocalEngine
-from obelics_pipeline.explain.in_run import fates_of
+from obelics_pipeline.explain.account import Account
+from obelics_pipeline.explain.facts import facts_of_document
+from obelics_pipeline.explain.in_run import InRun, fates_of
 from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.read.page import Skipped
 from tests.dedup.planted import Maker, config_of, run_job, write_units
+from tests.site.farms import Corpus, run
+from tests.site.farms import config_of as site_config
 
 
 def test_a_document_is_told_what_it_duplicates_and_where_its_paragraph_is_first(tmp_path: Path) -> None:
@@ -31,3 +37,24 @@ def test_a_document_is_told_what_it_duplicates_and_where_its_paragraph_is_first(
     assert {doc_id: text for doc_id, (text, _) in lost.items()} == planted.paragraphs
     [first] = {of for _, of in lost.values()}
     assert first in planted.paragraphs
+
+
+def test_a_document_is_told_what_its_site_says(tmp_path: Path) -> None:
+    corpus, config = Corpus(3), site_config(site={"document": {"site_documents": {"max": 2}}})
+    pages = [corpus.page(f"https://large.example/{i}", 0.9) for i in range(3)]
+    run(corpus, tmp_path, config)
+    folder = RunFolder(tmp_path)
+    [unit] = unit_names(folder.extract)
+    fates = fates_of(folder, unit, [page.doc_id for page in pages])
+    record = Skipped("x", False, 0, 1)
+    account = Account("x", record, config, None, pages, fates=fates)
+    _, scores = facts_of_document(account, pages[0])
+    told = {row[0]: row[1:] for row in scores.rows}
+    assert told["site_documents"] == ("3", "<= 2", "DROPS")
+    assert told["farm_score_in_site"][1:] == ("no bound", "ok")
+    fate, _ = facts_of_document(Account("x", record, config, None, pages, in_run=seen(unit), fates=fates), pages[0])
+    assert ("on its site", "dropped: site_documents") in fate.rows
+
+
+def seen(unit: str) -> InRun:
+    return InRun(unit, None, "made.warc.gz", 0, 1, "kept", None)

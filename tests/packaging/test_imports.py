@@ -50,6 +50,8 @@ def test_the_command_line_loads_nothing_heavy() -> None:
         "models.farm_detector.detector",
         "models.flamingo.loading",
         "models.flamingo.scorer",
+        "models.similarity.columns",
+        "models.similarity.loading",
         "obelics_pipeline.fetch",
         "obelics_pipeline.fit.farm_detector.command",
         "obelics_pipeline.score.command",

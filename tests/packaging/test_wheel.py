@@ -16,6 +16,8 @@ PACKAGES = [
     name for name in ("obelics_pipeline", "filters", "models", "beam_jobs") if (ROOT / name / "__init__.py").is_file()
 ]
 
+THESAURUS = "obelics_pipeline/demo/thesaurus.dat"
+
 
 def below(folder: str, pattern: str = "*") -> set[str]:
     """Files of the checkout below a folder, relative to the checkout."""
@@ -64,7 +66,7 @@ def test_the_wheel_carries_the_models_and_what_they_are_made_with(wheel_files: s
 
 
 def test_the_wheel_carries_the_demo_site(wheel_files: set[str]) -> None:
-    assert below("obelics_pipeline/demo/site") <= wheel_files
+    assert below("obelics_pipeline/demo/site") | {THESAURUS} <= wheel_files
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -111,7 +113,7 @@ def test_an_installed_package_is_the_one_imported(installed: Path, package: str)
 
 def test_the_source_distribution_can_be_built_again(sdist_files: set[str]) -> None:
     needed = below("configs", "*.yaml") | below("filters/words") | below("obelics_pipeline", "*.py")
-    needed |= below("filters", "*.c") | below("obelics_pipeline/demo/site")
+    needed |= below("filters", "*.c") | below("obelics_pipeline/demo/site") | {THESAURUS}
     assert needed | {"setup.py", "pyproject.toml", "LICENSE", "constraints.txt", "Makefile"} <= sdist_files
 
 

@@ -1,0 +1,32 @@
+"""Whether the models of the score stage are here: what the config says of them, and that they load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from models.pictures.sources import no_images
+from obelics_pipeline.check.finding import Finding
+from obelics_pipeline.config import RunConfig
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.extract.measure import score_names
+from obelics_pipeline.model_scores.document_models import LoadDocumentModels, located, model_columns
+from obelics_pipeline.model_scores.identity import check_bounds, models_identity
+
+ABOUT = "models"
+
+
+def model_findings(config: RunConfig, engine: str) -> Iterator[Finding]:
+    """Nothing where no model is named. For a run on this machine they are loaded, so all that they need is here."""
+    try:
+        check_bounds(config.score, score_names(config))
+        if not model_columns(config.score):
+            return
+        models_identity(config.score)
+        if engine == "local":
+            LoadDocumentModels(located(config.score).model_dump_json(), no_images)()
+    except UserError as error:
+        yield Finding(ABOUT, "missing", str(error))
+        return
+    named = ", ".join(name for name in ("flamingo", "similarity") if getattr(config.score, name) is not None)
+    yield Finding(ABOUT, "ok", f"{named} {'loaded' if engine == 'local' else 'named; a run loads them where it works'}")
+    yield Finding(ABOUT, "warning", "how long they take is in no estimate: the sample has no images (docs/check.md)")
