@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from multiprocessing.util import Finalize
 from threading import Lock
 from typing import Any
 
@@ -27,6 +28,8 @@ class ModelChild:
     def __init__(self, work: WithModel, guard: Guard) -> None:
         self._work, self._engine, self._lock = work, guard.open_for_model(), Lock()
         self._over: str | None = None  # the run ends here: the driver knows, or will soon
+        # Beam has no last word for a model, and a worker that exits would wait for its child, which waits for units.
+        Finalize(None, self._engine.__exit__, (None, None, None), exitpriority=0)
 
     def do(self, line: str) -> str:
         """What becomes of a unit, as JSON both: see `outcomes`. A unit after the end of the run is not done."""

@@ -68,10 +68,10 @@ def test_a_unit_that_always_kills_its_process_fails_alone(engine: BeamEngine, tm
 
 
 def test_units_with_a_model_end_as_they_do_on_the_local_engine_and_share_one_model(
-    in_memory: BeamEngine, tmp_path: Path
+    engine: BeamEngine, tmp_path: Path
 ) -> None:
     units = [*(unit(f"{i}") for i in range(6)), *(unit(do, do) for do in ("raise_once", "raise_always"))]
-    found = {u.id: o for u, o in in_memory.map_models(make_model, functools.partial(score, folder=tmp_path), units)}
+    found = {u.id: o for u, o in engine.map_models(make_model, functools.partial(score, folder=tmp_path), units)}
     assert found.pop("raise_always") == Failure("RuntimeError: trouble")
     assert sorted(found) == ["0", "1", "2", "3", "4", "5", "raise_once"]
     assert len({o.notes["model"] for o in found.values() if isinstance(o, Manifest)}) == 1

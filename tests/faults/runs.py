@@ -11,7 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 BOOKKEEPING = {"events.jsonl", ".lock", ".workers", "inputs.json"}  # times, locks, file dates: no output
-SMALL_UNITS = ["reading.unit_bytes=30000", "fetch.buckets=16", "shard.target_bytes=400000", "fetch.retries=0"]
+SMALL_UNITS = ["reading.unit_bytes=30000", "fetch.buckets=16", "shard.target_bytes=400000", "fetch.retries=0",
+               "site.enabled=true"]  # and every stage that needs no model  # fmt: skip
 
 
 def command(inputs: Sequence[Path], output: Path, workers: int = 2, sets: Sequence[str] = ()) -> list[str]:

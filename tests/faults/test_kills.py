@@ -11,7 +11,8 @@ import pytest
 from tests.faults.runs import command, events, finish, kill_all, start, tree, workers_of
 
 # Stages, and steps of theirs.
-STAGES = ("extract", "candidates", "uses", "dedup", "requests", "fetch", "assemble", "alive", "shard", "validate")
+STAGES = ("extract", "candidates", "uses", "dedup", "site-evidence", "site", "requests", "fetch", "assemble", "alive",
+          "shard", "validate")  # fmt: skip
 
 
 @pytest.fixture(scope="module")

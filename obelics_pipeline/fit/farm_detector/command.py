@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
-from math import exp
 from pathlib import Path
 
 import numpy as np
 
-from models.farm_detector.detector import Detector
-from models.forest import NODE, SCALE, Forest
+from models.farm_detector.detector import Detector, score_of
+from models.forest import NODE, Forest
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.fit.farm_detector.dictionary import Dictionary
 from obelics_pipeline.fit.farm_detector.families import WEIGHTS, Families
-from obelics_pipeline.fit.farm_detector.judging import fit_forest, make_judged, recalls, scores_of_unseen, threshold_of
+from obelics_pipeline.fit.farm_detector.judging import (
+    fit_forest,
+    make_judged,
+    recalls,
+    recalls_at,
+    scores_of_unseen,
+    threshold_of,
+)
 from obelics_pipeline.fit.farm_detector.texts import read_texts
 from obelics_pipeline.fit.farm_detector.thesaurus import Thesaurus
 from obelics_pipeline.fit.farm_detector.translating import Translator
@@ -77,9 +84,19 @@ def fit_detector(
     found = list(recalls(judged, scores))
     for family, count, recall in found:
         say(f"{family}: {recall:.3f} of {count} found where 1 % of the honest texts are taken for generated")
+    detector = Detector(language, vocabulary, network, fit_forest(judged), {})
+    threshold = threshold_of(scores[~judged.generated])
+    not_seen: dict[str, float] = {}
+    if others := [name for name in leave_out if translators or name != "translating"]:
+        rest = [name for name in WEIGHTS if name not in others]
+        strangers = Families(TrustedTexts(texts.forest), None, words, translators, rest)
+        for family, count, recall in recalls_at(threshold, detector, make_judged(detector, strangers, documents // 4)):
+            say(f"{family}: {recall:.3f} of {count} found at this threshold, none of which it was trained on")
+            not_seen[family] = round(recall, 4)
     about = {
-        "threshold": round(1 / (1 + exp(-threshold_of(scores[~judged.generated]) / SCALE)), 6),
+        "threshold": score_of(int(threshold)),
         "recall": {family: round(recall, 4) for family, _, recall in found},
+        "recall_left_out": not_seen,
         "families": [family for family in WEIGHTS if family not in leave_out],
         "steps": steps,
         "documents": documents,
@@ -88,7 +105,7 @@ def fit_detector(
         "words": {path.name: file_sha256(path) for path in _word_lists(thesaurus, dictionaries)},
         "versions": {name: version(name) for name in ("lightgbm", "numpy", "torch")},
     }
-    detector = Detector(language, vocabulary, network, fit_forest(judged), about)
+    detector = replace(detector, about=about)
     try:
         detector.save(output)
     except OSError as error:

@@ -10,6 +10,7 @@ from obelics_pipeline.errors import UserError
 from obelics_pipeline.fit.farm_detector.boilerplate import boilerplate
 from obelics_pipeline.fit.farm_detector.chains import Chains
 from obelics_pipeline.fit.farm_detector.marked_text import MarkedText
+from obelics_pipeline.fit.farm_detector.page_frame import framed
 from obelics_pipeline.fit.farm_detector.shuffling import mixed_sentences, sentences_out_of_order, words_out_of_order
 from obelics_pipeline.fit.farm_detector.spinning import Spinner
 from obelics_pipeline.fit.farm_detector.splicing import spliced
@@ -17,7 +18,7 @@ from obelics_pipeline.fit.farm_detector.templates import stuffed_templates
 from obelics_pipeline.fit.farm_detector.thesaurus import Thesaurus
 from obelics_pipeline.fit.farm_detector.translating import Translator
 from obelics_pipeline.fit.farm_detector.trusted import TrustedTexts
-from obelics_pipeline.fit.farm_detector.unusual import laid_out, unusual
+from obelics_pipeline.fit.farm_detector.unusual import laid_out, posts, unusual
 from obelics_pipeline.fit.farm_detector.wrong_words import wrong_words
 
 # Share of the made documents, before scaling: more of what is hard to tell, less of what gives itself away.
@@ -30,7 +31,7 @@ WEIGHTS: Mapping[str, float] = {
     "words_out_of_order": 1.0,
     "chains": 3.0,
     "translating": 2.0,
-    "templates": 1.5,
+    "templates": 2.0,
     "boilerplate": 1.0,
 }
 
@@ -72,19 +73,24 @@ class Families:
         """A passage that somebody wrote."""
         if self._unusual is not None and random.random() < _UNUSUAL_OF_HONEST:
             return Made(None, unusual(self._unusual.passage(random), random))
-        return Made(None, unusual(self._trusted.passage(random), random))
+        text = posts(self._trusted, random) if random.random() < _POSTS else self._trusted.passage(random)
+        made = unusual(text, random)
+        return Made(None, framed(made, self._trusted, random) if random.random() < _FRAMED_OF_HONEST else made)
 
     def generated(self, random: Random) -> Made:
         """A document of one of the families."""
         use_unusual = self._unusual is not None and random.random() < _UNUSUAL_OF_GENERATED
         makers = self._unusual_makers if use_unusual else self._makers
         (name,) = random.choices(list(makers), [WEIGHTS[name] for name in makers])
-        return Made(name, laid_out(makers[name](random), random))
+        made = laid_out(makers[name](random), random)
+        return Made(name, framed(made, self._trusted, random) if random.random() < _FRAMED_OF_GENERATED else made)
 
 
 # Share of the documents that are of, or made of, unusual genres. They are made into others as well, or every text of
 # such a genre would be taken for honest; less often than they are left alone, since a mistake there costs more.
 _UNUSUAL_OF_HONEST, _UNUSUAL_OF_GENERATED = 0.25, 0.12
+# Share of the other documents around which the frame of their page is left, and of those that are many posts.
+_FRAMED_OF_HONEST, _FRAMED_OF_GENERATED, _POSTS = 0.25, 0.12, 0.06
 
 
 def _without(leave_out: Collection[str], makers: Mapping[str, Make]) -> dict[str, Make]:

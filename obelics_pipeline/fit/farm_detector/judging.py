@@ -87,8 +87,16 @@ def threshold_of(scores: Sequence[float] | NDArray[np.float64]) -> float:
 
 
 def recalls(judged: Judged, scores: NDArray[np.float64]) -> Iterator[tuple[str, int, float]]:
-    """Family, documents, and the share of them above the threshold."""
-    threshold = threshold_of(scores[~judged.generated])
+    """Family, documents, and the share of them above what `FALSE_POSITIVES` of the honest ones are above."""
+    yield from _recalls(judged, scores, threshold_of(scores[~judged.generated]))
+
+
+def recalls_at(threshold: float, detector: Detector, judged: Judged) -> Iterator[tuple[str, int, float]]:
+    """Family, documents, and the share of them above a threshold, by the detector's own forest."""
+    yield from _recalls(judged, detector.forest.log_odds(judged.values).astype(float), threshold)
+
+
+def _recalls(judged: Judged, scores: NDArray[np.float64], threshold: float) -> Iterator[tuple[str, int, float]]:
     for family in sorted({family for family in judged.families if family is not None}):
         of_it = np.array([name == family for name in judged.families])
         yield family, int(of_it.sum()), float((scores[of_it] > threshold).mean())

@@ -37,9 +37,9 @@ class TrustedTexts:
         """The sentences of some text."""
         return self.sentences[random.choice(self._written)]
 
-    def passage(self, random: Random) -> str:
-        """Paragraphs of one text that stand together."""
-        words = random.choice(LENGTHS)
+    def passage(self, random: Random, words: int | None = None) -> str:
+        """Paragraphs of one text that stand together: so many words, or the length of any made document."""
+        words = words or random.choice(LENGTHS)
         paragraphs = random.choice(self.texts).split("\n\n")
         begin = random.randrange(len(paragraphs)) if sum(map(count_words, paragraphs)) > 1.5 * words else 0
         taken: list[str] = []

@@ -18,9 +18,20 @@ from obelics_pipeline.fit.farm_detector.layouts import (
 )
 from obelics_pipeline.fit.farm_detector.marked_text import MarkedText, Piece, marked, plain, sentences
 from obelics_pipeline.fit.farm_detector.splicing import phrases
+from obelics_pipeline.fit.farm_detector.trusted import TrustedTexts
 
 _PREPOSITIONS = ("in", "on", "at", "to", "for", "of", "by", "with")
 _MISTYPED = 0.03  # share of words
+_UNSAID = frozenset(
+    """
+    a am an and are be been being by did do does had has have he her his i is it its my of our she so that the their
+    them there they to was we were which will with would you your
+    """.split()
+)
+_MEASURED = 0.05  # share of words before which there is a quantity
+_UNITS = ("", "", " oz", " lb", " g", " ml", " cm", " in.", " mins", " hrs", " tsp", " pt", " x")
+_AMOUNTS = ("½", "¼", "¾", "1½", *map(str, range(1, 21)), "50", "100", "250")
+_POSTS = (60, 150)  # words
 
 
 def fragments(text: MarkedText, random: Random) -> MarkedText:
@@ -46,6 +57,26 @@ def learner(text: MarkedText, random: Random) -> MarkedText:
     return made
 
 
+def telegraphic(text: MarkedText, random: Random) -> MarkedText:
+    """Notes to oneself, cards and small ads: what goes without saying is left out, and quantities are there."""
+    rate = random.choice((0.6, 0.9, 1.0))
+    made: MarkedText = []
+    for piece in text:
+        if piece.text.lower() in _UNSAID and random.random() < rate:
+            if made and made[-1].text == " ":
+                made.pop()
+            continue
+        if piece.is_word and random.random() < _MEASURED:
+            made.append(Piece(f"{random.choice(_AMOUNTS)}{random.choice(_UNITS)} "))
+        made.append(piece)
+    return made
+
+
+def posts(trusted: TrustedTexts, random: Random) -> str:
+    """Some texts one after the other: the first page of a blog, a digest, or an article and its comments."""
+    return "\n\n".join(trusted.passage(random, random.randint(*_POSTS)) for _ in range(random.randint(2, 5)))
+
+
 def mistyped(text: MarkedText, random: Random) -> MarkedText:
     """Letters that changed places."""
     return [_mistyped(piece, random) for piece in text]
@@ -62,7 +93,7 @@ def _mistyped(piece: Piece, random: Random) -> Piece:
 # Share of honest documents, and of generated ones: what people do to a text is not what a program does, but either may
 # stand in lines or in a list.
 _HONEST: tuple[tuple[Layout, float], ...] = (
-    (as_it_is, 0.46),
+    (as_it_is, 0.43),
     (hard_wrapped, 0.1),
     (verse, 0.1),
     (bullets, 0.08),
@@ -70,6 +101,7 @@ _HONEST: tuple[tuple[Layout, float], ...] = (
     (fragments, 0.05),
     (without_capitals, 0.05),
     (learner, 0.06),
+    (telegraphic, 0.03),
     (mistyped, 0.04),
 )
 _GENERATED: tuple[tuple[Layout, float], ...] = (

@@ -31,9 +31,13 @@ def test_a_detector_is_made_told_of_and_used(tmp_path: Path, capsys: pytest.Capt
     printed = capsys.readouterr().out
     assert "step 100 of 100: loss replaced" in printed
     assert "templates: " in printed
-    assert "chains" not in printed
+    assert re.search(
+        r"^chains: [01]\.\d+ of \d+ found at this threshold, none of which it was trained on$", printed, re.M
+    )
     made = Detector.load(output)
     assert made.about["recall"]["templates"] > 0.5
+    assert "chains" not in made.about["recall"]
+    assert set(made.about["recall_left_out"]) == {"chains"}
     assert made.about["trusted"][0]["texts"] == len(texts())
     again = tmp_path / "again.npz"
     assert main([*arguments, *numbers, "--output", str(again)]) == 0
