@@ -35,8 +35,12 @@ class RayConfig(Section):
         ge=80 * 2**20,  # what Ray accepts
         description="Shared memory of a Ray that the run starts itself; a cluster has its own.",
     )
-    actors: PositiveInt = Field(1, description="Workers that hold a model.")
+    actors: PositiveInt | None = Field(
+        None, description="Workers that hold a model; null: as many as the cluster's GPUs serve, one where it has none."
+    )
     cpus_per_actor: PositiveFloat = Field(0.5, description="CPUs that Ray sets aside for a worker with a model.")
-    gpus_per_actor: NonNegativeFloat = Field(
-        0.0, description="GPUs that Ray sets aside for a worker with a model: 1.0, or a fraction to share one."
+    gpus_per_actor: NonNegativeFloat | None = Field(
+        None,
+        description="GPUs that Ray sets aside for a worker with a model: 1.0, a fraction to share one, 0 for none; "
+        "null: 1.0 where the cluster has a GPU.",
     )

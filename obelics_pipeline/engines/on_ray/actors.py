@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -51,13 +51,15 @@ def units_scored(
     """
     if not units:
         return
-    _check_room(config)
+    import ray
+
+    actors, gpus = room(ray.cluster_resources(), config)  # type: ignore[no-untyped-call]
     guard = replace(guard, recycle_bytes=NEVER)
     left = {unit.name: unit for unit in units}
     for _ in range(ATTEMPTS):
         if not left:
             return
-        for name, outcome in _pass(guard, work, list(left.values()), config):
+        for name, outcome in _pass(guard, work, list(left.values()), actors, config.cpus_per_actor, gpus):
             if isinstance(outcome, Exception):
                 raise outcome
             yield left.pop(name), outcome
@@ -66,7 +68,7 @@ def units_scored(
 
 
 def _pass(
-    guard: Guard, work: Work, units: Sequence[Unit], config: RayConfig
+    guard: Guard, work: Work, units: Sequence[Unit], actors: int, cpus: float, gpus: float
 ) -> Iterator[tuple[str, Manifest | Failure | Exception]]:
     """One streaming pass over units. A row that Ray gives up is simply absent."""
     import ray
@@ -77,9 +79,9 @@ def _pass(
     scored = rows.map(
         Scorer,  # type: ignore[arg-type]  # Ray's stub knows functions only
         fn_constructor_args=(guard, work),
-        compute=ray.data.ActorPoolStrategy(size=min(config.actors, len(units))),
-        num_cpus=config.cpus_per_actor,
-        num_gpus=config.gpus_per_actor or None,
+        compute=ray.data.ActorPoolStrategy(size=min(actors, len(units))),
+        num_cpus=cpus,
+        num_gpus=gpus or None,
         max_restarts=-1,
         max_task_retries=ATTEMPTS,  # Ray's default is for ever
     )
@@ -87,19 +89,22 @@ def _pass(
         yield row["name"], pickle.loads(row["outcome"])  # noqa: S301 - comes from our own workers
 
 
-def _check_room(config: RayConfig) -> None:
-    """Actors that take every CPU leave none for the tasks that feed them, and Ray Data then waits for ever."""
-    import ray
+def room(has: Mapping[str, float], config: RayConfig) -> tuple[int, float]:
+    """How many actors, and the GPUs of each, by the resources of a cluster; `UserError` where it has not so much.
 
-    has = ray.cluster_resources()  # type: ignore[no-untyped-call]
-    cpus, gpus = config.actors * config.cpus_per_actor, config.actors * config.gpus_per_actor
-    if cpus >= has.get("CPU", 0):
+    Actors that take every CPU leave none for the tasks that feed them, and Ray Data then waits for ever.
+    """
+    there = has.get("GPU", 0.0)
+    gpus = min(1.0, there) if config.gpus_per_actor is None else config.gpus_per_actor
+    actors = config.actors or (max(1, int(there / gpus)) if gpus else 1)
+    if actors * config.cpus_per_actor >= has.get("CPU", 0):
         raise UserError(
-            f"config: ray.actors x ray.cpus_per_actor = {cpus:g} of the cluster's {has.get('CPU', 0):g} CPUs, which "
-            "leaves none to read with; set one of them lower"
+            f"config: ray.actors x ray.cpus_per_actor = {actors * config.cpus_per_actor:g} of the cluster's "
+            f"{has.get('CPU', 0):g} CPUs, which leaves none to read with; set one of them lower"
         )
-    if gpus > has.get("GPU", 0):
+    if actors * gpus > there:
         raise UserError(
-            f"config: ray.actors x ray.gpus_per_actor = {gpus:g}, and the cluster has {has.get('GPU', 0):g} GPUs; set "
+            f"config: ray.actors x ray.gpus_per_actor = {actors * gpus:g}, and the cluster has {there:g} GPUs; set "
             "one of them lower, or add nodes"
         )
+    return actors, gpus
