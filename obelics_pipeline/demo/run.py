@@ -19,8 +19,14 @@ from obelics_pipeline.demo.verdicts import print_verdicts
 from obelics_pipeline.errors import UserError
 
 CONFIG = "default"
-OVERRIDES = ["fetch.timeout_seconds=6", "fetch.retries=0", "reading.unit_bytes=32768"]
-"""What the demo changes in the default config: one of its servers never answers, and a small WARC is to be cut."""
+OVERRIDES = [
+    "fetch.timeout_seconds=6",
+    "fetch.retries=0",
+    "reading.unit_bytes=32768",
+    "site.document={farm_score_in_site: {max: 0.5}}",
+]
+"""What the demo changes in the default config: one of its servers never answers, a small WARC is to be cut, and pages
+of which the site makes it likelier that they were generated than not are dropped."""
 
 PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 

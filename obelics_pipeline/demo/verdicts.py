@@ -21,6 +21,7 @@ from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.storage import Place, read_schema, read_table
 
 FARM_SCORE = "farm_score"
+REASONS = (FARM_SCORE, "farm_score_in_site")  # of the page alone; given those of its site
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Verdict:
 
 
 def print_verdicts(output: Path, console: Console) -> None:
-    """Print which documents `farm_score` dropped, from which hosts, and what became of the unusual but honest pages."""
+    """Print which documents were dropped as generated, from which hosts, and what became of unusual honest ones."""
     for line in lines_of_verdicts(verdicts_of(output), output):
         console.print(line, highlight=False, soft_wrap=True)
 
@@ -52,13 +53,13 @@ def verdicts_of(output: Path) -> list[Verdict]:
     folder = RunFolder(output)
     kept = set(read_table(folder.index, ["doc_id"])["doc_id"].to_pylist())
     rows: dict[str, dict[str, Any]] = {}
-    for place in (folder.extract, folder.dedup, folder.assembled):  # each knows more than the one before
+    for place in (folder.extract, folder.dedup, folder.site, folder.assembled):  # each knows more than the one before
         rows |= {row["doc_id"]: row for row in _rows(place)}
     found = [_verdict(row, row["doc_id"] in kept) for row in rows.values()]
     counts = json.loads((output / "manifest.json").read_text(encoding="utf-8"))["ledgers"]["documents"]
     for what, told, n in (
         ("kept", counts["kept"], sum(verdict.kept for verdict in found)),
-        (FARM_SCORE, counts["dropped"].get(FARM_SCORE, 0), sum(verdict.reason == FARM_SCORE for verdict in found)),
+        *((name, counts["dropped"].get(name, 0), sum(verdict.reason == name for verdict in found)) for name in REASONS),
     ):
         if told != n:
             raise UserError(f"{output}: manifest.json counts {told} documents as {what}, and its tables have {n}")
@@ -79,11 +80,13 @@ def _verdict(row: dict[str, Any], kept: bool) -> Verdict:
 
 def lines_of_verdicts(verdicts: Sequence[Verdict], output: Path) -> list[str]:
     """The verdicts as lines with rich's markup: by host, then the honest pages, then how to see a reason."""
-    lines = ["", f"[bold]generated text[/bold] ({FARM_SCORE})"]
+    lines = ["", f"[bold]generated text[/bold] ({', '.join(REASONS)})"]
     if all(verdict.farm_score is None for verdict in verdicts):
         return [*lines, "nothing was measured: the config does not ask for it, or no detector is there"]
-    dropped = [verdict for verdict in verdicts if verdict.reason == FARM_SCORE]
-    lines.append(f"{len(dropped):6} of {len(verdicts)} documents dropped")
+    dropped = [verdict for verdict in verdicts if verdict.reason in REASONS]
+    by_reason = Counter(verdict.reason for verdict in dropped)
+    counts = ", ".join(f"{name} {by_reason[name]}" for name in REASONS if by_reason[name])
+    lines.append(f"{len(dropped):6} of {len(verdicts)} documents dropped{counts and f' ({counts})'}")
     of_host, dropped_of = Counter(v.host for v in verdicts), Counter(v.host for v in dropped)
     for host, n in sorted(dropped_of.items(), key=lambda item: (item[0] != HOST, item[0] not in farms(), item[0])):
         lines.append(f"{n:6} of {of_host[host]} from {escape(host)}, {'a farm' if host in farms() else 'not a farm'}")

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -65,9 +66,11 @@ def test_the_demo_ends_well_and_a_second_one_changes_nothing(
     if bundled("en") is None:
         assert "nothing was measured" in shown
     else:
-        assert len(set(unusual()) & set(pictures)) == 49  # tests/demo/test_unusual.py names the one
-        assert "49 of 50 unusual but honest pages kept" in shown
-        assert f" from {HOST}, a farm" in shown
+        assert set(unusual()) <= set(pictures)
+        assert "50 of 50 unusual but honest pages kept" in shown
+        gone, of = re.findall(rf"(\d+) of (\d+) from {HOST}, a farm", shown)[0]
+        assert int(gone) >= 0.75 * int(of)
+        assert "farm_score_in_site" in shown
         *_, command = (line for line in shown.splitlines() if "obelics explain" in line)
         told = explained(command.partition("obelics explain ")[2].split(), capsys)
         assert "dropped: farm_score" in told

@@ -41,7 +41,6 @@ def test_each_passes_every_other_filter(extracted: Extracted) -> None:
 
 
 @pytest.mark.skipif(bundled("en") is None, reason="no detector of generated text is bundled")
-def test_none_is_taken_for_generated_but_a_card_in_telegraphic_style(extracted: Extracted) -> None:
-    """The detector was fitted on none of them. The one that it is wrong about is in docs/content_farms.md."""
-    gone = [url for url in unusual() if extracted.of(url)[0].reason == "farm_score"]
-    assert gone == ["http://patternpost.example/oven/card-from-the-tin.html"]
+def test_none_is_taken_for_generated(extracted: Extracted) -> None:
+    """The detector was fitted on none of them. That their sites do not speak against them: tests/demo/test_run.py."""
+    assert [url for url in unusual() if extracted.of(url)[0].reason == "farm_score"] == []

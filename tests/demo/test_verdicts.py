@@ -21,16 +21,17 @@ def lines(*verdicts: Verdict) -> str:
     return "\n".join(lines_of_verdicts(verdicts, Path("demo-output")))
 
 
-def gone(url: str) -> Verdict:
-    return Verdict(url, False, FARM_SCORE, 0.99)
+def gone(url: str, reason: str = FARM_SCORE) -> Verdict:
+    return Verdict(url, False, reason, 0.99)
 
 
 def test_hosts_of_farms_are_told_from_others_the_demo_s_own_farm_first() -> None:
     other = f"http://{farms()[0]}/1"
     said = lines(
-        *HONEST, gone("http://a.example/1"), gone(other), gone(SPUN), gone(OTHER), Verdict(SPUN + "x", True, None, 0)
-    )
-    assert "4 of 55 documents dropped" in said
+        *HONEST, gone("http://a.example/1"), gone(other), gone(SPUN), gone(OTHER, "farm_score_in_site"),
+        Verdict(SPUN + "x", True, None, 0),
+    )  # fmt: skip
+    assert "4 of 55 documents dropped (farm_score 3, farm_score_in_site 1)" in said
     places = [
         said.index(f"2 of 3 from {HOST}, a farm"),
         said.index(f"1 of 1 from {farms()[0]}, a farm"),

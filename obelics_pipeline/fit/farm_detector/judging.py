@@ -18,17 +18,17 @@ from obelics_pipeline.fit.trees import to_forest
 
 FALSE_POSITIVES = 0.01  # share of honest texts over the threshold
 _FOLDS = 5
-_TREES = 300
+# Of some forests fitted on 40,000 documents without one family, this one found most of the eighth that was of it.
+_TREES = 600
 _PARAMETERS = {
     "objective": "binary",
-    "learning_rate": 0.05,
-    "num_leaves": 15,
+    "learning_rate": 0.04,
+    "num_leaves": 31,
     "min_data_in_leaf": 40,
     "feature_fraction": 0.3,
     "bagging_fraction": 0.8,
     "bagging_freq": 1,
     "lambda_l2": 5,
-    "extra_trees": True,
     "verbose": -1,
     "seed": 1,
     "deterministic": True,

@@ -15,7 +15,8 @@ def test_what_made_it_is_told() -> None:
     assert SHIPPED.stat().st_size < 3 * 2**20
     about = load(str(SHIPPED)).about
     assert set(about) == {
-        "documents", "families", "recall", "steps", "threshold", "trusted", "unusual", "versions", "words",
+        "documents", "families", "recall", "recall_left_out", "steps", "threshold", "trusted", "unusual", "versions",
+        "words",
     }  # fmt: skip
     assert all(len(file["sha256"]) == 64 for file in (*about["trusted"], *about["unusual"]))
     assert set(about["recall"]) == set(about["families"])
@@ -44,4 +45,4 @@ def shuffle(text: str) -> str:
 def test_the_score_of_a_text_is_the_same_on_every_machine() -> None:
     detector = load(str(SHIPPED))
     letters = (f"The {n}th letter was put on the table, and nobody in the house knew who sent it." for n in range(9))
-    assert detector.score(" ".join(letters)) == 0.038265
+    assert detector.score(" ".join(letters)) == 0.028125
