@@ -159,7 +159,7 @@ setup(
         "obelics_pipeline.explain": ["page.*"],
         "obelics_pipeline.fit.farm_detector": ["irregular.txt"],
         "filters": ["words/**"],
-        "models": ["*.json"],
+        "models": ["*.json", "kenlm/en.*", "quality/*"],
         "models.farm_detector": ["*.npz"],
     },
     include_package_data=False,

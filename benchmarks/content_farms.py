@@ -7,7 +7,8 @@ BENCH.jsonl has {"id", "label", "generator", "text"} a line. Label 1 is generate
 begin with `hard_` are honest genres that look unusual. The threshold that one in a hundred of the other honest
 documents is above is set on these documents; what the shipped threshold does is shown beside it, with Wilson's 95 %
 intervals. Below each table is its CPU time on one core, and in the end that of all columns together, each document
-measured by all of them in turn: `--columns perplexity worse_than_unigram_ratio quality_score farm_score`.
+measured by all of them in turn: `--columns perplexity worse_than_unigram_ratio quality_score farm_score`. The models
+are those that the package ships, but where the command line names another.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ def main() -> None:
     parser.add_argument("bench", type=Path)
     parser.add_argument("--columns", nargs="+", default=["farm_score"])
     parser.add_argument("--detector", help="in place of the shipped one")
-    parser.add_argument("--kenlm", help="a folder as obelics fit kenlm writes it")
-    parser.add_argument("--classifier", help="a file as obelics fit classifier writes it")
+    parser.add_argument("--kenlm", help="a folder as obelics fit kenlm writes it, in place of the shipped one")
+    parser.add_argument("--classifier", help="a file as obelics fit classifier writes it, in place of the shipped one")
     arguments = parser.parse_args()
     rows = [json.loads(line) for line in arguments.bench.read_text("utf-8").splitlines()]
     given = options(arguments)

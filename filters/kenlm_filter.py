@@ -7,19 +7,19 @@ from pydantic.dataclasses import dataclass
 
 from filters.options import STRICT
 from filters.text import Text
-from models.perplexity import PerplexityModel, model_files
+from models.perplexity import SHIPPED, PerplexityModel, model_files
 
 
 @dataclass(frozen=True, config=STRICT)
 class KenlmFilter:
-    """`folder` holds `<language>.arpa.bin` and `<language>.sp.model`; it must be given.
+    """`folder` holds `<language>.arpa.bin` and `<language>.sp.model`. Left out: that of the package, which has English.
 
     They are named as `obelics fit kenlm` writes them, and as those of `edugp/kenlm`. An explicit `folder: null` says
     that there is none, and nothing is measured.
     """
 
     name: ClassVar[str]
-    folder: str | None
+    folder: str | None = SHIPPED
 
     def __post_init__(self) -> None:
         _ = self.models  # a model that cannot be read must stop the run before it starts

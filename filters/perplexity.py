@@ -15,7 +15,8 @@ class Perplexity(KenlmFilter):
     """Perplexity under a KenLM model of SentencePiece pieces (reference statistic 10; the paper keeps up to 1500).
 
     `folder` holds `<language>.arpa.bin` and `<language>.sp.model`, as `obelics fit kenlm` writes them and `edugp/kenlm`
-    names them. It must be given; an explicit `folder: null` says that there is none, and nothing is measured.
+    names them. Left out, it is the package's own, small and English: a bound for another model, such as the paper's,
+    does not hold for it. An explicit `folder: null` says that there is none, and nothing is measured.
     """
 
     name: ClassVar[str] = "perplexity"

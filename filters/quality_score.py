@@ -8,20 +8,22 @@ from pydantic.dataclasses import dataclass
 
 from filters.options import STRICT
 from filters.text import Text
-from models.quality_classifier import POSITIVE, QualityClassifier
+from models.quality_classifier import POSITIVE, SHIPPED, SHIPPED_LANGUAGE, QualityClassifier
 
 
 @dataclass(frozen=True, config=STRICT)
 class QualityScore:
     """Probability of a label under a fastText classifier of documents (the paper's first selection is of this kind).
 
-    `model` is a file as `obelics fit classifier` writes it, or another fastText classifier with its `label`. It must be
-    given; an explicit `model: null` says that there is none, and nothing is measured. The paper trained on Wikipedia
-    and OpenWebText against random Common Crawl, and kept 0.5 and more.
+    `model` is a file as `obelics fit classifier` writes it, or another fastText classifier with its `label`; it scores
+    texts of every language. Left out, it is the package's own, which scores English only: how much a text is like those
+    that people wrote, and unlike what content farms make of them. An explicit `model: null` says that there is none,
+    and nothing is measured. The paper trained on Wikipedia and OpenWebText against random Common Crawl, and kept 0.5
+    and more.
     """
 
     name: ClassVar[str] = "quality_score"
-    model: str | None
+    model: str | None = SHIPPED
     label: str = POSITIVE
 
     def __post_init__(self) -> None:
@@ -42,5 +44,6 @@ class QualityScore:
         return None if self.model else "no model is given (options.model)"
 
     def score(self, text: Text) -> float | None:
-        """0 to 1; None for a text without a word."""
-        return self.classifier.probability(text.text) if self.classifier else None
+        """0 to 1; None for a text without a word, and with the package's own model in another language than its own."""
+        foreign = self.model == SHIPPED and text.language != SHIPPED_LANGUAGE
+        return None if self.classifier is None or foreign else self.classifier.probability(text.text)

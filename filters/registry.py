@@ -136,16 +136,9 @@ def _check_options(name: str, factory: Callable[..., Filter], options: Mapping[s
             raise UserError(f"filter {name}: option {parameter.name} is missing; {hint}")
 
 
-_KENLM_HINT = (
-    "give options.folder: a folder with en.arpa.bin and en.sp.model (made by obelics fit kenlm, or edugp/kenlm's by "
-    "obelics download), or folder: null to go without"
-)
 HINTS = {
     "common_word_ratio": "give options.paths: {en: words.txt}, common words by language (docs/filters.md says how to "
     "make a list), or paths: null to go without",
-    "perplexity": _KENLM_HINT,
-    "quality_score": "give options.model: a file made by obelics fit classifier, or model: null to go without",
-    "worse_than_unigram_ratio": _KENLM_HINT,
 }
 
 

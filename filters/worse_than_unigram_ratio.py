@@ -15,8 +15,8 @@ class WorseThanUnigramRatio(KenlmFilter):
     """Share of pieces whose probability after those before them is lower than their own, after nothing.
 
     Where a word does not belong, the context makes it less likely, not more. Unlike the mean of perplexity, a share is
-    not carried by a few rare words. Measured with the models of the filter perplexity, under the same `folder`; an
-    explicit `folder: null` says that there is none, and nothing is measured.
+    not carried by a few rare words. Measured with the models of the filter perplexity, under the same `folder`: left
+    out, the package's own for English; an explicit `folder: null` says that there is none, and nothing is measured.
     """
 
     name: ClassVar[str] = "worse_than_unigram_ratio"

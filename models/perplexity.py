@@ -15,6 +15,7 @@ from obelics_pipeline.errors import UserError
 
 ARPA = ".arpa.bin"  # <language>.arpa.bin: the KenLM model; the names are those of edugp/kenlm
 PIECES = ".sp.model"  # <language>.sp.model: its SentencePiece model
+SHIPPED = str(Path(__file__).parent / "kenlm")  # the folder of the package: English, small; en.json says what made it
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -8,10 +8,13 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from obelics_pipeline import __version__
 from obelics_pipeline.errors import Stopped, UserError
+
+if TYPE_CHECKING:
+    from obelics_pipeline.fit.farm_detector.sources import Sources
 
 ENGINES = ("local", "ray", "beam")
 STAGES = ("extract", "dedup", "site", "fetch", "dedup-images", "assemble", "score", "shard")
@@ -202,6 +205,7 @@ def _add_fit(commands: argparse._SubParsersAction[_Parser]) -> None:
     main_content.add_argument("--workers", type=_positive, metavar="N", help="processes (default: one per CPU core)")
     main_content.set_defaults(command=_fit_main_content)
     _add_fit_detector(models)
+    _add_fit_farm_texts(models)
     _add_fit_kenlm(models)
     _add_fit_classifier(models)
     _add_fit_flamingo(models)
@@ -209,24 +213,7 @@ def _add_fit(commands: argparse._SubParsersAction[_Parser]) -> None:
 
 def _add_fit_detector(models: argparse._SubParsersAction[_Parser]) -> None:
     detector = models.add_parser("detector", help="the model that tells generated text from what people wrote")
-    detector.add_argument(
-        "--trusted", nargs="+", required=True, metavar="CORPUS",
-        help='texts that people wrote, as for kenlm: lines {"text": …}, or Parquet; generated ones are made of them',
-    )  # fmt: skip
-    detector.add_argument(
-        "--unusual", nargs="+", default=[], metavar="CORPUS",
-        help="texts of genres that must not be taken for generated: poems, recipes, law, code",
-    )  # fmt: skip
-    detector.add_argument(
-        "--thesaurus", type=Path, metavar="FILE.dat", help="synonyms, as LibreOffice has them; default: of the texts"
-    )
-    detector.add_argument(
-        "--dictionary", nargs=2, type=Path, action="append", default=[], metavar=("THERE.index", "BACK.index"),
-        help="a pair of freedict's dictionaries, to translate with and back; may be given again",
-    )  # fmt: skip
-    detector.add_argument(
-        "--leave-out", nargs="+", default=[], metavar="FAMILY", help="not to be trained on, to see how it does then"
-    )
+    _add_sources(detector)
     detector.add_argument("--language", default="en", metavar="CODE", help="of the texts (default: en)")
     detector.add_argument("--steps", type=_positive, default=6000, metavar="N", help="of learning (default: 6000)")
     detector.add_argument(
@@ -235,6 +222,41 @@ def _add_fit_detector(models: argparse._SubParsersAction[_Parser]) -> None:
     detector.add_argument("--workers", type=_positive, metavar="N", help="threads (default: one per CPU core)")
     detector.add_argument("--output", type=Path, required=True, metavar="MODEL.npz", help="the detector")
     detector.set_defaults(command=_fit_detector)
+
+
+def _add_fit_farm_texts(models: argparse._SubParsersAction[_Parser]) -> None:
+    texts = models.add_parser(
+        "farm-texts",
+        help="no model, but texts for one: honest documents, and generated ones as a detector learns from",
+        description="Write honest.jsonl.gz and generated.jsonl.gz, half of the documents each: what obelics fit "
+        "classifier takes. PyTorch and LightGBM are not needed.",
+    )
+    _add_sources(texts)
+    texts.add_argument("--documents", type=_positive, default=24000, metavar="N", help="of both kinds (default: 24000)")
+    texts.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="of the two files")
+    texts.set_defaults(command=_fit_farm_texts)
+
+
+def _add_sources(command: argparse.ArgumentParser) -> None:
+    """What honest and generated documents are made of."""
+    command.add_argument(
+        "--trusted", nargs="+", required=True, metavar="CORPUS",
+        help='texts that people wrote, as for kenlm: lines {"text": …}, or Parquet; generated ones are made of them',
+    )  # fmt: skip
+    command.add_argument(
+        "--unusual", nargs="+", default=[], metavar="CORPUS",
+        help="texts of genres that must not be taken for generated: poems, recipes, law, code",
+    )  # fmt: skip
+    command.add_argument(
+        "--thesaurus", type=Path, metavar="FILE.dat", help="synonyms, as LibreOffice has them; default: of the texts"
+    )
+    command.add_argument(
+        "--dictionary", nargs=2, type=Path, action="append", default=[], metavar=("THERE.index", "BACK.index"),
+        help="a pair of freedict's dictionaries, to translate with and back; may be given again",
+    )  # fmt: skip
+    command.add_argument(
+        "--leave-out", nargs="+", default=[], metavar="FAMILY", help="not to be made, to see how a model does without"
+    )
 
 
 def _add_fit_flamingo(models: argparse._SubParsersAction[_Parser]) -> None:
@@ -456,12 +478,8 @@ def _fit_detector(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.fit.farm_detector.command import fit_detector
 
     fit_detector(
-        arguments.trusted,
+        _sources(arguments),
         arguments.output,
-        unusual=arguments.unusual,
-        thesaurus=arguments.thesaurus,
-        dictionaries=[(there, back) for there, back in arguments.dictionary],
-        leave_out=arguments.leave_out,
         language=arguments.language,
         steps=arguments.steps,
         documents=arguments.documents,
@@ -469,6 +487,20 @@ def _fit_detector(arguments: argparse.Namespace) -> int:
         say=partial(print, flush=True),
     )
     return 0
+
+
+def _fit_farm_texts(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.farm_detector.farm_texts import make_farm_texts
+
+    make_farm_texts(_sources(arguments), arguments.output, arguments.documents, partial(print, flush=True))
+    return 0
+
+
+def _sources(arguments: argparse.Namespace) -> Sources:
+    from obelics_pipeline.fit.farm_detector.sources import Sources
+
+    dictionaries = [(there, back) for there, back in arguments.dictionary]
+    return Sources(arguments.trusted, arguments.unusual, arguments.thesaurus, dictionaries, arguments.leave_out)
 
 
 def _fit_flamingo(arguments: argparse.Namespace) -> int:

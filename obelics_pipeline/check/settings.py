@@ -42,7 +42,7 @@ def _rules(config: RunConfig) -> Iterator[Finding]:
                 (rule,) = build_rules({name: threshold}, level)
             except UserError as error:
                 yield Finding("filters", "missing", str(error))
-                if name in TRAINED_BY_LMPLZ:
+                if name in TRAINED_BY_LMPLZ and threshold.options:  # else it is the shipped model that cannot be read
                     yield from _programs()
                 continue
             usable += 1

@@ -1,11 +1,13 @@
 """All that a config asks for and that is not here is named, each in a line of its own."""
 
 import importlib.util
+import sys
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
 
+from models.perplexity import _loaded
 from obelics_pipeline.check import settings
 from obelics_pipeline.check.finding import Finding, exit_code
 from obelics_pipeline.check.settings import engine_finding, setting_findings
@@ -58,6 +60,16 @@ def test_where_a_language_model_is_missing_it_is_told_whether_one_could_be_train
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
     assert [finding for finding in setting_findings(config) if finding.about == "lmplz"] == []
+
+
+def test_a_model_that_is_shipped_is_missed_only_where_its_packages_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = load_config("default", ["filters.document={quality_score: {}, perplexity: {}}"])
+    monkeypatch.setitem(sys.modules, "kenlm", None)
+    _loaded.cache_clear()
+    found = setting_findings(config)
+    (line,) = missing(found)
+    assert "filter perplexity: no module kenlm; pip install 'obelics-pipeline[models]'" in line
+    assert not [finding for finding in found if finding.about == "lmplz"]
 
 
 def test_a_filter_that_drops_nothing_is_a_warning() -> None:

@@ -242,12 +242,19 @@ def test_a_word_list_counts_by_its_content(tmp_path: Path) -> None:
     assert list(first["files"].values()) != list(second["files"].values())
 
 
+def test_a_shipped_model_counts_by_its_content_too() -> None:
+    pytest.importorskip("kenlm")
+    for name, files in (("quality_score", {"en.ftz"}), ("perplexity", {"en.arpa.bin", "en.sp.model"})):
+        told = measurement_config(config(filters={"document": {name: {}}}))
+        assert {Path(path).name for path in told["files"]} >= files
+
+
 @pytest.mark.parametrize(
     ("sections", "said"),
     [
         ({"filters": {"document": {"word_cuont": {}}}}, "did you mean word_count"),
         ({"filters": {"paragraph": {"image_count": {}}}}, "measures documents only"),
-        ({"filters": {"document": {"perplexity": {"max": 1500}}}}, "edugp/kenlm"),
+        ({"filters": {"document": {"perplexity": {"max": 1500, "options": {"folder": "/no"}}}}}, "edugp/kenlm"),
         ({"language": {"model": "/no/such/model.bin"}}, "no such file"),
     ],
 )

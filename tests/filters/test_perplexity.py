@@ -6,6 +6,7 @@ import pytest
 
 from filters import Text, build
 from filters.registry import Filter
+from models.perplexity import SHIPPED
 from obelics_pipeline.errors import UserError
 from tests.models.arpa import write_models
 
@@ -42,7 +43,19 @@ def test_scores_depend_on_both_files(name: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FILTERS)
-def test_without_a_folder_nothing_is_measured_and_it_says_so(name: str) -> None:
+def test_left_out_the_folder_is_that_of_the_package_which_has_english(name: str) -> None:
+    pytest.importorskip("kenlm")
+    measuring = build(name)
+    assert measuring.not_applied is None  # type: ignore[attr-defined]
+    text = "She opened the door of the old house and looked for her brother in the garden."
+    assert measuring.score(Text(text, "en")) == build(name, {"folder": SHIPPED}).score(Text(text, "en")) is not None
+    assert [measuring.score(Text(text, language)) for language in ("de", None)] == [None, None]
+    files = measuring.files()  # type: ignore[attr-defined]
+    assert files == [str(Path(SHIPPED) / "en.arpa.bin"), str(Path(SHIPPED) / "en.sp.model")]
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_a_folder_that_is_null_measures_nothing_and_says_so(name: str) -> None:
     measuring = build(name, {"folder": None})
     assert measuring.score(Text("any words", "en")) is None
     assert measuring.not_applied == "no model is given (options.folder)"  # type: ignore[attr-defined]

@@ -93,8 +93,6 @@ def test_an_option_out_of_range_is_named(name: str, options: dict[str, object]) 
 def test_what_must_be_given_is_asked_for_with_a_way_out() -> None:
     assert "option paths is missing" in message("common_word_ratio")
     assert "paths: null" in message("common_word_ratio")
-    assert "option folder is missing" in message("perplexity")
-    assert "edugp/kenlm" in message("perplexity")
 
 
 def test_a_filter_of_another_package_is_found_by_entry_point(install: Install) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from filters import Text, build
 from models.language_id import BUNDLED, model_path
-from models.quality_classifier import QualityClassifier, line_of
+from models.quality_classifier import SHIPPED, QualityClassifier, line_of
 from obelics_pipeline.errors import UserError
 
 
@@ -55,8 +55,20 @@ def test_without_a_model_nothing_is_measured_and_it_says_so() -> None:
     measuring = build("quality_score", {"model": None})
     assert measuring.score(Text("any words", "en")) is None
     assert measuring.not_applied == "no model is given (options.model)"  # type: ignore[attr-defined]
-    with pytest.raises(UserError, match=r"option model is missing; give options\.model: a file"):
-        build("quality_score", {})
+    assert measuring.files() == []  # type: ignore[attr-defined]
+
+
+def test_left_out_the_model_is_that_of_the_package_which_scores_english_only() -> None:
+    measuring, text = build("quality_score"), "She opened the door of the old house and looked for her brother."
+    assert measuring.not_applied is None  # type: ignore[attr-defined]
+    assert measuring.files() == [SHIPPED]  # type: ignore[attr-defined]
+    assert measuring.score(Text(text, "en")) is not None
+    assert [measuring.score(Text(text, language)) for language in ("de", None)] == [None, None]
+
+
+def test_a_model_of_ones_own_scores_every_language() -> None:
+    measuring = build("quality_score", {"model": str(model_path(BUNDLED)), "label": "en"})
+    assert all(measuring.score(Text("any words", language)) is not None for language in ("en", "de", None))
 
 
 def test_a_file_that_is_missing_or_no_model_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -62,7 +62,11 @@ def test_the_wheel_carries_the_word_lists(wheel_files: set[str]) -> None:
 
 def test_the_wheel_carries_the_models_and_what_they_are_made_with(wheel_files: set[str]) -> None:
     data = below("models", "*.json") | below("models", "*.npz") | below("obelics_pipeline/fit", "*.txt")
-    assert {"models/main_content.json", "obelics_pipeline/fit/farm_detector/irregular.txt"} <= data <= wheel_files
+    data |= below("models/kenlm") | below("models/quality")
+    named = {"models/main_content.json", "obelics_pipeline/fit/farm_detector/irregular.txt"}
+    named |= {f"models/kenlm/en.{ending}" for ending in ("arpa.bin", "sp.model", "json")}
+    named |= {f"models/quality/{name}" for name in ("en.ftz", "en.json", "farm_texts.json")}
+    assert named <= data <= wheel_files
 
 
 def test_the_wheel_carries_the_demo_site(wheel_files: set[str]) -> None:
@@ -111,9 +115,23 @@ def test_an_installed_package_is_the_one_imported(installed: Path, package: str)
     assert printed.strip() == str(installed / package / "__init__.py")
 
 
+def test_an_installed_package_scores_with_its_own_models(installed: Path) -> None:
+    code = (
+        "from filters import Text, build\n"
+        "print(build('quality_score').score(Text('The old house by the sea.', 'en')) is not None)"
+    )
+    assert run_installed(installed, code).strip() == "True"
+
+
 def test_the_source_distribution_can_be_built_again(sdist_files: set[str]) -> None:
     needed = below("configs", "*.yaml") | below("filters/words") | below("obelics_pipeline", "*.py")
-    needed |= below("filters", "*.c") | below("obelics_pipeline/demo/site") | {THESAURUS}
+    needed |= (
+        below("models/kenlm")
+        | below("models/quality")
+        | below("filters", "*.c")
+        | below("obelics_pipeline/demo/site")
+        | {THESAURUS}
+    )
     assert needed | {"setup.py", "pyproject.toml", "LICENSE", "constraints.txt", "Makefile"} <= sdist_files
 
 

@@ -61,9 +61,9 @@ def test_options_are_those_of_the_config_and_bounds_drop_nothing() -> None:
     assert with_one["word_count"] == 11
 
 
-def test_a_filter_without_its_model_is_refused_when_it_is_made() -> None:
-    with pytest.raises(UserError, match="filter perplexity: option folder is missing"):
-        scorer_of(ask(["perplexity"], load_config("default")))
+def test_a_filter_without_its_list_is_refused_when_it_is_made() -> None:
+    with pytest.raises(UserError, match="filter common_word_ratio: option paths is missing"):
+        scorer_of(ask(["common_word_ratio"], load_config("default")))
 
 
 def test_what_was_asked_for_travels_to_workers() -> None:
