@@ -5,10 +5,10 @@
 
 BENCH.jsonl has {"id", "label", "generator", "text"} a line. Label 1 is generated; of label 0, generators whose names
 begin with `hard_` are honest genres that look unusual. The threshold that one in a hundred of the other honest
-documents is above is set on these documents; what the shipped threshold does is shown beside it, with Wilson's 95 %
-intervals. Below each table is its CPU time on one core, and in the end that of all columns together, each document
-measured by all of them in turn: `--columns perplexity worse_than_unigram_ratio quality_score farm_score`. The models
-are those that the package ships, but where the command line names another.
+documents is above is set on these documents; beside it is what the threshold in the detector's file does, and the bound
+of the default config, with Wilson's 95 % intervals. Below each table is its CPU time on one core, and in the end that
+of all columns together, each document measured by all of them in turn: `--columns perplexity worse_than_unigram_ratio
+quality_score farm_score`. The models are those that the package ships, but where the command line names another.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any
 from filters.registry import Filter, build
 from filters.text import Text
 from models.farm_detector.detector import bundled, load
+from obelics_pipeline.config import load_config
 
 FALSE_POSITIVES = 0.01
 CLEAN, HARD = "clean", "hard_"
@@ -51,7 +52,7 @@ def main() -> None:
         for row, score in zip(rows, scores, strict=True):
             by_generator[row["generator"]].append(float("-inf") if score is None else SIGN.get(column, 1) * score)
         print(f"== {column}: {len(rows)} documents, {sum(s is None for s in scores)} without a score")
-        print("\n".join(table(by_generator, shipped_threshold(arguments.detector) if column == "farm_score" else None)))
+        print("\n".join(table(by_generator, thresholds(arguments.detector) if column == "farm_score" else ())))
         print(f"{speed(seconds, len(rows))}\n")
     if len(made) > 1:
         seconds, _ = timed(list(made.values()), rows)
@@ -87,29 +88,31 @@ def speed(seconds: float, documents: int) -> str:
     return f"{documents / seconds:.0f} documents/s of one core, {seconds / documents * 1000:.2f} ms each"
 
 
-def shipped_threshold(path: str | None) -> float | None:
-    """The one that the detector's file has; None where there is no detector."""
+def thresholds(path: str | None) -> list[float]:
+    """The one that the detector's file has, where there is a detector; the bound of the default config."""
     file = path or bundled("en")
-    return None if file is None else float(load(str(file)).about["threshold"])
+    bound = load_config("default").filters.document["farm_score"].max
+    own = [] if file is None else [float(load(str(file)).about["threshold"])]
+    return own if bound is None else [*own, float(bound)]
 
 
-def table(by_generator: dict[str, list[float]], shipped: float | None) -> Iterator[str]:
-    """Shares above the threshold at 1 % of the clean documents, and above the shipped one."""
+def table(by_generator: dict[str, list[float]], fixed: Sequence[float]) -> Iterator[str]:
+    """Shares above the threshold at 1 % of the clean documents, and above fixed ones."""
     own = threshold(by_generator[CLEAN])
     farms = [name for name in sorted(by_generator) if name != CLEAN and not name.startswith(HARD)]
     hard = [name for name in sorted(by_generator) if name.startswith(HARD)]
-    yield f"{'':26}{'n':>6}{'at 1 %':>10}{'AUC':>8}" + ("" if shipped is None else f"{f'over {shipped:.3f}':>16}")
+    yield f"{'':26}{'n':>6}{'at 1 %':>10}{'AUC':>8}" + "".join(f"{f'over {over:.3f}':>22}" for over in fixed)
     for name in (*farms, *hard, CLEAN):
         scores = by_generator[name]
         line = f"{name:26}{len(scores):6}{share(scores, own):10.3f}{auc(scores, by_generator[CLEAN]):8.3f}"
-        if shipped is not None:
-            low, high = wilson(sum(score > shipped for score in scores), len(scores))
-            line += f"{share(scores, shipped):10.3f} ({low:.2f}-{high:.2f})"
+        for over in fixed:
+            low, high = wilson(sum(score > over for score in scores), len(scores))
+            line += f"{share(scores, over):10.3f} ({low:.2f}-{high:.2f})"
         yield line
     for title, names in (("macro, generated", farms), ("macro, hard genres", hard)):
         if names:
             line = f"{title:26}{'':6}{mean(share(by_generator[name], own) for name in names):10.3f}{'':8}"
-            yield line if shipped is None else line + f"{mean(share(by_generator[n], shipped) for n in names):10.3f}"
+            yield line + "".join(f"{mean(share(by_generator[n], over) for n in names):10.3f}{'':12}" for over in fixed)
 
 
 def threshold(clean: Sequence[float]) -> float:
