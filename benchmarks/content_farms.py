@@ -29,7 +29,7 @@ from obelics_pipeline.config import load_config
 
 FALSE_POSITIVES = 0.01
 CLEAN, HARD = "clean", "hard_"
-SIGN = {"quality_score": -1}  # low is what others are high for
+SIGN = {"quality_score": -1, "distinct_word_ratio": -1, "lexical_cohesion": -1}  # low is what others are high for
 WARM_UP = 20  # documents before the clock starts
 
 

@@ -12,10 +12,12 @@ from pydantic import ValidationError
 
 from filters.character_repetition_ratio import CharacterRepetitionRatio
 from filters.common_word_ratio import CommonWordRatio
+from filters.distinct_word_ratio import DistinctWordRatio
 from filters.farm_score import FarmScore
 from filters.flagged_word_ratio import FlaggedWordRatio
 from filters.image_count import ImageCount
 from filters.language_score import LanguageScore
+from filters.lexical_cohesion import LexicalCohesion
 from filters.main_content_confidence import MainContentConfidence
 from filters.perplexity import Perplexity
 from filters.punctuation_ratio import PunctuationRatio
@@ -60,6 +62,8 @@ BUILT_IN: dict[str, Callable[..., Filter]] = {
         ImageCount,
         MainContentConfidence,
         FarmScore,
+        DistinctWordRatio,
+        LexicalCohesion,
     )
 }
 

@@ -1,0 +1,32 @@
+"""Distinct words by words, over every window of a fixed length."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from filters.distinct_word_ratio import DistinctWordRatio
+from filters.text import Text
+
+WORDS = st.lists(st.sampled_from("boat house sea tide wind".split()), min_size=4, max_size=60)
+
+
+@given(WORDS, st.integers(1, 4))
+def test_it_is_the_mean_over_all_windows(words: list[str], window: int) -> None:
+    shares = [len(set(words[i : i + window])) / window for i in range(len(words) - window + 1)]
+    found = DistinctWordRatio(window=window).score(Text(" ".join(words)))
+    assert found == pytest.approx(sum(shares) / len(shares), abs=1e-6)
+
+
+def test_fewer_words_than_a_window_have_no_score() -> None:
+    assert DistinctWordRatio(window=4).score(Text("the boat came")) is None
+    assert DistinctWordRatio().score(Text("boat " * 99)) is None
+    assert DistinctWordRatio().score(Text("boat " * 100)) == 0.01
+
+
+def test_case_and_marks_do_not_make_a_word_another() -> None:
+    assert DistinctWordRatio(window=3).score(Text("Boat, boat! BOAT?")) == pytest.approx(1 / 3, abs=1e-6)
+
+
+def test_a_window_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="greater than 0"):
+        DistinctWordRatio(window=0)
