@@ -27,6 +27,7 @@ from obelics_pipeline.storage import (
     read_bytes,
     read_many,
     remove,
+    remove_tree,
     size_of,
     sweep_scratch,
     write_bytes,
@@ -229,6 +230,8 @@ def sweep_temporary(folder: Place) -> None:
     if not isinstance(folder, Path):
         sweep_scratch()
         return
-    for path in folder.rglob(f"{TEMPORARY}*"):
-        if path.is_file():
+    for path in list(folder.rglob(f"{TEMPORARY}*")):
+        if path.is_dir():  # rows that a shuffle was dealing out
+            remove_tree(path)
+        else:
             path.unlink(missing_ok=True)

@@ -90,9 +90,12 @@ def test_sweep_removes_what_no_wanted_manifest_names(tmp_path: Path) -> None:
 def test_what_a_kill_left_half_written_is_swept(tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / ".tmp-0123.parquet").write_bytes(b"half")
+    (tmp_path / ".tmp-dealt" / "00000" / ".tmp-0123").mkdir(parents=True)
+    (tmp_path / ".tmp-dealt" / "00000" / "rows.parquet").write_bytes(b"of a shuffle")
     (tmp_path / "kept").write_bytes(b"whole")
     sweep_temporary(tmp_path)
-    assert sorted(p.name for p in tmp_path.rglob("*") if p.is_file()) == ["kept"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["deep", "kept"]
+    assert not list((tmp_path / "deep").iterdir())
 
 
 def test_a_file_is_written_whole(tmp_path: Path) -> None:
