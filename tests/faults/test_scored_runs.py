@@ -23,7 +23,7 @@ from tests.models.flamingo import tiny
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3000)]
 FEW = ["dedup.buckets=3", "fetch.timeout_seconds=30", "reading.unit_bytes=60000"]
 BOUNDS = "score.document={images_seen: {min: 3}, flamingo_loss: {sample: [[0, 0.6]]}}"
-CPU_STAGES = ("extract", "dedup", "fetch", "dedup-images", "assemble")
+CPU_STAGES = ("extract", "dedup", "site", "fetch", "dedup-images", "assemble")
 
 
 def finish(arguments: Sequence[str], proxy: str) -> tuple[int, str]:
