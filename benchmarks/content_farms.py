@@ -18,6 +18,7 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ FALSE_POSITIVES = 0.01
 CLEAN, HARD = "clean", "hard_"
 SIGN = {"quality_score": -1, "distinct_word_ratio": -1, "lexical_cohesion": -1}  # low is what others are high for
 WARM_UP = 20  # documents before the clock starts
+STRETCHES = (0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1.01)  # of scores
 
 
 def main() -> None:
@@ -53,6 +55,8 @@ def main() -> None:
             by_generator[row["generator"]].append(float("-inf") if score is None else SIGN.get(column, 1) * score)
         print(f"== {column}: {len(rows)} documents, {sum(s is None for s in scores)} without a score")
         print("\n".join(table(by_generator, thresholds(arguments.detector) if column == "farm_score" else ())))
+        if column == "farm_score":
+            print("\n".join(calibration(by_generator)))
         print(f"{speed(seconds, len(rows))}\n")
     if len(made) > 1:
         seconds, _ = timed(list(made.values()), rows)
@@ -113,6 +117,18 @@ def table(by_generator: dict[str, list[float]], fixed: Sequence[float]) -> Itera
         if names:
             line = f"{title:26}{'':6}{mean(share(by_generator[name], own) for name in names):10.3f}{'':8}"
             yield line + "".join(f"{mean(share(by_generator[n], over) for n in names):10.3f}{'':12}" for over in fixed)
+
+
+def calibration(by_generator: dict[str, list[float]]) -> Iterator[str]:
+    """Of each stretch of scores, what share would be generated if half of all documents were, each generator alike."""
+    farms = [scores for name, scores in by_generator.items() if name != CLEAN and not name.startswith(HARD)]
+    if farms:
+        yield f"{'score':26}{'generated, of a half':>24}"
+    for low, high in pairwise(STRETCHES) if farms else ():
+        honest = mean(low <= score < high for score in by_generator[CLEAN])
+        generated = mean(mean(low <= score < high for score in scores) for scores in farms)
+        if honest + generated:
+            yield f"{f'{low:g} to {min(high, 1):g}':26}{generated / (honest + generated):24.2f}"
 
 
 def threshold(clean: Sequence[float]) -> float:
