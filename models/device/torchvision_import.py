@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 
 def import_torchvision() -> None:
@@ -22,15 +21,8 @@ def import_torchvision() -> None:
         import torchvision  # noqa: F401
 
 
-_libraries: list[Any] = []  # an operator is declared for as long as its library object lives
-
-
 def _declare_operators() -> None:
     from torch import library as operators
 
-    if _libraries:
-        return
-    library = operators.Library("torchvision", "DEF")
-    _libraries.append(library)
     for name in ("nms", "qnms"):
-        library.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        operators.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")

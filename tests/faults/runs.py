@@ -80,3 +80,9 @@ def tree(output: Path) -> dict[str, str]:
         for path in sorted(output.rglob("*"))
         if path.is_file() and path.name not in BOOKKEEPING
     }
+
+
+def published(output: Path) -> dict[str, str]:
+    """sha256 of all that a run is made for."""
+    found = {name: sha for name, sha in tree(output).items() if name.startswith("shards/") or "/" not in name}
+    return {name: sha for name, sha in found.items() if name.endswith((".tar", ".parquet")) or name == "manifest.json"}

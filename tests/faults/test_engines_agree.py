@@ -8,20 +8,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from obelics_pipeline.config.ray import RayConfig
-from obelics_pipeline.engines.on_ray.engine import RayEngine
-from obelics_pipeline.run import run
-from tests.engines.cluster import ray_cluster
-from tests.faults.runs import SMALL_UNITS, command, finish, start, tree
+from tests.faults.on_ray import run_on_ray
+from tests.faults.runs import SMALL_UNITS, command, finish, published, start
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
 FEW = ["dedup.buckets=3", "fetch.timeout_seconds=30"]  # a time limit under load is no matter of engines
-
-
-def published(output: Path) -> dict[str, str]:
-    """sha256 of all that a run is made for."""
-    found = {name: sha for name, sha in tree(output).items() if name.startswith("shards/") or "/" not in name}
-    return {name: sha for name, sha in found.items() if name.endswith((".tar", ".parquet")) or name == "manifest.json"}
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +44,7 @@ def test_ray_on_three_nodes_agrees(
 ) -> None:
     monkeypatch.setenv("http_proxy", proxy)  # nodes inherit it
     monkeypatch.setenv("no_proxy", "")
-    with ray_cluster(nodes=2) as cluster:  # and a head
-        code = run(
-            "default", [str(path) for path in inputs], tmp_path / "out", 1, [*SMALL_UNITS, *FEW],
-            open_engine=lambda place, _: RayEngine(cluster.address, None, place, 600, RayConfig(start_seconds=60)),
-        )  # fmt: skip
+    code = run_on_ray(inputs, tmp_path / "out", FEW)
     assert code == 0
     assert published(tmp_path / "out") == expected
 

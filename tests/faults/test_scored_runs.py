@@ -13,11 +13,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from obelics_pipeline.config.ray import RayConfig
-from obelics_pipeline.engines.on_ray.engine import RayEngine
-from obelics_pipeline.run import run
-from tests.engines.cluster import ray_cluster
-from tests.faults.runs import SMALL_UNITS, command, events, kill_all, start, tree
+from tests.faults.on_ray import run_on_ray
+from tests.faults.runs import SMALL_UNITS, command, events, kill_all, published, start
 from tests.models.flamingo import tiny
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3000)]
@@ -35,12 +32,6 @@ def finish(arguments: Sequence[str], proxy: str) -> tuple[int, str]:
         kill_all(process)
         raise
     return process.returncode, printed
-
-
-def published(output: Path) -> dict[str, str]:
-    """sha256 of all that a run is made for."""
-    found = {name: sha for name, sha in tree(output).items() if name.startswith("shards/") or "/" not in name}
-    return {name: sha for name, sha in found.items() if name.endswith((".tar", ".parquet")) or name == "manifest.json"}
 
 
 @pytest.fixture(scope="module")
@@ -98,11 +89,7 @@ def test_ray_agrees(
 ) -> None:
     monkeypatch.setenv("http_proxy", proxy)  # nodes inherit it
     monkeypatch.setenv("no_proxy", "")
-    with ray_cluster(nodes=2) as cluster:  # and a head
-        code = run(
-            "default", [str(path) for path in inputs], tmp_path / "out", 1, [*SMALL_UNITS, *sets],
-            open_engine=lambda place, _: RayEngine(cluster.address, None, place, 600, RayConfig(start_seconds=60)),
-        )  # fmt: skip
+    code = run_on_ray(inputs, tmp_path / "out", sets)
     assert code == 0
     assert published(tmp_path / "out") == published(whole)
 
