@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         return curate(
             known.config, known.input, known.output, beam_options,
-            known.set, known.stage, known.retry_failed, known.force, known.against,
+            known.set, known.stage, known.retry_failed, known.force, known.against, known.sample,
         )  # fmt: skip
     except (UserError, Stopped) as error:
         print(f"curate: {error}", file=sys.stderr)
@@ -45,6 +45,7 @@ def curate(
     retry: Sequence[str] = (),
     force: bool = False,
     against: Sequence[str] = (),
+    sample: float | None = None,
 ) -> int:
     """The main job with Beam as its engine and Beam's own options; `local_options(workers)` are those of one machine.
 
@@ -59,7 +60,7 @@ def curate(
         return BeamEngine(beam_options, folder, UNIT_SECONDS, PRELOAD)
 
     workers = os.cpu_count() or 1  # noted in the events; how many there are is Beam's to say
-    return run(config, inputs, output, workers, overrides, stages, retry, force, against, open_engine)
+    return run(config, inputs, output, workers, overrides, stages, retry, force, against, open_engine, sample)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -78,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--stage", nargs="+", choices=STAGES, default=list(STAGES), help="only these stages")
     parser.add_argument("--retry-failed", nargs="+", default=[], metavar="REASON", help="as of `obelics run`")
     parser.add_argument("--against", nargs="+", default=[], metavar="DIR", help="as of `obelics run`")
+    parser.add_argument("--sample", type=float, metavar="SHARE", help="as of `obelics run`")
     parser.add_argument("--force", action="store_true", help="as of `obelics run`")
     parser.add_argument(
         "--graph", type=Path, metavar="FILE", help="write the job graphs for these options; run nothing"

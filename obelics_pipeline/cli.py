@@ -90,6 +90,11 @@ def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="ask once more for images that failed for these reasons; retryable: all that may pass by themselves",
     )  # fmt: skip
     run.add_argument(
+        "--sample", type=float, metavar="SHARE",
+        help="read only this share of the units, and of these measure every score and fetch every image, also of what "
+        "is dropped: to choose thresholds by (obelics tune)",
+    )  # fmt: skip
+    run.add_argument(
         "--force", action="store_true", help="go on in a folder that another config file or other input began"
     )
     run.add_argument(
@@ -359,6 +364,7 @@ def _run(arguments: argparse.Namespace) -> int:
         force=arguments.force,
         against=arguments.against,
         open_engine=on_ray if arguments.engine == "ray" else None,
+        sample=arguments.sample,
     )
 
 
@@ -377,6 +383,7 @@ def _run_on_beam(arguments: argparse.Namespace) -> int:
         retry=arguments.retry_failed,
         force=arguments.force,
         against=arguments.against,
+        sample=arguments.sample,
     )
 
 

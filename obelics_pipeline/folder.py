@@ -68,12 +68,13 @@ class RunFolder:
             sweep_temporary(self.path)
             yield
 
-    def claim(self, name: str, config: RunConfig, force: bool) -> list[str]:
+    def claim(self, name: str, config: RunConfig, force: bool, sample: float | None = None) -> list[str]:
         """Take the folder for a config; returns which values differ from those of the last run in it.
 
-        Raises UserError for a folder that is not a run's, or that holds the output of another config file.
+        `sample` is the share of the input that is read, None for all. Raises UserError for a folder that is not a
+        run's, or that holds the output of another config file.
         """
-        mark = self.path / MARK
+        mark, before = self.path / MARK, sample
         if not mark.exists():
             strangers = sorted(p.name for p in self.path.iterdir() if not p.name.startswith("."))
             if strangers and not (self.config.exists() or strangers == ["input"]):
@@ -82,14 +83,17 @@ class RunFolder:
                     "give an empty or new folder"
                 )
         else:
-            begun = json.loads(read_bytes(mark))["config"]
+            noted = json.loads(read_bytes(mark))
+            begun, before = noted["config"], noted.get("sample")
             if begun != name and not force:
                 raise UserError(
                     f"--output {self.path}: holds the output of config {begun}, not of {name}; give another folder, "
                     "or --force to redo there what differs"
                 )
         changed = differences(self._earlier_config(), config) if self.config.exists() else []
-        write_bytes(mark, (json.dumps({"config": name}) + "\n").encode())
+        if before != sample:
+            changed.append(f"--sample: {before or 'all'} -> {sample or 'all'}")
+        write_bytes(mark, (json.dumps({"config": name} | ({"sample": sample} if sample else {})) + "\n").encode())
         write_bytes(self.config, dump_config(config).encode())
         return changed
 

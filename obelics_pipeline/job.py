@@ -28,7 +28,7 @@ from obelics_pipeline.model_scores.document_models import LoadDocumentModels, lo
 from obelics_pipeline.model_scores.identity import models_identity
 from obelics_pipeline.model_scores.stage import RunImages, decide_unit, decide_units, measure_unit, measure_units
 from obelics_pipeline.read.inputs import Inputs
-from obelics_pipeline.read.ranges import ReadTask, plan_ranges
+from obelics_pipeline.read.ranges import ReadTask, plan_ranges, sampled
 from obelics_pipeline.shard.image_rules import url_reason
 from obelics_pipeline.shard.index import merge_indexes
 from obelics_pipeline.shard.manifest import RunManifest, promises_of, write_manifest
@@ -53,17 +53,26 @@ class Job:
     """One run's stages. Each method is a stage and returns what the next one reads."""
 
     def __init__(
-        self, folder: RunFolder, config: RunConfig, runner: StageRunner, earlier: Sequence[Corpus] = ()
+        self,
+        folder: RunFolder,
+        config: RunConfig,
+        runner: StageRunner,
+        earlier: Sequence[Corpus] = (),
+        sample: float | None = None,
     ) -> None:
+        """`sample` is the share of the units that is read: every score of these is measured, every image fetched."""
         self.folder, self.config, self.runner = folder, config, runner
+        self._sample = sample
         self._dedup = Deduplication(folder, config.dedup, runner, earlier) if config.dedup.enabled else None
         self.ledgers: dict[str, Ledger] = {}  # the run's: records, documents, images, urls
 
     def extract(self, sources: Inputs) -> list[Manifest]:
         """WARC ranges to documents."""
         tasks = plan_ranges(sources, self.config.reading)
+        if self._sample is not None:
+            tasks = sampled(tasks, self._sample)
         self._forget_changed(sources, tasks)
-        units = extract_units(tasks, self.config)
+        units = extract_units(tasks, self.config, everything=self._sample is not None)
         work = functools.partial(extract_unit, folder=self.folder.extract, config=self.config)
         manifests = self.runner.map("extract", work, units, self.folder.extract)
         self.ledgers = dict(self.runner.ledgers["extract"])
@@ -84,7 +93,11 @@ class Job:
         if self._dedup is None:
             return Documents(extracted, self.folder.extract)
         self._dedup.compare(extracted)
-        decide = functools.partial(_decide, config=self.config) if self.config.dedup.measure_again else lack
+        decide = (
+            functools.partial(_decide, config=self.config, everything=self._sample is not None)
+            if self.config.dedup.measure_again
+            else lack
+        )
         return Documents(self._dedup.drop_repeated(extracted, decide), self.folder.dedup)
 
     def site(self, extracted: Sequence[Manifest], documents: Documents) -> Documents:
@@ -94,12 +107,18 @@ class Job:
         evidence = SiteEvidence(self.folder, self.config, self.runner, self._dedup)
         return Documents(evidence.join(extracted, documents.units, documents.folder), self.folder.site)
 
-    def fetch(self, documents: Documents, retry: Sequence[str]) -> Dealt:
-        """Image URLs of the kept documents to images in the store; the answers by unit of documents."""
+    def fetch(self, extracted: Sequence[Manifest], documents: Documents, retry: Sequence[str]) -> Dealt:
+        """Image URLs of the kept documents to images in the store; the answers by unit of documents.
+
+        Of a sample, those of all that was extracted as well, so that what is dropped can be shown and weighed.
+        """
         folder, config = self.folder.fetch, self.config.fetch
         if not config.enabled:
             return Dealt(folder)
         requests = self._requests(documents)
+        if self._sample is not None:
+            requests += self._requests(Documents(extracted, self.folder.extract), everything=True)
+        sweep(self.folder.requests, requests)
         dealt = deal(
             self.runner, self.folder.exchange / "requests", sources_of(requests, self.folder.requests), "bucket"
         )
@@ -115,7 +134,7 @@ class Job:
         answers = sources_of(fetched, folder, "answers")
         return deal(self.runner, self.folder.exchange / "answers", answers, "partition")
 
-    def _requests(self, documents: Documents) -> list[Manifest]:
+    def _requests(self, documents: Documents, everything: bool = False) -> list[Manifest]:
         """Which URLs to ask for; what a rule refuses by its URL alone is never asked."""
         rules, folder = self.config.images, self.folder.requests
         work = functools.partial(
@@ -125,10 +144,9 @@ class Job:
             buckets=self.config.fetch.buckets,
             url_reason=functools.partial(url_reason, config=rules),
         )
-        units = request_units(documents.units, self.config.fetch, [rules.banned_words, rules.banned_as_substrings])
-        requests = self.runner.map("requests", work, units, folder, part_of="fetch")
-        sweep(folder, requests)
-        return requests
+        refused = [rules.banned_words, rules.banned_as_substrings]
+        units = request_units(documents.units, self.config.fetch, refused, everything)
+        return self.runner.map("requests", work, units, folder, part_of="fetch")
 
     def dedup_images(self, documents: Documents, answers: Dealt) -> Dealt:
         """Which images look the same in too many documents, by extracted unit."""
@@ -259,6 +277,8 @@ class Job:
     def _publish(self, tars: Sequence[Manifest], scores: Sequence[str]) -> None:
         """Write the index and, last of all, the manifest that makes the folder a finished run."""
         notes: dict[str, Any] = {"failed_units": sorted(self.runner.failures, key=str)}
+        if self._sample is not None:
+            notes["sample"] = self._sample
         if size_of(self.folder.index) is None:
             remove([self.folder.manifest])
             with draft(self.folder.index) as path:
@@ -283,8 +303,8 @@ class Job:
         )
 
 
-def _decide(document: Document, config: RunConfig) -> None:
-    measurer(config.model_dump_json()).measure_again(document)
+def _decide(document: Document, config: RunConfig, everything: bool) -> None:
+    measurer(config.model_dump_json()).measure_again(document, everything)
 
 
 def _read_answers(

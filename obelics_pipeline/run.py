@@ -55,13 +55,17 @@ def run(
     force: bool = False,
     against: Sequence[str] = (),
     open_engine: OpenEngine | None = None,
+    sample: float | None = None,
 ) -> int:
     """Run the main job; returns the exit code 0 (done) or 1 (finished, with failed units).
 
     `against` are the outputs of finished runs, whose documents count and come first where duplicates are looked for.
-    `open_engine` makes the engine; the local one with `workers` processes, where it is None.
-    Raises UserError for what a person can mend, Stopped where the same command goes on later.
+    `sample`, above 0 and at most 1, is the share of the input that is read, for thresholds to be chosen on; every score
+    of it is measured and every image fetched. `open_engine` makes the engine; the local one with `workers` processes,
+    where it is None. Raises UserError for what a person can mend, Stopped where the same command goes on later.
     """
+    if sample is not None and not 0 < sample <= 1:
+        raise UserError(f"--sample {sample}: must be a share of the input, above 0 and at most 1, e.g. 0.01")
     checked = load_config(config, overrides)
     notices = _check(checked, stages)
     sources = resolve_inputs(inputs, checked.reading)
@@ -73,9 +77,9 @@ def run(
     with _stop_on_signal(), folder.locked():
         if not force:
             folder.refuse_other_input([s.name for s in sources.warcs] + [s.name for s in sources.pointers])
-        changed = folder.claim(Path(config).name.removesuffix(".yaml"), checked, force)
+        changed = folder.claim(Path(config).name.removesuffix(".yaml"), checked, force, sample)
         events = EventLog(folder.events)
-        events.write("run_started", config=config, inputs=list(inputs), workers=workers, changed=changed)
+        events.write("run_started", config=config, inputs=list(inputs), workers=workers, changed=changed, sample=sample)
         try:
             with Display(Console()) as display:
                 for line in notices:
@@ -86,7 +90,7 @@ def run(
                     if _will_score(checked, stages) and (changed or not folder.manifest.exists()):
                         display.say("score: the models are loaded once, to see that nothing is missing")
                         try_models(engine, checked.score)
-                    job = Job(folder, checked, StageRunner(engine, events, display, stages), earlier)
+                    job = Job(folder, checked, StageRunner(engine, events, display, stages), earlier, sample)
                     code = _run(job, sources, stages, retry, display)
             events.write("run_done", exit_code=code)
             return code
@@ -134,7 +138,7 @@ def _run(job: Job, sources: Inputs, stages: Sequence[str], retry: Sequence[str],
     if last >= STAGES.index("site"):
         documents = job.site(extracted, documents)
     if last >= STAGES.index("fetch"):
-        answers = job.fetch(documents, retry)
+        answers = job.fetch(extracted, documents, retry)
     if last >= STAGES.index("dedup-images"):
         overused = job.dedup_images(documents, answers)
     if last >= STAGES.index("assemble"):

@@ -81,17 +81,20 @@ class Measurer:
         }
         return {name: rows for name, rows in told.items() if rows}
 
-    def decide(self, document: Document) -> None:
+    def decide(self, document: Document, everything: bool = False) -> None:
         """Apply the thresholds of documents to a measured document anew, measuring only the scores that are missing.
 
-        The paragraph filters and whatever else `measurement_config` holds must be those that it was measured with. A
-        reason that another step gave stays.
+        The paragraph filters and whatever else `measurement_config` holds must be those that it was measured with, and
+        `everything` is as it was then. A reason that another step gave stays.
         """
         if document.reason is not None and not self._is_ours(document):
             return
         for name in self._config.document:
             document.scores.setdefault(name, None)
         document.reason = self._language_reason(document)
+        if everything:
+            self._judge_document(document, [], everything)
+            return
         if document.reason is None:
             kept: list[Text] = []
             if all(document.scores[name] is None for name in self._config.document):
@@ -99,13 +102,13 @@ class Measurer:
             self._judge_document(document, kept, everything=False)
         self._forget_beyond_drop(document)
 
-    def measure_again(self, document: Document) -> None:
+    def measure_again(self, document: Document, everything: bool = False) -> None:
         """Measure and decide a kept document anew whose paragraphs or images became fewer; its language stays."""
         document.scores.update(dict.fromkeys(self._config.document))
         if not document.text():
             document.reason = NO_TEXT
         else:
-            self._judge_document(document, [], everything=False)
+            self._judge_document(document, [], everything)
 
     def _forget_beyond_drop(self, document: Document) -> None:
         """A document that is dropped earlier than before is what a fresh measurement would leave of it."""

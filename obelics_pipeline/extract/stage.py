@@ -48,7 +48,10 @@ RECORDS = pa.schema(
 
 
 def extract_units(tasks: Sequence[ReadTask], config: RunConfig, everything: bool = False) -> list[Unit]:
-    """One unit per byte range. Its id follows from the range, from what is measured and from what is decided."""
+    """One unit per byte range. Its id follows from the range, from what is measured and from what is decided.
+
+    `everything` measures documents beyond their first drop, for thresholds to be chosen on.
+    """
     measured = digest(
         VERSION,
         everything,
@@ -83,7 +86,7 @@ def extract_unit(unit: Unit, *, folder: Place, config: RunConfig) -> Manifest:
     with Attempt(folder, unit) as attempt:
         documents = Ledger("documents")
         if earlier is not None:
-            source = _decide_again(earlier.path(folder, "data"), measuring)
+            source = _decide_again(earlier.path(folder, "data"), measuring, unit)
             _write_documents(source, attempt.file("data", ".parquet"), config, documents)
             records = earlier.ledgers["records"]
             attempt.file("records", ".parquet").write_bytes(read_bytes(earlier.path(folder, "records")))
@@ -131,9 +134,9 @@ def _measure(documents: Iterator[Document], measurer: Measurer, unit: Unit) -> I
         yield from batch
 
 
-def _decide_again(path: Place, measurer: Measurer) -> Iterator[Document]:
+def _decide_again(path: Place, measurer: Measurer, unit: Unit) -> Iterator[Document]:
     for document in read_documents(path):
-        measurer.decide(document)
+        measurer.decide(document, everything=unit.payload["everything"])
         yield document
 
 

@@ -27,10 +27,21 @@ REQUESTS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url"
 ANSWERS = pa.schema([("partition", pa.string()), *RESULT_SCHEMA])
 
 
-def request_units(documents: Sequence[Manifest], config: FetchingConfig, rules: Any) -> list[Unit]:
-    """One unit per unit of documents: which image URLs its kept documents ask for. `rules` is what decides on a URL."""
+def request_units(
+    documents: Sequence[Manifest], config: FetchingConfig, rules: Any, everything: bool = False
+) -> list[Unit]:
+    """One unit per unit of documents: which image URLs its kept documents ask for. `rules` is what decides on a URL.
+
+    With `everything` dropped documents ask as well.
+    """
+    settings = [config.buckets, rules, *(["everything"] if everything else [])]
     return [
-        Unit("requests", digest(m.unit, m.files["data"]["sha256"], config.buckets, rules), "", {"documents": m.unit})
+        Unit(
+            "requests",
+            digest(m.unit, m.files["data"]["sha256"], *settings),
+            "",
+            {"documents": m.unit, "everything": everything},
+        )
         for m in documents
     ]
 
@@ -45,20 +56,21 @@ def request_unit(
 ) -> Manifest:
     """Write the distinct (bucket, partition, url) of one unit of documents; what a rule refuses is not asked."""
     documents = committed(document_folder, unit.payload["documents"])
-    urls = sorted({url for url in _kept_images(documents.path(document_folder, "data")) if url_reason(url) is None})
+    images = _images(documents.path(document_folder, "data"), unit.payload["everything"])
+    urls = sorted({url for url in images if url_reason(url) is None})
     columns = [[host_bucket(url, buckets) for url in urls], [documents.unit] * len(urls), urls]
     with Attempt(folder, unit) as attempt:
         pq.write_table(pa.Table.from_arrays(columns, schema=REQUESTS), attempt.file("data", ".parquet"))
         return attempt.commit([], {"rows": {"data": len(urls)}})
 
 
-def _kept_images(path: Place) -> Iterator[str]:
-    """The image URLs of kept documents, read from their two columns alone."""
+def _images(path: Place, everything: bool) -> Iterator[str]:
+    """The image URLs of kept documents, or of all, read from their two columns alone."""
     with open_parquet(path) as source:
         for group in range(source.num_row_groups):
             table = source.read_row_group(group, columns=["reason", "images"])
             for reason, images in zip(table["reason"].to_pylist(), table["images"].to_pylist(), strict=True):
-                if reason is None:
+                if reason is None or everything:
                     yield from (url for url in images if url is not None)
 
 

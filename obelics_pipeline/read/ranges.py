@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from math import ceil
 from typing import Any, Literal
 
 from obelics_pipeline.config.reading import ReadingConfig
@@ -55,6 +57,17 @@ def plan_ranges(inputs: Inputs, config: ReadingConfig) -> list[ReadTask]:
     for table in inputs.pointers:
         tasks += _cut("pointers", table, table.rows, config.pointer_rows)
     return tasks
+
+
+def sampled(tasks: Sequence[ReadTask], share: float) -> list[ReadTask]:
+    """A share of the tasks, above 0 and at most 1, in their order; one at least, where there is one.
+
+    Their labels alone decide which, so that it is the same sample in every run, and a larger one holds a smaller one.
+    """
+    wanted = ceil(share * len(tasks))
+    drawn = sorted(tasks, key=lambda task: hashlib.sha256(task.label.encode()).digest())[:wanted]
+    chosen = {task.label for task in drawn}
+    return [task for task in tasks if task.label in chosen]
 
 
 def _cut(
