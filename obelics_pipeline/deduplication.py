@@ -169,11 +169,13 @@ class Deduplication:
             edges += firsts.sources("data")
             lost = deal(self._runner, self._folder(f"lost-{rule}"), edges, "partition")
         self._steps["passed"], self._steps["settled"] = own, self._settled("", own, lost)
-        self._list("duplicates.parquet", "settled", self._steps["settled"], keepers.DUPLICATES)
+        self._list(self._run.duplicates, "settled", self._steps["settled"], keepers.DUPLICATES)
         settled_again, changes = self._settled("-again", again, lost), self._changes()
         if self._earlier:
-            self._list("against-duplicates.parquet", "settled-again", settled_again, keepers.DUPLICATES)
-            self._list("against-changed.parquet", "changed", changes, apply.CHANGED)
+            self._list(
+                self._run.path / "against-duplicates.parquet", "settled-again", settled_again, keepers.DUPLICATES
+            )
+            self._list(self._run.path / "against-changed.parquet", "changed", changes, apply.CHANGED)
         else:
             remove(self._run.path / name for name in ("against-duplicates.parquet", "against-changed.parquet"))
         write_corpus(self._run, self._config, self._steps, self._generation, self._earlier, document_folder.name)
@@ -226,10 +228,10 @@ class Deduplication:
         sweep(folder, manifests)
         return manifests
 
-    def _list(self, name: str, step: str, manifests: Sequence[Manifest], schema: pa.Schema) -> None:
-        """Gather a step's rows in one file of the run's folder, for people."""
+    def _list(self, file: Place, step: str, manifests: Sequence[Manifest], schema: pa.Schema) -> None:
+        """Gather a step's rows in one file, for people."""
         parts = [source.path for source in sources_of(manifests, self._folder(step))]
-        with draft(self._run.path / name) as path, pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        with draft(file) as path, pq.ParquetWriter(path, schema, compression="zstd") as writer:
             for part in read_tables(parts):
                 writer.write_table(part)
 

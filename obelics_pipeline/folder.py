@@ -34,6 +34,7 @@ class RunFolder:
         self.scores, self.scored = path / "scores", path / "scored"  # what models measured; documents with it, decided
         self.index, self.manifest = path / "index.parquet", path / "manifest.json"
         self.config, self.events = path / "config.yaml", path / "events.jsonl"
+        self.duplicates = path / "duplicates.parquet"  # which documents are left out as duplicates, and of which
         self.inputs, self.validated = path / "inputs.json", path / "validated"
 
     @contextmanager

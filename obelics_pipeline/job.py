@@ -91,6 +91,7 @@ class Job:
     def dedup(self, extracted: Sequence[Manifest]) -> Documents:
         """Groups of duplicates are found; what repeats over the corpus is dropped from documents."""
         if self._dedup is None:
+            sweep(self.folder.dedup, [])
             return Documents(extracted, self.folder.extract)
         self._dedup.compare(extracted)
         decide = (
@@ -103,6 +104,7 @@ class Job:
     def site(self, extracted: Sequence[Manifest], documents: Documents) -> Documents:
         """What the pages of a site say together of each of them; nothing where the config asks for nothing."""
         if not self.config.site.active:
+            sweep(self.folder.site, [])
             return documents
         evidence = SiteEvidence(self.folder, self.config, self.runner, self._dedup)
         return Documents(evidence.join(extracted, documents.units, documents.folder), self.folder.site)
@@ -186,7 +188,7 @@ class Job:
 
     def shard(self, documents: Documents) -> None:
         """Documents with their images to tars, index and manifest."""
-        settled = self._dedup.settle(documents.units, documents.folder) if self._dedup is not None else []
+        settled = self.settle(documents)
         scores = [*score_names(self.config), *self._site_columns(), *model_columns(self.config.score)]
         left_out = self._left_out(settled)
         units = plan_tars(documents.units, documents.folder, self.config, scores, left_out)
@@ -200,6 +202,13 @@ class Job:
         tars = self.runner.map("shard", work, units, self.folder.shards)
         self._account(tars)
         self._publish(tars, scores)
+
+    def settle(self, documents: Documents) -> list[Manifest]:
+        """Of each group of duplicates the first that passed everything is kept; what is left out, by unit."""
+        if self._dedup is None:
+            remove([self.folder.duplicates])
+            return []
+        return self._dedup.settle(documents.units, documents.folder)
 
     def _site_columns(self) -> list[str]:
         return list(self.config.site.columns) if self.config.site.active else []

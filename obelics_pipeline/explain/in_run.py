@@ -15,7 +15,6 @@ from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.storage import Place, read_bytes, read_table, size_of
 from obelics_pipeline.tables import read_documents
 
-DUPLICATES = "duplicates.parquet"  # in the folder of a run
 _DOC_ID = re.compile(r"[0-9a-f]{32}")
 
 
@@ -161,7 +160,7 @@ def _documents(folder: Place, units: Sequence[str], doc_ids: Sequence[str]) -> d
 
 
 def _duplicates(folder: RunFolder, doc_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-    path = folder.path / DUPLICATES
+    path = folder.duplicates
     if not doc_ids or size_of(path) is None:
         return {}
     table = read_table(path, ["doc_id", "reason", "of"], filters=[("doc_id", "in", list(doc_ids))])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -87,7 +87,7 @@ def extract_unit(unit: Unit, *, folder: Place, config: RunConfig) -> Manifest:
         documents = Ledger("documents")
         if earlier is not None:
             source = _decide_again(earlier.path(folder, "data"), measuring, unit)
-            _write_documents(source, attempt.file("data", ".parquet"), config, documents)
+            write_documents(source, attempt.file("data", ".parquet"), config, documents)
             records = earlier.ledgers["records"]
             attempt.file("records", ".parquet").write_bytes(read_bytes(earlier.path(folder, "records")))
         else:
@@ -95,7 +95,7 @@ def extract_unit(unit: Unit, *, folder: Place, config: RunConfig) -> Manifest:
             with Suspects(scratch_of(folder) / f".tmp-suspects-{unit.label}", unit.crashes) as suspects:
                 rows: list[dict[str, Any]] = []
                 source = _measure(_documents(unit, config, records, rows, suspects), measuring, unit)
-                _write_documents(source, attempt.file("data", ".parquet"), config, documents)
+                write_documents(source, attempt.file("data", ".parquet"), config, documents)
                 suspects.forget()
             pq.write_table(pa.Table.from_pylist(rows, RECORDS), attempt.file("records", ".parquet"), compression="zstd")
         return attempt.commit([records, documents], {"measured": unit.payload["measured"]})
@@ -140,7 +140,8 @@ def _decide_again(path: Place, measurer: Measurer, unit: Unit) -> Iterator[Docum
         yield document
 
 
-def _write_documents(documents: Iterator[Document], path: Path, config: RunConfig, ledger: Ledger) -> None:
+def write_documents(documents: Iterable[Document], path: Path, config: RunConfig, ledger: Ledger) -> None:
+    """Write measured documents as the stage's file, and count what became of each."""
     with DocumentWriter(path, score_names(config), list(config.filters.paragraph)) as writer:
         for document in documents:
             if document.reason is None:

@@ -17,7 +17,6 @@ from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.registered_domain import site_of_url
 from obelics_pipeline.storage import Place, open_parquet, read_table, size_of
 
-DUPLICATES = "duplicates.parquet"  # in the folder of a run: rows of doc_id, reason, of
 Measure = Callable[[pa.Array], pa.Array]
 STAGES = ("extract", "dedup", "site", "assemble", "score", "shard")  # that may drop a document, in order
 
@@ -130,7 +129,7 @@ def _last_of_each(ids: pa.ChunkedArray) -> NDArray[np.int64]:
 
 def _with_duplicates(folder: RunFolder, documents: pa.Table) -> pa.Table:
     """Documents that the last comparison left out have passed everything before it."""
-    path = folder.path / DUPLICATES
+    path = folder.duplicates
     if size_of(path) is None:
         return documents
     rows = read_table(path, ["doc_id", "reason", "of"])

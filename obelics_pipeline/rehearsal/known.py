@@ -1,0 +1,97 @@
+"""What a run has learned of images and by models, dealt out to the documents of a rehearsal. Nothing is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifests, unit_names
+from obelics_pipeline.config import FetchingConfig
+from obelics_pipeline.dealt import Dealt
+from obelics_pipeline.fetch.result import RESULT_SCHEMA
+from obelics_pipeline.fetch.stage import earlier_results
+from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.model_scores.stage import SIMILARITY, measured_schema
+from obelics_pipeline.storage import Place, file_sha256, read_table, read_tables, write_table
+from obelics_pipeline.tables import kept_rows
+from obelics_pipeline.unit import Unit, digest
+
+
+def known_images(run: RunFolder, config: FetchingConfig) -> pa.Table:
+    """What became of each URL that the run asked for, a row of RESULT_SCHEMA each, the last answer of several."""
+    files = [path for bucket in range(config.buckets) for _, path in earlier_results(run.fetch, bucket, config)]
+    tables = [table.select(RESULT_SCHEMA.names) for table in read_tables(files)]
+    if not tables:
+        return RESULT_SCHEMA.empty_table()
+    table = pa.concat_tables(tables)
+    codes = table["url"].combine_chunks().dictionary_encode().indices
+    last = (
+        pa.table({"code": codes, "row": pa.array(range(table.num_rows))}).group_by("code").aggregate([("row", "max")])
+    )
+    return table.take(last["row_max"])
+
+
+def known_scores(run: RunFolder, columns: Sequence[str]) -> pa.Table:
+    """What models measured of documents: a row each of doc_id and the columns, null where one was not measured."""
+    found = read_manifests(run.scores, unit_names(run.scores)).values()
+    schema = measured_schema(columns).remove(len(columns) + 1)
+    tables = [_with_columns(read_table(m.path(run.scores, "data")), schema) for m in found]
+    return pa.concat_tables([schema.empty_table(), *tables])
+
+
+def _with_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    missing = pa.nulls(table.num_rows, pa.float64())
+    return pa.table([table[n] if n in table.column_names else missing for n in schema.names], schema=schema)
+
+
+def answers(documents: Sequence[Manifest], place: Place, images: pa.Table, folder: Place) -> Dealt:
+    """The known images that each unit of documents asks for, in `folder`; `place` is that of the documents."""
+    row_of = {url: row for row, url in enumerate(images["url"].to_pylist())}
+    files, digests = {}, {}
+    for m in documents:
+        urls = _urls(m.path(place, "data"))
+        rows = [row_of[url] for url in urls if url in row_of]
+        name = f"{m.unit}.parquet"
+        write_table(images.take(pa.array(rows, pa.int64())), folder / name)
+        files[m.unit], digests[m.unit] = [name], file_sha256(folder / name)
+    return Dealt(folder, files, digests)
+
+
+def _urls(path: Place) -> list[str]:
+    found: set[str] = set()
+    for _, table in kept_rows(path, ["images"]):
+        found.update(pc.list_flatten(table["images"]).drop_null().to_pylist())
+    return sorted(found)
+
+
+def score_units(documents: Sequence[Manifest], scores: str) -> list[Unit]:
+    """One unit per unit of documents; `scores` says what is known."""
+    return [
+        Unit("score", digest(m.files["data"]["sha256"], scores), m.unit.rpartition("-")[0], {"documents": m.unit})
+        for m in documents
+    ]
+
+
+def score_unit(unit: Unit, *, folder: Place, document_folder: Place, scores: Place, columns: Sequence[str]) -> Manifest:
+    """The known scores of the kept documents of one unit, as the stage `score` writes what it measures.
+
+    `scores` is a file of them. The unit notes how many documents are `unseen` there.
+    """
+    known = read_table(scores)
+    source = committed(document_folder, unit.payload["documents"]).path(document_folder, "data")
+    rows: list[dict[str, object]] = []
+    unseen = 0
+    for _, table in kept_rows(source, ["doc_id", "images"]):
+        at = pc.index_in(table["doc_id"], known["doc_id"])
+        unseen += at.null_count
+        found = known.select(list(columns)).take(at).to_pylist()
+        pictures = [[None] * sum(url is not None for url in urls) for urls in table["images"].to_pylist()]
+        ids = table["doc_id"].to_pylist()
+        rows += [{"doc_id": i, SIMILARITY: p, **f} for i, p, f in zip(ids, pictures, found, strict=True)]
+    with Attempt(folder, unit) as attempt:
+        table = pa.Table.from_pylist(rows, measured_schema(columns))
+        pq.write_table(table, attempt.file("data", ".parquet"), compression="zstd")
+        return attempt.commit([], {"documents": unit.payload["documents"], "unseen": unseen})

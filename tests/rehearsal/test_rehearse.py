@@ -1,0 +1,94 @@
+"""A rehearsal keeps, to the document, what a run of the same config keeps; it reads no page and asks for no image."""
+
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from rich.console import Console
+
+from obelics_pipeline.cli import main
+from obelics_pipeline.config import load_config
+from obelics_pipeline.display import Display
+from obelics_pipeline.engines.local import LocalEngine
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.rehearsal.rehearse import Unknown, rehearse
+from obelics_pipeline.survey.documents import survey_documents
+
+SMALL = ("reading.unit_bytes=60000",)  # some units of the demo, so that a share of them is not all
+LOOSER = (
+    "filters.document.farm_score.max=0.999",
+    "filters.document.stopword_ratio={min: 0.05}",
+    "filters.document.word_count.min=3",
+)
+PARAGRAPHS = ("filters.paragraph.word_count.min=12", "filters.paragraph.character_repetition_ratio.max=0.1")
+IMAGES = (
+    "images.min_side=300",
+    "images.min_per_document=2",
+    "dedup.images.url_max=1",
+    "finish.drop_repeated_images=false",
+)
+DEDUP = ("dedup.text.threshold=0.3", "dedup.keep=first", "dedup.paragraphs.min_count=2", "dedup.image_set.min_images=1")
+WITHOUT = ("dedup.enabled=false",)
+
+
+@pytest.fixture(scope="module")
+def sample(warcs: list[Path], proxy: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sampled run of the demo's site with images."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("http_proxy", proxy)
+        patch.setenv("no_proxy", "")
+        return sampled(warcs, tmp_path_factory.mktemp("sampled"))
+
+
+def sampled(warcs: Sequence[Path], output: Path, settings: Sequence[str] = ()) -> Path:
+    overrides = [part for setting in (*SMALL, *settings) for part in ("--set", setting)]
+    inputs = [str(path) for path in warcs]
+    code = main(["run", "default", "--input", *inputs, "--output", str(output), "--sample", "0.6", *overrides])
+    assert code == 0
+    return output
+
+
+def rehearsed(sample: Path, scratch: Path, settings: Sequence[str]) -> Unknown:
+    run, folder = RunFolder(sample), RunFolder(scratch)
+    before, config = load_config(str(run.config)), load_config(str(run.config), settings)
+    with folder.locked(), LocalEngine(2, folder.scratch, 600) as engine:
+        return rehearse(run, before, config, folder, engine, Display(Console(file=StringIO())))
+
+
+def ended(folder: Path) -> list[dict[str, object]]:
+    table: pa.Table = survey_documents(RunFolder(folder)).drop_columns(["file", "row"])
+    return list(table.to_pylist())
+
+
+def test_the_same_config_changes_nothing(sample: Path, tmp_path: Path) -> None:
+    assert rehearsed(sample, tmp_path / "scratch", ()) == Unknown(images=0, scores=0)
+    assert ended(tmp_path / "scratch") == ended(sample)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "settings", [LOOSER, PARAGRAPHS, IMAGES, DEDUP, WITHOUT], ids=["looser", "paragraphs", "images", "dedup", "without"]
+)
+def test_a_changed_threshold_keeps_what_a_run_keeps(
+    sample: Path,
+    warcs: list[Path],
+    proxy: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Sequence[str],
+) -> None:
+    scratch = tmp_path / "scratch"
+    assert rehearsed(sample, scratch, ()) == rehearsed(sample, scratch, settings) == Unknown(images=0, scores=0)
+    monkeypatch.setenv("http_proxy", proxy)
+    monkeypatch.setenv("no_proxy", "")
+    run = sampled(warcs, tmp_path / "run", settings)
+    assert ended(scratch) == ended(run)
+    assert ended(scratch) != ended(sample)
+
+
+def test_what_changes_the_reading_of_pages_is_refused(sample: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"extract\.scope: main -> page.*run the sample again"):
+        rehearsed(sample, tmp_path / "scratch", ["extract.scope=page"])
