@@ -1,0 +1,79 @@
+"""The documents of a run as arrays: what thresholds are tried on, many times a second."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from filters.sampling import draw
+from obelics_pipeline.survey.documents import STAGES, score_names
+
+BYTES_PER_TOKEN = 4.0  # of UTF-8: what the tokenizers of language models come to on English web text, about
+Mask = NDArray[np.bool_]
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Codes:
+    """A column of names as numbers: `names[code]`, -1 where there is none."""
+
+    codes: NDArray[np.int32]
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, column: pa.ChunkedArray) -> Codes:
+        """The names in the order in which they are met."""
+        encoded = column.combine_chunks().dictionary_encode()
+        codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.int32)
+        return cls(codes, tuple(encoded.dictionary.to_pylist()))
+
+    def mask(self, name: str) -> Mask:
+        """Where it is this name."""
+        if name not in self.names:
+            return np.zeros(len(self.codes), bool)
+        found: Mask = self.codes == self.names.index(name)
+        return found
+
+
+class Documents:
+    """A survey's documents (see `survey_documents`), each column an array in the order of the survey."""
+
+    def __init__(self, survey: pa.Table) -> None:
+        self.survey = survey
+        self.ids: list[str] = survey["doc_id"].to_pylist()
+        self.row_of = {doc_id: row for row, doc_id in enumerate(self.ids)}
+        self.languages, self.sites = Codes.of(survey["language"]), Codes.of(survey["site"])
+        self.reasons = Codes.of(survey["reason"])
+        self.stages = _stages(survey["stage"])
+        self.images = survey["images"].to_numpy().astype(np.int64)
+        self.bytes = survey["bytes"].to_numpy().astype(np.int64)
+        self.scores: dict[str, Numbers] = {
+            name: pc.fill_null(survey[name], np.nan).to_numpy() for name in score_names(survey)
+        }
+        self._draws: dict[str, Numbers] = {}
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def kept(self) -> Mask:
+        """Which documents the run kept."""
+        found: Mask = self.stages == len(STAGES)
+        return found
+
+    def draws(self, name: str) -> Numbers:
+        """The number from 0 to 1 that each document has drawn under a filter that keeps a share."""
+        if name not in self._draws:
+            self._draws[name] = np.array([draw(name, doc_id) for doc_id in self.ids])
+        return self._draws[name]
+
+
+def _stages(column: pa.ChunkedArray) -> NDArray[np.int8]:
+    """The place in STAGES of the stage that dropped each document; len(STAGES) where none did."""
+    places = pc.fill_null(pc.index_in(column, pa.array(STAGES)), len(STAGES))
+    found: NDArray[np.int8] = places.to_numpy().astype(np.int8)
+    return found

@@ -1,0 +1,73 @@
+"""The rules that decide on whole documents by a score, in the order in which a run applies them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from obelics_pipeline.config import RunConfig
+from obelics_pipeline.config.filtering import Bounds, LanguageBounds
+from obelics_pipeline.extract.measure import LANGUAGE_SCORE
+from obelics_pipeline.tune.documents import Documents, Mask
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One bound of one score. `place` is where the config has it, `stage` the stage of the run that applies it."""
+
+    name: str
+    stage: str
+    place: str
+    bounds: LanguageBounds
+
+
+def document_rules(config: RunConfig) -> list[Rule]:
+    """The rules of a config: the language's score, the filters of documents, of sites and of models."""
+    certain = LanguageBounds(min=config.language.min_score or None)
+    rules = [Rule(LANGUAGE_SCORE, "extract", "language.min_score", certain)]
+    rules += [Rule(n, "extract", f"filters.document.{n}", t) for n, t in config.filters.document.items()]
+    if config.site.active:
+        rules += [Rule(n, "site", f"site.document.{n}", t) for n, t in config.site.document.items()]
+    return rules + [Rule(n, "score", f"score.document.{n}", t) for n, t in config.score.document.items()]
+
+
+def fails(rule: Rule, documents: Documents) -> Mask:
+    """Which documents a rule drops, whatever others do; one without a score is never dropped by it.
+
+    Bounds by genre are not looked at: the form of a text is not among the columns.
+    """
+    scores = documents.scores.get(rule.name)
+    if scores is None:
+        return np.zeros(len(documents), bool)
+    failed = ~_holds(rule.bounds, rule.name, documents)
+    for language, bounds in rule.bounds.languages.items():
+        of_it = documents.languages.mask(language)
+        failed[of_it] = False if bounds is None else ~_holds(bounds, rule.name, documents)[of_it]
+    return failed & ~np.isnan(scores)
+
+
+def other_language(config: RunConfig, documents: Documents) -> Mask:
+    """Which documents are in none of the languages to keep."""
+    if config.language.keep == "any":
+        return np.zeros(len(documents), bool)
+    keep = np.array([name in config.language.keep for name in documents.languages.names] + [False])
+    found: Mask = ~keep[documents.languages.codes]
+    return found
+
+
+def _holds(bounds: Bounds, name: str, documents: Documents) -> Mask:
+    """As `filters.sampling.keeps`, of all documents at once."""
+    scores = documents.scores[name]
+    held = np.ones(len(documents), bool)
+    with np.errstate(invalid="ignore"):
+        if bounds.min is not None:
+            held &= scores >= bounds.min
+        if bounds.max is not None:
+            held &= scores <= bounds.max
+        if bounds.below is not None:
+            held &= scores < bounds.below
+    if bounds.sample is not None:
+        points, shares = zip(*bounds.sample, strict=True)
+        held &= documents.draws(name) < np.interp(scores, points, shares)
+    return held
