@@ -7,6 +7,7 @@ from functools import partial
 
 from obelics_pipeline.commit import Manifest, read_manifests, sweep, unit_names
 from obelics_pipeline.config import RunConfig
+from obelics_pipeline.config.run import dump_config
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.display import Display
 from obelics_pipeline.engines.engine import Engine
@@ -21,7 +22,7 @@ from obelics_pipeline.rehearsal.known import answers, known_images, known_scores
 from obelics_pipeline.run import STAGES
 from obelics_pipeline.shard.assemble import NOT_FETCHED
 from obelics_pipeline.stages import StageRunner
-from obelics_pipeline.storage import file_sha256, write_table
+from obelics_pipeline.storage import file_sha256, write_bytes, write_table
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ def rehearse(
     """
     require_same_pages(before, config)
     events = EventLog(scratch.events)
+    write_bytes(scratch.config, dump_config(config).encode())
     try:
         runner = StageRunner(engine, events, display, STAGES)
         job = Job(scratch, config, runner, sample=1.0)

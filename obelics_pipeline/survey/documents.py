@@ -11,14 +11,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from obelics_pipeline.commit import read_manifests, unit_names
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.registered_domain import site_of_url
-from obelics_pipeline.storage import Place, open_parquet, read_table, size_of
+from obelics_pipeline.storage import Place, open_parquet, read_table
+from obelics_pipeline.survey.folders import committed_units, document_folders, duplicates_file
 
 Measure = Callable[[pa.Array], pa.Array]
-STAGES = ("extract", "dedup", "site", "assemble", "score", "shard")  # that may drop a document, in order
 
 # Of every survey; a column of float64 per score follows.
 FIELDS = pa.schema(
@@ -28,7 +27,7 @@ FIELDS = pa.schema(
         ("site", pa.string()),  # registered domain
         ("month", pa.string()),  # of the capture: 2024-05; null where the record has no date
         ("language", pa.string()),
-        ("stage", pa.string()),  # that dropped it, of STAGES; null where it was kept
+        ("stage", pa.string()),  # that dropped it, of folders.STAGES; null where it was kept
         ("reason", pa.string()),  # null where it was kept
         ("of", pa.string()),  # the document that is kept in place of a duplicate
         ("images", pa.int32()),  # that it keeps
@@ -44,10 +43,10 @@ def survey_documents(folder: RunFolder) -> pa.Table:
 
     Works for a run that has not finished. Raises UserError for a folder without extracted documents.
     """
-    parts = [part for stage, place in _folders(folder) for part in _of_stage(folder, stage, place)]
-    if not parts:
+    if not committed_units(folder, folder.extract):
         raise UserError(f"{folder.path}: not the folder of a run, or nothing is extracted there yet; see: obelics run")
-    table = pa.concat_tables(parts, promote_options="default")
+    parts = [part for stage, place in document_folders(folder) for part in _of_stage(folder, stage, place)]
+    table = pa.concat_tables([FIELDS.empty_table(), *parts], promote_options="default")
     return _with_duplicates(folder, table.take(_last_of_each(table["doc_id"])))
 
 
@@ -56,16 +55,9 @@ def score_names(documents: pa.Table) -> list[str]:
     return [name for name in documents.column_names if name not in FIELDS.names]
 
 
-def _folders(folder: RunFolder) -> Iterator[tuple[str, Place]]:
-    """The folders of documents in the order in which stages write them, by stage."""
-    places = (folder.extract, folder.dedup, folder.site, folder.assembled, folder.scored)
-    return zip(STAGES, places, strict=False)
-
-
 def _of_stage(folder: RunFolder, stage: str, place: Place) -> Iterator[pa.Table]:
-    manifests = read_manifests(place, unit_names(place))
-    for name in sorted(manifests):
-        file = manifests[name].path(place, "data")
+    for manifest in committed_units(folder, place):
+        file = manifest.path(place, "data")
         with open_parquet(file) as source:
             yield from _of_file(source, stage, f"{place.name}/{file.name}")
 
@@ -129,8 +121,8 @@ def _last_of_each(ids: pa.ChunkedArray) -> NDArray[np.int64]:
 
 def _with_duplicates(folder: RunFolder, documents: pa.Table) -> pa.Table:
     """Documents that the last comparison left out have passed everything before it."""
-    path = folder.duplicates
-    if size_of(path) is None:
+    path = duplicates_file(folder)
+    if path is None:
         return documents
     rows = read_table(path, ["doc_id", "reason", "of"])
     at = pc.index_in(documents["doc_id"], rows["doc_id"])
