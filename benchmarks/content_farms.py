@@ -17,9 +17,8 @@ import argparse
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from filters.registry import Filter, build
 from filters.text import Text
 from models.farm_detector.detector import bundled, load
 from obelics_pipeline.config import load_config
+from obelics_pipeline.rates import auc, mean, share_above, threshold
 
 FALSE_POSITIVES = 0.01
 CLEAN, HARD = "clean", "hard_"
@@ -102,21 +102,22 @@ def thresholds(path: str | None) -> list[float]:
 
 def table(by_generator: dict[str, list[float]], fixed: Sequence[float]) -> Iterator[str]:
     """Shares above the threshold at 1 % of the clean documents, and above fixed ones."""
-    own = threshold(by_generator[CLEAN])
+    own = threshold(by_generator[CLEAN], FALSE_POSITIVES)
     farms = [name for name in sorted(by_generator) if name != CLEAN and not name.startswith(HARD)]
     hard = [name for name in sorted(by_generator) if name.startswith(HARD)]
     yield f"{'':26}{'n':>6}{'at 1 %':>10}{'AUC':>8}" + "".join(f"{f'over {over:.3f}':>22}" for over in fixed)
     for name in (*farms, *hard, CLEAN):
         scores = by_generator[name]
-        line = f"{name:26}{len(scores):6}{share(scores, own):10.3f}{auc(scores, by_generator[CLEAN]):8.3f}"
+        line = f"{name:26}{len(scores):6}{share_above(scores, own).value:10.3f}{auc(scores, by_generator[CLEAN]):8.3f}"
         for over in fixed:
-            low, high = wilson(sum(score > over for score in scores), len(scores))
-            line += f"{share(scores, over):10.3f} ({low:.2f}-{high:.2f})"
+            share = share_above(scores, over)
+            low, high = share.interval()
+            line += f"{share.value:10.3f} ({low:.2f}-{high:.2f})"
         yield line
     for title, names in (("macro, generated", farms), ("macro, hard genres", hard)):
         if names:
-            line = f"{title:26}{'':6}{mean(share(by_generator[name], own) for name in names):10.3f}{'':8}"
-            yield line + "".join(f"{mean(share(by_generator[n], over) for n in names):10.3f}{'':12}" for over in fixed)
+            macro = [mean(share_above(by_generator[name], over).value for name in names) for over in (own, *fixed)]
+            yield f"{title:26}{'':6}{macro[0]:10.3f}{'':8}" + "".join(f"{value:10.3f}{'':12}" for value in macro[1:])
 
 
 def calibration(by_generator: dict[str, list[float]]) -> Iterator[str]:
@@ -129,36 +130,6 @@ def calibration(by_generator: dict[str, list[float]]) -> Iterator[str]:
         generated = mean(mean(low <= score < high for score in scores) for scores in farms)
         if honest + generated:
             yield f"{f'{low:g} to {min(high, 1):g}':26}{generated / (honest + generated):24.2f}"
-
-
-def threshold(clean: Sequence[float]) -> float:
-    """The smallest score that at most 1 % of these are above."""
-    ranked = sorted(clean, reverse=True)
-    return ranked[int(FALSE_POSITIVES * len(ranked))]
-
-
-def share(scores: Sequence[float], over: float) -> float:
-    """Of scores above another one."""
-    return sum(score > over for score in scores) / len(scores)
-
-
-def mean(values: Iterable[float]) -> float:
-    """Of any number of values."""
-    found = list(values)
-    return sum(found) / len(found)
-
-
-def auc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """The chance that one is above the other."""
-    above = sum((p > n) + 0.5 * (p == n) for p in positive for n in negative)
-    return above / (len(positive) * len(negative))
-
-
-def wilson(found: int, of: int, z: float = 1.96) -> tuple[float, float]:
-    """The interval of a share."""
-    p, n = found / of, of
-    middle, spread = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return (middle - spread) / (1 + z * z / n), (middle + spread) / (1 + z * z / n)
 
 
 if __name__ == "__main__":

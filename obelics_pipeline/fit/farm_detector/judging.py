@@ -15,6 +15,7 @@ from obelics_pipeline.fit.farm_detector.families import Families
 from obelics_pipeline.fit.farm_detector.marked_text import plain
 from obelics_pipeline.fit.training import load_lightgbm
 from obelics_pipeline.fit.trees import to_forest
+from obelics_pipeline.rates import threshold
 
 FALSE_POSITIVES = 0.01  # share of honest texts over the threshold
 _FOLDS = 5
@@ -82,8 +83,7 @@ def scores_of_unseen(judged: Judged) -> NDArray[np.float64]:
 
 def threshold_of(scores: Sequence[float] | NDArray[np.float64]) -> float:
     """The score that `FALSE_POSITIVES` of these scores, those of honest texts, are above."""
-    ranked = sorted(scores, reverse=True)
-    return float(ranked[min(int(FALSE_POSITIVES * len(ranked)), len(ranked) - 1)])
+    return float(threshold(scores, FALSE_POSITIVES))
 
 
 def recalls(judged: Judged, scores: NDArray[np.float64]) -> Iterator[tuple[str, int, float]]:
@@ -91,15 +91,15 @@ def recalls(judged: Judged, scores: NDArray[np.float64]) -> Iterator[tuple[str, 
     yield from _recalls(judged, scores, threshold_of(scores[~judged.generated]))
 
 
-def recalls_at(threshold: float, detector: Detector, judged: Judged) -> Iterator[tuple[str, int, float]]:
+def recalls_at(over: float, detector: Detector, judged: Judged) -> Iterator[tuple[str, int, float]]:
     """Family, documents, and the share of them above a threshold, by the detector's own forest."""
-    yield from _recalls(judged, detector.forest.log_odds(judged.values).astype(float), threshold)
+    yield from _recalls(judged, detector.forest.log_odds(judged.values).astype(float), over)
 
 
-def _recalls(judged: Judged, scores: NDArray[np.float64], threshold: float) -> Iterator[tuple[str, int, float]]:
+def _recalls(judged: Judged, scores: NDArray[np.float64], over: float) -> Iterator[tuple[str, int, float]]:
     for family in sorted({family for family in judged.families if family is not None}):
         of_it = np.array([name == family for name in judged.families])
-        yield family, int(of_it.sum()), float((scores[of_it] > threshold).mean())
+        yield family, int(of_it.sum()), float((scores[of_it] > over).mean())
 
 
 def _fit(judged: Judged, rows: NDArray[np.bool_]) -> Forest:
