@@ -47,6 +47,15 @@ class Judged:
     values: NDArray[np.float32]
 
     @property
+    def made_by(self) -> list[str]:
+        """The families of the generated ones, sorted, each once."""
+        return sorted({family for family in self.families if family is not None})
+
+    def of(self, family: str) -> NDArray[np.bool_]:
+        """Which of them are of a family."""
+        return np.array([name == family for name in self.families])
+
+    @property
     def generated(self) -> NDArray[np.bool_]:
         """Which of them are."""
         return np.array([family is not None for family in self.families])
@@ -73,7 +82,7 @@ def fit_forest(judged: Judged) -> Forest:
 
 def scores_of_unseen(judged: Judged) -> NDArray[np.float64]:
     """The log odds of each document, by a forest that has not seen it nor its neighbours."""
-    folds = np.arange(len(judged.families)) * _FOLDS // len(judged.families)
+    folds = _folds(judged)
     scores = np.empty(len(folds))
     for fold in range(_FOLDS):
         out = folds == fold
@@ -91,15 +100,34 @@ def recalls(judged: Judged, scores: NDArray[np.float64]) -> Iterator[tuple[str, 
     yield from _recalls(judged, scores, threshold_of(scores[~judged.generated]))
 
 
+def recalls_without_each(judged: Judged) -> Iterator[tuple[str, int, float]]:
+    """As `recalls`, but each family by a forest of its own, which has seen none of it. Nothing of one family alone.
+
+    The last fifth of the documents is kept from these forests too: the threshold is that of its honest ones.
+    """
+    kept_back = _folds(judged) == _FOLDS - 1
+    for family in judged.made_by if len(judged.made_by) > 1 else ():
+        of_it = judged.of(family)
+        forest = _fit(judged, ~kept_back & ~of_it)
+        over = threshold_of(forest.log_odds(judged.values[kept_back & ~judged.generated]).astype(float))
+        found = forest.log_odds(judged.values[of_it]) > over
+        yield family, len(found), float(found.mean())
+
+
 def recalls_at(over: float, detector: Detector, judged: Judged) -> Iterator[tuple[str, int, float]]:
     """Family, documents, and the share of them above a threshold, by the detector's own forest."""
     yield from _recalls(judged, detector.forest.log_odds(judged.values).astype(float), over)
 
 
 def _recalls(judged: Judged, scores: NDArray[np.float64], over: float) -> Iterator[tuple[str, int, float]]:
-    for family in sorted({family for family in judged.families if family is not None}):
-        of_it = np.array([name == family for name in judged.families])
+    for family in judged.made_by:
+        of_it = judged.of(family)
         yield family, int(of_it.sum()), float((scores[of_it] > over).mean())
+
+
+def _folds(judged: Judged) -> NDArray[np.int64]:
+    """The number of each document's fold: neighbours have the same one."""
+    return np.arange(len(judged.families)) * _FOLDS // len(judged.families)
 
 
 def _fit(judged: Judged, rows: NDArray[np.bool_]) -> Forest:
