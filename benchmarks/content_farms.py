@@ -2,6 +2,7 @@
 
     python benchmarks/content_farms.py BENCH.jsonl [--columns farm_score word_repetition_ratio …] [--detector FILE.npz]
         [--kenlm FOLDER] [--classifier FILE.ftz]
+    python benchmarks/content_farms.py --honest FILE.jsonl … --run DIR … [--detector FILE.npz]
 
 BENCH.jsonl has {"id", "label", "generator", "text"} a line. Label 1 is generated; of label 0, generators whose names
 begin with `hard_` are honest genres that look unusual. The threshold that one in a hundred of the other honest
@@ -9,6 +10,12 @@ documents is above is set on these documents; beside it is what the threshold in
 of the default config, with Wilson's 95 % intervals. Below each table is its CPU time on one core, and in the end that
 of all columns together, each document measured by all of them in turn: `--columns perplexity worse_than_unigram_ratio
 quality_score farm_score`. The models are those that the package ships, but where the command line names another.
+
+--honest and --run name pages that are all taken for honest, such as those of a crawl: {"id", "text"} lines, in English
+where "language" says nothing else, and the output of a finished run. Of such a run it is the English documents that it
+kept, and those that it dropped as generated: without these it would be what such a filter has left. For each it prints
+the share of those with a farm_score that is above the threshold of the detector's file and above the bound of the
+default config, with Wilson's interval, and the highest scores.
 """
 
 from __future__ import annotations
@@ -17,33 +24,60 @@ import argparse
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from math import sqrt
 from pathlib import Path
 from typing import Any
 
 from filters.registry import Filter, build
 from filters.text import Text
 from models.farm_detector.detector import bundled, load
+from obelics_pipeline.commit import read_manifests, unit_names
 from obelics_pipeline.config import load_config
+from obelics_pipeline.demo.verdicts import REASONS
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.fit.texts import text_files
+from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.rates import auc, mean, share_above, threshold
+from obelics_pipeline.storage import place, read_table
+from obelics_pipeline.tables import read_documents
 
 FALSE_POSITIVES = 0.01
 CLEAN, HARD = "clean", "hard_"
 SIGN = {"quality_score": -1, "distinct_word_ratio": -1, "lexical_cohesion": -1}  # low is what others are high for
 WARM_UP = 20  # documents before the clock starts
 STRETCHES = (0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1.01)  # of scores
+LANGUAGE = "en"  # of the shipped detector, and of the bench
+HIGHEST = 5  # scores of honest pages that are told
 
 
 def main() -> None:
-    """Score, and print a table for each column."""
+    """Score, and print a table for each column, and what is taken for generated of each source of honest pages."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("bench", type=Path)
+    parser.add_argument("bench", type=Path, nargs="?")
     parser.add_argument("--columns", nargs="+", default=["farm_score"])
     parser.add_argument("--detector", help="in place of the shipped one")
     parser.add_argument("--kenlm", help="a folder as obelics fit kenlm writes it, in place of the shipped one")
     parser.add_argument("--classifier", help="a file as obelics fit classifier writes it, in place of the shipped one")
+    parser.add_argument("--honest", nargs="+", default=[], metavar="FILE.jsonl", help="pages that are all honest")
+    parser.add_argument(
+        "--run", nargs="+", default=[], metavar="DIR", help="finished runs, whose English is all honest"
+    )
     arguments = parser.parse_args()
+    if not (arguments.bench or arguments.honest or arguments.run):
+        parser.error("nothing to measure: give BENCH.jsonl, --honest FILE.jsonl or --run DIR")
+    if arguments.bench:
+        print_bench(arguments)
+    try:
+        for name, pages in honest_pages(arguments.honest, arguments.run):
+            print("\n".join(taken_for_generated(name, pages, arguments.detector)))
+    except UserError as error:
+        parser.exit(error.exit_code, f"{error}\n")
+
+
+def print_bench(arguments: argparse.Namespace) -> None:
+    """A table for each column, and its speed."""
     rows = [json.loads(line) for line in arguments.bench.read_text("utf-8").splitlines()]
     given = options(arguments)
     made = {column: build(column, given.get(column, {})) for column in arguments.columns}
@@ -70,19 +104,24 @@ def options(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
         "perplexity": {"folder": kenlm} if kenlm else {},
         "worse_than_unigram_ratio": {"folder": kenlm} if kenlm else {},
         "quality_score": {"model": classifier} if classifier else {},
-        "farm_score": {"paths": {"en": detector}} if detector else {},
+        "farm_score": by_detector(detector),
     }
+
+
+def by_detector(path: str | None) -> dict[str, Any]:
+    """Options of farm_score, under which this detector is in place of the shipped one."""
+    return {"paths": {LANGUAGE: path}} if path else {}
 
 
 def timed(measuring: Sequence[Filter], rows: Sequence[dict[str, Any]]) -> tuple[float, list[list[float | None]]]:
     """Seconds of CPU time, and what each filter says of each document; models have read some text before."""
     for row in rows[:WARM_UP]:
         for one in measuring:
-            one.score(Text(row["text"], "en"))
+            one.score(Text(row["text"], LANGUAGE))
     begin = time.process_time()
     found = []
     for row in rows:
-        text = Text(row["text"], "en")
+        text = Text(row["text"], LANGUAGE)
         found.append([one.score(text) for one in measuring])
     return time.process_time() - begin, found
 
@@ -94,7 +133,7 @@ def speed(seconds: float, documents: int) -> str:
 
 def thresholds(path: str | None) -> list[float]:
     """The one that the detector's file has, where there is a detector; the bound of the default config."""
-    file = path or bundled("en")
+    file = path or bundled(LANGUAGE)
     bound = load_config("default").filters.document["farm_score"].max
     own = [] if file is None else [float(load(str(file)).about["threshold"])]
     return own if bound is None else [*own, float(bound)]
@@ -102,21 +141,22 @@ def thresholds(path: str | None) -> list[float]:
 
 def table(by_generator: dict[str, list[float]], fixed: Sequence[float]) -> Iterator[str]:
     """Shares above the threshold at 1 % of the clean documents, and above fixed ones."""
-    own = threshold(by_generator[CLEAN])
+    own = threshold(by_generator[CLEAN], FALSE_POSITIVES)
     farms = [name for name in sorted(by_generator) if name != CLEAN and not name.startswith(HARD)]
     hard = [name for name in sorted(by_generator) if name.startswith(HARD)]
     yield f"{'':26}{'n':>6}{'at 1 %':>10}{'AUC':>8}" + "".join(f"{f'over {over:.3f}':>22}" for over in fixed)
     for name in (*farms, *hard, CLEAN):
         scores = by_generator[name]
-        line = f"{name:26}{len(scores):6}{share(scores, own):10.3f}{auc(scores, by_generator[CLEAN]):8.3f}"
+        line = f"{name:26}{len(scores):6}{share_above(scores, own).value:10.3f}{auc(scores, by_generator[CLEAN]):8.3f}"
         for over in fixed:
-            low, high = wilson(sum(score > over for score in scores), len(scores))
-            line += f"{share(scores, over):10.3f} ({low:.2f}-{high:.2f})"
+            share = share_above(scores, over)
+            low, high = share.interval()
+            line += f"{share.value:10.3f} ({low:.2f}-{high:.2f})"
         yield line
     for title, names in (("macro, generated", farms), ("macro, hard genres", hard)):
         if names:
-            line = f"{title:26}{'':6}{mean(share(by_generator[name], own) for name in names):10.3f}{'':8}"
-            yield line + "".join(f"{mean(share(by_generator[n], over) for n in names):10.3f}{'':12}" for over in fixed)
+            macro = [mean(share_above(by_generator[name], over).value for name in names) for over in (own, *fixed)]
+            yield f"{title:26}{'':6}{macro[0]:10.3f}{'':8}" + "".join(f"{value:10.3f}{'':12}" for value in macro[1:])
 
 
 def calibration(by_generator: dict[str, list[float]]) -> Iterator[str]:
@@ -131,34 +171,64 @@ def calibration(by_generator: dict[str, list[float]]) -> Iterator[str]:
             yield f"{f'{low:g} to {min(high, 1):g}':26}{generated / (honest + generated):24.2f}"
 
 
-def threshold(clean: Sequence[float]) -> float:
-    """The smallest score that at most 1 % of these are above."""
-    ranked = sorted(clean, reverse=True)
-    return ranked[int(FALSE_POSITIVES * len(ranked))]
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page that is taken for honest."""
+
+    id: str
+    text: str
+    language: str | None
 
 
-def share(scores: Sequence[float], over: float) -> float:
-    """Of scores above another one."""
-    return sum(score > over for score in scores) / len(scores)
+def honest_pages(files: Sequence[str], runs: Sequence[str]) -> Iterator[tuple[str, list[Page]]]:
+    """The name and the pages of each source. Raises UserError where one is not there, or is no such thing."""
+    for file in text_files(files):
+        pages = list(file.rows(("id", "text", "language"), page_of))
+        yield str(file), pages  # with what was passed over of it
+    for run in runs:
+        yield run, list(pages_of_run(run))
 
 
-def mean(values: Iterable[float]) -> float:
-    """Of any number of values."""
-    found = list(values)
-    return sum(found) / len(found)
+def page_of(row: Mapping[str, Any]) -> Page | str:
+    """The page of a row, or what is wrong with the row."""
+    text, language = row.get("text"), row.get("language", LANGUAGE)
+    if not isinstance(text, str):
+        return "without text"
+    if not isinstance(language, str | None):
+        return "with a language that is no text"
+    return Page(str(row.get("id", "")), text, language)
 
 
-def auc(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """The chance that one is above the other."""
-    above = sum((p > n) + 0.5 * (p == n) for p in positive for n in negative)
-    return above / (len(positive) * len(negative))
+def pages_of_run(path: str) -> Iterator[Page]:
+    """English documents that a run kept or dropped as generated, each as the last stage that read it has left it.
+
+    Raises UserError where no finished run is.
+    """
+    folder = RunFolder(place(path))
+    if not folder.manifest.exists():
+        raise UserError(f"--run {path}: no finished run is there; give the --output of one")
+    kept = set(read_table(folder.index, ["doc_id"])["doc_id"].to_pylist())
+    found: dict[str, Page] = {}
+    for stage in (folder.extract, folder.dedup, folder.site, folder.assembled, folder.scored):
+        for manifest in read_manifests(stage, unit_names(stage)).values():
+            for document in read_documents(manifest.path(stage, "data")):
+                if document.language == LANGUAGE and (document.doc_id in kept or document.reason in REASONS):
+                    found[document.doc_id] = Page(document.doc_id, document.text(), LANGUAGE)
+    yield from found.values()
 
 
-def wilson(found: int, of: int, z: float = 1.96) -> tuple[float, float]:
-    """The interval of a share."""
-    p, n = found / of, of
-    middle, spread = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return (middle - spread) / (1 + z * z / n), (middle + spread) / (1 + z * z / n)
+def taken_for_generated(name: str, pages: Sequence[Page], detector: str | None) -> Iterator[str]:
+    """The share of honest pages above each threshold, and the highest of them."""
+    measure = build("farm_score", by_detector(detector))
+    measured = [(measure.score(Text(page.text, page.language)), page.id) for page in pages]
+    found = [(score, id_) for score, id_ in measured if score is not None]
+    yield f"== farm_score of honest pages, {name}: {len(pages)} documents, {len(pages) - len(found)} without a score"
+    for over in thresholds(detector) if found else ():
+        share = share_above((score for score, _ in found), over)
+        low, high = share.interval()
+        yield f"over {over:.3f}: {share.value:.3f} ({low:.2f}-{high:.2f}), {share.found} of {share.of}"
+    for score, id_ in sorted(found, key=lambda one: (-one[0], one[1]))[:HIGHEST]:
+        yield f"{score:10.3f}  {id_}"
 
 
 if __name__ == "__main__":

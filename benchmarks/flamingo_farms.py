@@ -22,10 +22,9 @@ import argparse
 import hashlib
 import json
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +40,7 @@ from models.pictures.sources import FolderImages, no_images
 from obelics_pipeline.document import Document
 from obelics_pipeline.fit.flamingo.command import COUNTS
 from obelics_pipeline.fit.flamingo.documents import document_of
+from obelics_pipeline.rates import Share, auc, mean, share_above, threshold
 
 CLEAN, HARD = "clean", "hard_"
 LOSS = tuple(name for name in COLUMNS if name not in ("flamingo_tokens", "images_seen"))
@@ -148,9 +148,17 @@ class Rule:
     threshold: float
     chosen_by: float
 
+    def suspicions(self, rows: Sequence[Row]) -> list[float]:
+        """Of each document."""
+        return [self.suspicion(row) for row in rows]
+
+    def taken(self, rows: Sequence[Row]) -> Share:
+        """How many documents are above the threshold."""
+        return share_above(self.suspicions(rows), self.threshold)
+
     def caught(self, rows: Sequence[Row]) -> float:
         """The share of documents above the threshold."""
-        return sum(self.suspicion(row) > self.threshold for row in rows) / len(rows)
+        return self.taken(rows).value
 
 
 def best_rule(column: str, halves: Halves, false_positives: float) -> Rule:
@@ -196,15 +204,15 @@ def report(rows: Sequence[Row], false_positives: float) -> Iterator[str]:
     )
     yield f"{'':32}{'side':6}{'recall':>8}{'clean taken':>22}{'hard':>8}{'AUC':>8}{'kept':>8}"
     for name, rule in rules.items():
-        wrong = sum(rule.suspicion(row) > rule.threshold for row in clean)
-        low, high = wilson(wrong, len(clean))
+        wrong, suspicions = rule.taken(clean), rule.suspicions(clean)
+        low, high = wrong.interval()
         everything = [row for of_one in halves.telling.values() for row in of_one]
         recall = mean([rule.caught(halves.telling[g]) for g in halves.farms()])
         hard = mean([rule.caught(halves.telling[g]) for g in halves.hard()])
+        area = mean(auc(rule.suspicions(halves.telling[g]), suspicions) for g in halves.farms())
         yield (
-            f"{name:32}{rule.side:6}{recall:8.3f}{wrong / len(clean):8.3f} ({low:.3f}-{high:.3f}){hard:8.3f}"
-            f"{mean([auc(rule, halves, g) for g in halves.farms()]):8.3f}{1 - rule.caught(everything):8.3f}"
-            + (" *" if name in best else "")
+            f"{name:32}{rule.side:6}{recall:8.3f}{wrong.value:8.3f} ({low:.3f}-{high:.3f}){hard:8.3f}"
+            f"{area:8.3f}{1 - rule.caught(everything):8.3f}" + (" *" if name in best else "")
         )
     yield "* chosen, of the loss and of the blind scores: the best on the choosing half"
     yield from by_generator(halves, rules, best, columns, false_positives)
@@ -293,30 +301,6 @@ def logistic(honest: npt.NDArray[np.float64], generated: npt.NDArray[np.float64]
         gradient = x.T @ (share * (p - y)) + ridge @ weights
         weights -= np.linalg.solve((x.T * (share * p * (1 - p))) @ x + ridge, gradient)
     return weights
-
-
-def threshold(clean: Sequence[float], false_positives: float) -> float:
-    """The smallest score that at most so many of these are above."""
-    return sorted(clean, reverse=True)[int(false_positives * len(clean))]
-
-
-def auc(rule: Rule, halves: Halves, generator: str) -> float:
-    """The chance that a generated document is more suspicious than a clean one."""
-    clean = sorted(map(rule.suspicion, halves.telling[CLEAN]))
-    found = map(rule.suspicion, halves.telling[generator])
-    return mean([(bisect_left(clean, s) + bisect_right(clean, s)) / 2 / len(clean) for s in found])
-
-
-def mean(values: Sequence[float]) -> float:
-    """Of any number of values; of none, not a number."""
-    return sum(values) / len(values) if values else float("nan")
-
-
-def wilson(found: int, of: int, z: float = 1.96) -> tuple[float, float]:
-    """The 95 % interval of a share."""
-    p = found / of
-    middle, spread = p + z * z / (2 * of), z * sqrt(p * (1 - p) / of + z * z / (4 * of * of))
-    return (middle - spread) / (1 + z * z / of), (middle + spread) / (1 + z * z / of)
 
 
 if __name__ == "__main__":

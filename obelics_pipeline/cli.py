@@ -225,6 +225,11 @@ def _add_fit_detector(models: argparse._SubParsersAction[_Parser]) -> None:
         "--documents", type=_positive, default=12000, metavar="N", help="that the forest learns from (default: 12000)"
     )
     detector.add_argument("--workers", type=_positive, metavar="N", help="threads (default: one per CPU core)")
+    detector.add_argument(
+        "--forest-without-each",
+        action="store_true",
+        help="tell what a forest finds of each family that saw none of it (the network did): one more fit for each",
+    )
     detector.add_argument("--output", type=Path, required=True, metavar="MODEL.npz", help="the detector")
     detector.set_defaults(command=_fit_detector)
 
@@ -492,6 +497,7 @@ def _fit_detector(arguments: argparse.Namespace) -> int:
         documents=arguments.documents,
         threads=arguments.workers or os.cpu_count() or 1,
         say=partial(print, flush=True),
+        forest_without_each=arguments.forest_without_each,
     )
     return 0
 

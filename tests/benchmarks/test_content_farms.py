@@ -1,14 +1,26 @@
-"""The benchmark of content farms tells the speed of each column and of all together."""
+"""The benchmark of content farms tells the speed of each column and of all together, and what honest pages score."""
 
 import json
 import re
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from benchmarks import content_farms
+from obelics_pipeline.commit import Attempt
+from obelics_pipeline.document import Document, TextNode
+from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.storage import Place
+from obelics_pipeline.tables import DocumentWriter
+from obelics_pipeline.unit import Unit
 from tests.models.farm_detector.small import detector
+
+HIGH = "old boat " * 40  # 0.881 by the small detector: most of its words are not distinct
+LOW = " ".join(first + second for first in "abcdefgh" for second in "abcdefgh")  # 0.119
 
 
 def test_it_prints_a_table_for_each_column_and_the_speed_of_all_together(
@@ -38,11 +50,113 @@ def test_without_options_the_columns_are_those_of_the_models_that_the_package_sh
     assert re.findall(r"^== (\w+): 12 documents, 0 without a score$", said, re.M) == columns
 
 
+@pytest.fixture
+def said(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Of the benchmark with the small detector, whose threshold is 0.5."""
+
+    def run(*arguments: str) -> str:
+        detector().save(tmp_path / "small.npz")
+        monkeypatch.setattr(sys, "argv", ["content_farms", *arguments, "--detector", str(tmp_path / "small.npz")])
+        content_farms.main()
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_of_honest_pages_it_tells_the_share_above_each_threshold_and_the_highest(
+    tmp_path: Path, said: Callable[..., str]
+) -> None:
+    rows: list[object] = [
+        *({"id": f"low{number}", "text": LOW} for number in range(6)),
+        *({"id": name, "text": HIGH} for name in ("b", "a")),
+        {"id": "english", "text": LOW, "language": "en"},
+        {"id": "german", "text": HIGH, "language": "de"},
+        {"id": "short", "text": "too short"},
+        {"id": "nothing"},
+    ]
+    assert said("--honest", write(tmp_path / "honest.jsonl", rows)).splitlines() == [
+        "== farm_score of honest pages, honest.jsonl: 11 texts; 1 rows passed over: 1 without text: "
+        "11 documents, 2 without a score",
+        "over 0.500: 0.222 (0.06-0.55), 2 of 9",
+        "over 0.950: 0.000 (0.00-0.30), 0 of 9",
+        "     0.881  a",
+        "     0.881  b",
+        "     0.119  english",
+        "     0.119  low0",
+        "     0.119  low1",
+    ]
+
+
+def test_where_no_page_has_a_score_no_share_is_told(tmp_path: Path, said: Callable[..., str]) -> None:
+    (line,) = said("--honest", write(tmp_path / "a.jsonl", [{"text": "too short"}])).splitlines()
+    assert line.endswith("1 documents, 1 without a score")
+
+
+def test_of_a_run_it_takes_the_english_that_was_kept_or_dropped_as_generated_as_it_stood_last(
+    tmp_path: Path, said: Callable[..., str]
+) -> None:
+    folder = RunFolder(tmp_path / "run")
+    kept = [page("kept", LOW), page("parted", HIGH), page("german", HIGH, language="de")]
+    gone = [
+        page("spun", HIGH, "farm_score"),
+        page("dull", HIGH, "word_count"),
+        page("copy", HIGH),  # dropped as a duplicate: it is not in the index
+        page("of-site", HIGH),
+    ]
+    stage(folder.extract, [*kept, *gone])
+    stage(folder.site, [kept[0], page("parted", LOW), page("of-site", HIGH, "farm_score_in_site")])
+    pq.write_table(pa.table({"doc_id": [document.doc_id for document in kept]}), folder.index)
+    folder.manifest.write_text("{}")
+    lines = said("--run", str(folder.path)).splitlines()
+    assert lines[0] == f"== farm_score of honest pages, {folder.path}: 4 documents, 0 without a score"
+    assert lines[1] == "over 0.500: 0.500 (0.15-0.85), 2 of 4"
+    assert [line.split() for line in lines[3:]] == [
+        ["0.881", "of-site"],
+        ["0.881", "spun"],
+        ["0.119", "kept"],
+        ["0.119", "parted"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        (["--run", "nowhere"], "--run nowhere: no finished run is there; give the --output of one"),
+        (["--honest", "none.jsonl"], "none.jsonl: there is no such file"),
+        ([], "nothing to measure: give BENCH.jsonl, --honest FILE.jsonl or --run DIR"),
+    ],
+)
+def test_what_is_not_there_is_told_in_one_line(
+    arguments: list[str], wrong: str, said: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        said(*arguments)
+    assert caught.value.code == 2
+    assert wrong in capsys.readouterr().err.splitlines()[-1]
+
+
+def page(name: str, text: str, reason: str | None = None, language: str = "en") -> Document:
+    return Document(name, f"https://{name}.example/", "a", 0, 1, [TextNode(text)], language=language, reason=reason)
+
+
+def stage(place: Place, documents: list[Document]) -> None:
+    with Attempt(place, Unit("stage", "0" * 16, "u-000000")) as attempt:
+        with DocumentWriter(attempt.file("data", ".parquet"), [], []) as writer:
+            for document in documents:
+                writer.write(document)
+        attempt.commit([])
+
+
+def write(path: Path, rows: Sequence[object]) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return str(path)
+
+
 def write_bench(path: Path) -> Path:
     rows = [
         {"id": f"{generator}{number}", "label": 0, "generator": generator, "text": f"old boat {'house ' * number}" * 40}
         for generator in ("clean", "hard_list", "spun")
         for number in range(4)
     ]
-    path.write_text("\n".join(map(json.dumps, rows)) + "\n", "utf-8")
+    write(path, rows)
     return path

@@ -5,7 +5,6 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 
 from benchmarks import flamingo_farms as farms
@@ -85,15 +84,3 @@ def test_a_regression_of_scores_that_say_nothing_finds_nothing() -> None:
     halves = farms.Halves.of(rows(shift=0.0))
     (share,) = farms.taught_shares(["type_token_ratio"], halves, "chains", 0.01)
     assert share < 0.2
-
-
-def test_the_chance_that_one_score_is_above_another() -> None:
-    rule = farms.Rule("x", "high", lambda row: float(row["x"]), 0.0, 0.0)
-    halves = farms.Halves({}, {"clean": [{"x": 0}, {"x": 1}], "g": [{"x": 1}, {"x": 2}, {"x": -1}]})
-    assert farms.auc(rule, halves, "g") == pytest.approx((0.75 + 1 + 0) / 3)
-
-
-def test_the_threshold_takes_no_more_of_the_clean_than_was_asked() -> None:
-    clean = np.random.default_rng(0).normal(size=250).tolist()
-    for share in (0.01, 0.05):
-        assert sum(score > farms.threshold(clean, share) for score in clean) == int(share * 250)

@@ -15,6 +15,7 @@ from obelics_pipeline.config import SiteConfig
 from obelics_pipeline.config.site import MEASURED
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.rates import auc
 from obelics_pipeline.shard.validate import problems
 from obelics_pipeline.site.evidence import POINTS, weights_of
 from obelics_pipeline.site.prior import score_in_site
@@ -108,19 +109,18 @@ def test_a_farm_is_told_better_by_its_site_than_page_by_page(tmp_path: Path) -> 
     judge(corpus, tmp_path, cuts=[50, 130, 260])
     of_page = {d.doc_id: d.url.startswith("https://farm.") for d in corpus.documents}
     found = rows(tmp_path)
-    alone, together = auc(found, of_page, SCORE), auc(found, of_page, f"{SCORE}_in_site")
+    alone, together = area(found, of_page, SCORE), area(found, of_page, f"{SCORE}_in_site")
     assert alone < 0.9
     assert together > 0.97
     farm = next(row for row in found.values() if of_page[str(row["doc_id"])])
     assert farm["site_documents"] == 200
 
 
-def auc(found: dict[str, dict[str, object]], is_farm: dict[str, bool], column: str) -> float:
+def area(found: dict[str, dict[str, object]], is_farm: dict[str, bool], column: str) -> float:
     scores = {True: list[float](), False: list[float]()}
     for doc_id, row in found.items():
         scores[is_farm[doc_id]].append(float(str(row[column])))
-    pairs = [(bad > good) + 0.5 * (bad == good) for bad in scores[True] for good in scores[False]]
-    return sum(pairs) / len(pairs)
+    return auc(scores[True], scores[False])
 
 
 def test_a_site_of_one_page_has_the_prior_alone(tmp_path: Path) -> None:

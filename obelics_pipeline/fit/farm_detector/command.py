@@ -16,6 +16,7 @@ from obelics_pipeline.fit.farm_detector.judging import (
     make_judged,
     recalls,
     recalls_at,
+    recalls_without_each,
     scores_of_unseen,
     threshold_of,
 )
@@ -27,10 +28,18 @@ NO_FOREST = Forest((), np.zeros(0, NODE), np.zeros(0, np.int32))
 
 
 def fit_detector(
-    sources: Sources, output: Path, language: str, steps: int, documents: int, threads: int, say: Say
+    sources: Sources,
+    output: Path,
+    language: str,
+    steps: int,
+    documents: int,
+    threads: int,
+    say: Say,
+    forest_without_each: bool = False,
 ) -> None:
     """Fit a detector on texts that people wrote and what is made of them, tell what it is worth, and write it.
 
+    `forest_without_each` tells more of it, at the cost of a forest for each family, and writes the same.
     Raises UserError, in one line, for what the person can mend.
     """
     load_lightgbm()
@@ -53,6 +62,8 @@ def fit_detector(
     found = list(recalls(judged, scores))
     for family, count, recall in found:
         say(f"{family}: {recall:.3f} of {count} found where 1 % of the honest texts are taken for generated")
+    for family, count, recall in recalls_without_each(judged) if forest_without_each else ():
+        say(f"{family}: {recall:.3f} of {count} found by a forest that saw none of it")
     detector = Detector(language, vocabulary, network, fit_forest(judged), {})
     threshold = threshold_of(scores[~judged.generated])
     not_seen: dict[str, float] = {}

@@ -15,6 +15,7 @@ from obelics_pipeline.fit.farm_detector.families import Families
 from obelics_pipeline.fit.farm_detector.marked_text import plain
 from obelics_pipeline.fit.training import load_lightgbm
 from obelics_pipeline.fit.trees import to_forest
+from obelics_pipeline.rates import threshold
 
 FALSE_POSITIVES = 0.01  # share of honest texts over the threshold
 _FOLDS = 5
@@ -46,6 +47,15 @@ class Judged:
     values: NDArray[np.float32]
 
     @property
+    def made_by(self) -> list[str]:
+        """The families of the generated ones, sorted, each once."""
+        return sorted({family for family in self.families if family is not None})
+
+    def of(self, family: str) -> NDArray[np.bool_]:
+        """Which of them are of a family."""
+        return np.array([name == family for name in self.families])
+
+    @property
     def generated(self) -> NDArray[np.bool_]:
         """Which of them are."""
         return np.array([family is not None for family in self.families])
@@ -72,7 +82,7 @@ def fit_forest(judged: Judged) -> Forest:
 
 def scores_of_unseen(judged: Judged) -> NDArray[np.float64]:
     """The log odds of each document, by a forest that has not seen it nor its neighbours."""
-    folds = np.arange(len(judged.families)) * _FOLDS // len(judged.families)
+    folds = _folds(judged)
     scores = np.empty(len(folds))
     for fold in range(_FOLDS):
         out = folds == fold
@@ -82,8 +92,7 @@ def scores_of_unseen(judged: Judged) -> NDArray[np.float64]:
 
 def threshold_of(scores: Sequence[float] | NDArray[np.float64]) -> float:
     """The score that `FALSE_POSITIVES` of these scores, those of honest texts, are above."""
-    ranked = sorted(scores, reverse=True)
-    return float(ranked[min(int(FALSE_POSITIVES * len(ranked)), len(ranked) - 1)])
+    return float(threshold(scores, FALSE_POSITIVES))
 
 
 def recalls(judged: Judged, scores: NDArray[np.float64]) -> Iterator[tuple[str, int, float]]:
@@ -91,15 +100,34 @@ def recalls(judged: Judged, scores: NDArray[np.float64]) -> Iterator[tuple[str, 
     yield from _recalls(judged, scores, threshold_of(scores[~judged.generated]))
 
 
-def recalls_at(threshold: float, detector: Detector, judged: Judged) -> Iterator[tuple[str, int, float]]:
+def recalls_without_each(judged: Judged) -> Iterator[tuple[str, int, float]]:
+    """As `recalls`, but each family by a forest of its own, which has seen none of it. Nothing of one family alone.
+
+    The last fifth of the documents is kept from these forests too: the threshold is that of its honest ones.
+    """
+    kept_back = _folds(judged) == _FOLDS - 1
+    for family in judged.made_by if len(judged.made_by) > 1 else ():
+        of_it = judged.of(family)
+        forest = _fit(judged, ~kept_back & ~of_it)
+        over = threshold_of(forest.log_odds(judged.values[kept_back & ~judged.generated]).astype(float))
+        found = forest.log_odds(judged.values[of_it]) > over
+        yield family, len(found), float(found.mean())
+
+
+def recalls_at(over: float, detector: Detector, judged: Judged) -> Iterator[tuple[str, int, float]]:
     """Family, documents, and the share of them above a threshold, by the detector's own forest."""
-    yield from _recalls(judged, detector.forest.log_odds(judged.values).astype(float), threshold)
+    yield from _recalls(judged, detector.forest.log_odds(judged.values).astype(float), over)
 
 
-def _recalls(judged: Judged, scores: NDArray[np.float64], threshold: float) -> Iterator[tuple[str, int, float]]:
-    for family in sorted({family for family in judged.families if family is not None}):
-        of_it = np.array([name == family for name in judged.families])
-        yield family, int(of_it.sum()), float((scores[of_it] > threshold).mean())
+def _recalls(judged: Judged, scores: NDArray[np.float64], over: float) -> Iterator[tuple[str, int, float]]:
+    for family in judged.made_by:
+        of_it = judged.of(family)
+        yield family, int(of_it.sum()), float((scores[of_it] > over).mean())
+
+
+def _folds(judged: Judged) -> NDArray[np.int64]:
+    """The number of each document's fold: neighbours have the same one."""
+    return np.arange(len(judged.families)) * _FOLDS // len(judged.families)
 
 
 def _fit(judged: Judged, rows: NDArray[np.bool_]) -> Forest:

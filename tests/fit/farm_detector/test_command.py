@@ -40,8 +40,11 @@ def test_a_detector_is_made_told_of_and_used(tmp_path: Path, capsys: pytest.Capt
     assert set(made.about["recall_left_out"]) == {"chains"}
     assert made.about["trusted"][0]["texts"] == len(texts())
     again = tmp_path / "again.npz"
-    assert main([*arguments, *numbers, "--output", str(again)]) == 0
+    assert main([*arguments, *numbers, "--forest-without-each", "--output", str(again)]) == 0
     assert again.read_bytes() == output.read_bytes()
+    told = re.findall(r"^(\w+): [01]\.\d+ of \d+ found by a forest that saw none of it$", capsys.readouterr().out, re.M)
+    assert told == sorted(made.about["recall"])
+    assert "found by a forest" not in printed
     honest = texts()[3]
     stuffed = "Best boat in Leeds 2020. You can buy boat online or at a boat store near you. " * 8
     scorer = FarmScore(paths={"xx": str(output)})

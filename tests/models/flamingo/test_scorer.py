@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import io
-from collections import Counter
 from functools import cache
 from typing import Any
 
@@ -15,9 +13,10 @@ from models.flamingo.scorer import FlamingoScorer, Scoring  # noqa: E402
 from models.flamingo.statistics import COLUMNS  # noqa: E402
 from models.flamingo.unigram import Unigram, token_counts  # noqa: E402
 from models.pictures.sources import ImageSource, no_images  # noqa: E402
-from obelics_pipeline.document import Document, ImageNode, Node, TextNode  # noqa: E402
+from obelics_pipeline.document import Document, ImageNode, TextNode  # noqa: E402
 from obelics_pipeline.errors import UserError  # noqa: E402
 from tests.models.flamingo import tiny  # noqa: E402
+from tests.models.pictures.illustrated import Pictures, document  # noqa: E402
 
 A, B, C = tiny.SENTENCES
 
@@ -25,30 +24,6 @@ A, B, C = tiny.SENTENCES
 @cache
 def model(positions: int) -> FlamingoModel:
     return tiny.flamingo(positions=positions)
-
-
-def document(*parts: str, name: str = "d") -> Document:
-    """Text, and an image wherever a part is `image:…`."""
-    nodes: list[Node] = [ImageNode(p, p) if p.startswith("image:") else TextNode(p) for p in parts]
-    return Document(name, f"https://{name}.example/", "a.warc.gz", 0, 1, nodes)
-
-
-class Pictures:
-    """A picture drawn from the number behind `image:`; `image:none` is not to be had, `image:bad` no image."""
-
-    def __init__(self) -> None:
-        self.asked: Counter[str] = Counter()
-
-    def __call__(self, image: ImageNode, /) -> bytes | None:
-        from PIL import Image
-
-        self.asked[image.src] += 1
-        name = image.src.removeprefix("image:")
-        if not name.isdigit():
-            return {"none": None, "bad": b"<html>not found</html>", "empty": b""}[name]
-        out = io.BytesIO()
-        Image.fromarray(tiny.pictures(1, seed=int(name))[0]).save(out, "PNG")
-        return out.getvalue()
 
 
 DOCUMENTS = (
@@ -66,7 +41,9 @@ DOCUMENTS = (
 def scores(
     *documents: Document, images: ImageSource | None = None, positions: int = 512, **scoring: Any
 ) -> list[dict[str, float | None]]:
-    return FlamingoScorer(model(positions), images or Pictures(), Scoring(**{"overlap": 16} | scoring)).score(documents)
+    return FlamingoScorer(model(positions), images or Pictures(tiny.SIDE), Scoring(**{"overlap": 16} | scoring)).score(
+        documents
+    )
 
 
 def same(one: dict[str, float | None], other: dict[str, float | None]) -> None:
@@ -141,7 +118,7 @@ def test_an_image_that_many_documents_have_is_encoded_once() -> None:
 
 
 def test_two_files_with_the_same_bytes_are_one_picture_and_each_is_asked_for_once() -> None:
-    source = Pictures()
+    source = Pictures(tiny.SIDE)
     copies = [ImageNode(src, src) for src in ("image:1", "image:01", "image:1")]
     one = Document("d", "", "a", 0, 1, [*copies, TextNode(A)])
     encoded = []
@@ -156,7 +133,7 @@ def test_two_files_with_the_same_bytes_are_one_picture_and_each_is_asked_for_onc
 
 def test_images_beyond_the_limit_are_as_if_not_to_be_had() -> None:
     many, few = document("image:1", A, "image:2", B, "image:3", C), document("image:1", A, "image:2", B, C)
-    source = Pictures()
+    source = Pictures(tiny.SIDE)
     found = scores(many, images=source, max_images=2)[0]
     same(found, scores(few)[0])
     assert found["images_seen"] == 2 and "image:3" not in source.asked

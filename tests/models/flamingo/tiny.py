@@ -12,6 +12,7 @@ import pytest
 from models.device.torchvision_import import import_torchvision
 from models.flamingo.assembly import FlamingoModel, assemble
 from models.flamingo.folder import write_folder
+from tests.models.pictures.illustrated import noise
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -82,7 +83,7 @@ def flamingo(kind: str = "gpt_neox", seed: int = 0, positions: int = 512, begin:
 
 def pictures(count: int, seed: int = 0) -> np.ndarray[Any, Any]:
     """Random pictures (count, side, side, 3), uint8."""
-    return np.random.default_rng(seed).integers(0, 256, (count, SIDE, SIDE, 3), dtype=np.uint8)
+    return noise(SIDE, seed, count)
 
 
 def saved(folder: Path) -> Path:

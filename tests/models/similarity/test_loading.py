@@ -18,6 +18,7 @@ from models.similarity.architecture import architecture  # noqa: E402
 from models.similarity.columns import COLUMNS  # noqa: E402
 from models.similarity.loading import LoadSimilarity, load, with_weights  # noqa: E402
 from obelics_pipeline.errors import UserError  # noqa: E402
+from tests.models.pictures.illustrated import document, png  # noqa: E402
 from tests.models.similarity import tiny  # noqa: E402
 
 TEXT = "a red bar"
@@ -220,8 +221,8 @@ def test_the_transform_of_beam_gets_the_columns_and_the_similarity_of_images(sav
     from beam_jobs.score_documents import score_group
 
     name = hashlib.sha256(b"image:1").hexdigest()
-    (tmp_path / name).write_bytes(tiny.png(PICTURE))
-    one = tiny.document(TEXT, "image:1")
+    (tmp_path / name).write_bytes(png(PICTURE))
+    one = document(TEXT, "image:1")
     (scored,) = map(from_bytes, score_group([to_bytes(one)], loader(saved, images=FolderImages(tmp_path))()))
     assert set(scored.scores) == set(COLUMNS)
     assert scored.images()[0].similarity == scored.scores["image_text_similarity"] is not None

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import io
-import struct
-import zlib
 from collections import Counter
 from copy import deepcopy
 from functools import cache
@@ -20,10 +18,11 @@ from models.similarity.architecture import Architecture, Preprocessing  # noqa: 
 from models.similarity.clip import Clip, build  # noqa: E402
 from models.similarity.columns import COLUMNS  # noqa: E402
 from models.similarity.scorer import SimilarityScorer  # noqa: E402
-from obelics_pipeline.document import Document, ImageNode  # noqa: E402
+from obelics_pipeline.document import Document  # noqa: E402
 from obelics_pipeline.errors import UserError  # noqa: E402
+from tests.models.pictures.illustrated import Pictures, document, noise, png  # noqa: E402
 from tests.models.similarity import tiny  # noqa: E402
-from tests.models.similarity.tiny import document, similarities  # noqa: E402
+from tests.models.similarity.tiny import similarities  # noqa: E402
 
 A, B, C = "the ferry returns at noon", "a loaf of rye, not of wheat", "she wound the clock and listened"
 
@@ -36,29 +35,6 @@ def clip_of(towers: Any) -> Clip:
 @cache
 def clip() -> Clip:
     return clip_of(tiny.towers())
-
-
-class Pictures:
-    """Noise drawn from the number behind `image:`; `image:none` is not to be had, others are no images."""
-
-    def __init__(self) -> None:
-        self.asked: Counter[str] = Counter()
-
-    def __call__(self, image: ImageNode, /) -> bytes | None:
-        self.asked[image.src] += 1
-        name = image.src.removeprefix("image:")
-        if not name.isdigit():
-            return {"none": None, "bad": b"<html>not found</html>", "empty": b"", "bomb": bomb()}[name]
-        noise = np.random.default_rng(int(name)).integers(0, 256, (tiny.SIDE, tiny.SIDE, 3), dtype=np.uint8)
-        return tiny.png(noise)
-
-
-def bomb() -> bytes:
-    """A hundred bytes that say they are an image of 2.5 billion pixels."""
-    header = b"IHDR" + struct.pack(">IIBBBBB", 50_000, 50_000, 8, 2, 0, 0, 0)
-    data = b"IDAT" + zlib.compress(bytes(150_001))
-    chunks = (struct.pack(">I", len(c) - 4) + c + struct.pack(">I", zlib.crc32(c)) for c in (header, data, b"IEND"))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 def documents() -> list[Document]:
@@ -80,7 +56,7 @@ def scored(
     given: list[Document], images: ImageSource | None = None, **options: Any
 ) -> tuple[list[dict[str, float | None]], list[list[float | None]]]:
     """The columns of documents, and the similarities of their images."""
-    found = SimilarityScorer(clip(), images or Pictures(), **options).score(given)
+    found = SimilarityScorer(clip(), images or Pictures(tiny.SIDE), **options).score(given)
     return found, similarities(given)
 
 
@@ -94,10 +70,9 @@ def cosine(number: int, text: str) -> float:
     """By open_clip alone."""
     import open_clip
 
-    noise = np.random.default_rng(number).integers(0, 256, (1, tiny.SIDE, tiny.SIDE, 3), dtype=np.uint8)
     towers = tiny.towers()
     with torch.inference_mode():
-        image = towers.encode_image(tiny.normalised(noise), normalize=True)
+        image = towers.encode_image(tiny.normalised(noise(tiny.SIDE, number)), normalize=True)
         words = towers.encode_text(open_clip.SimpleTokenizer(context_length=tiny.LENGTH)(text), normalize=True)
     return float(image[0] @ words[0])
 
@@ -181,7 +156,7 @@ def test_a_picture_that_is_not_to_be_had_has_no_similarity_and_loses_the_one_it_
 
 
 def test_an_image_that_was_dropped_is_not_asked_for_and_parts_no_text() -> None:
-    source, one = Pictures(), document(A, "image:1", B, "image:2")
+    source, one = Pictures(tiny.SIDE), document(A, "image:1", B, "image:2")
     one.nodes[1].reason = "logo"
     _, found = scored([one], images=source)
     assert source.asked == {"image:2": 1} and len(found[0]) == 1
@@ -190,7 +165,7 @@ def test_an_image_that_was_dropped_is_not_asked_for_and_parts_no_text() -> None:
 
 
 def test_images_without_text_are_not_asked_for() -> None:
-    source = Pictures()
+    source = Pictures(tiny.SIDE)
     scored([document("image:1"), document("image:2", "<end_of_text>")], images=source)
     assert not source.asked
 
@@ -203,7 +178,7 @@ def test_literal_marks_of_the_tokenizer_are_no_text() -> None:
 
 
 def test_images_beyond_the_limit_are_not_looked_at() -> None:
-    source = Pictures()
+    source = Pictures(tiny.SIDE)
     found, [few] = scored([document("image:1", A, "image:2", B, "image:3", C, "image:1")], images=source, max_images=2)
     assert few[0] is not None and few[1] is not None and few[2:] == [None, None]
     assert found[0]["similarity_images"] == 2 and set(source.asked) == {"image:1", "image:2"}
@@ -261,7 +236,7 @@ def test_a_vector_that_overflowed_measures_nothing() -> None:
     with torch.no_grad():
         towers.visual.proj.fill_(float("inf"))
     one = document(A, "image:1", B)
-    found = SimilarityScorer(clip_of(towers), Pictures()).score([one])
+    found = SimilarityScorer(clip_of(towers), Pictures(tiny.SIDE)).score([one])
     assert one.images()[0].similarity is None and found[0]["similarity_images"] == 0
 
 
@@ -274,8 +249,8 @@ def test_pictures_reach_the_model_as_open_clip_prepares_them(squash: bool) -> No
     ours = SimilarityScorer(
         Clip(clip().towers, clip().words, prepared, tiny.SIDE, torch.float32), lambda _image: content
     )
-    noise = np.random.default_rng(0).integers(0, 256, (6, 9, 3), dtype=np.uint8)
-    content = tiny.png(np.asarray(Image.fromarray(noise).resize((90, 60), Image.Resampling.BICUBIC)))
+    small = np.random.default_rng(0).integers(0, 256, (6, 9, 3), dtype=np.uint8)
+    content = png(np.asarray(Image.fromarray(small).resize((90, 60), Image.Resampling.BICUBIC)))
     given = []
     handle = clip().towers.visual.register_forward_pre_hook(lambda _m, x: given.append(x[0][0]))
     try:

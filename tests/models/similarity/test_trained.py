@@ -12,15 +12,16 @@ torch = pytest.importorskip("torch")
 from models.similarity.loading import LoadSimilarity  # noqa: E402
 from models.similarity.scorer import SimilarityScorer  # noqa: E402
 from obelics_pipeline.document import ImageNode  # noqa: E402
+from tests.models.pictures.illustrated import document, png  # noqa: E402
 from tests.models.similarity import tiny  # noqa: E402
-from tests.models.similarity.tiny import CAPTIONS, document, similarities  # noqa: E402
+from tests.models.similarity.tiny import CAPTIONS, similarities  # noqa: E402
 
 pytestmark = pytest.mark.slow
 
 
 def drawn(image: ImageNode, /) -> bytes:
     """`image:a red bar` shows one that was not in training."""
-    return tiny.png(tiny.drawing(image.src.removeprefix("image:"), seed=7))
+    return png(tiny.drawing(image.src.removeprefix("image:"), seed=7))
 
 
 @pytest.fixture(scope="module")

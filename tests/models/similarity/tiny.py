@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 import json
 from collections.abc import Iterable
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 
 from models.device.torchvision_import import import_torchvision
-from obelics_pipeline.document import Document, ImageNode, Node, TextNode
+from obelics_pipeline.document import Document
 
 pytest.importorskip("torch")
 if find_spec("torchvision") is None:  # importorskip would meet the error that import_torchvision mends
@@ -102,20 +101,6 @@ def normalised(pictures: np.ndarray[Any, Any]) -> Any:
 
     scaled = (pictures / 255 - np.array(OPENAI_DATASET_MEAN)) / np.array(OPENAI_DATASET_STD)
     return torch.from_numpy(scaled.transpose(0, 3, 1, 2)).float()
-
-
-def png(picture: np.ndarray[Any, Any]) -> bytes:
-    from PIL import Image
-
-    out = io.BytesIO()
-    Image.fromarray(picture).save(out, "PNG")
-    return out.getvalue()
-
-
-def document(*parts: str, name: str = "d") -> Document:
-    """Text, and an image wherever a part is `image:…`."""
-    nodes: list[Node] = [ImageNode(p, p) if p.startswith("image:") else TextNode(p) for p in parts]
-    return Document(name, f"https://{name}.example/", "a.warc.gz", 0, 1, nodes)
 
 
 def similarities(documents: Iterable[Document]) -> list[list[float | None]]:
