@@ -50,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
     _add_run(commands)
     _add_check(commands)
+    _add_tune(commands)
     _add_demo(commands)
     _add_validate(commands)
     _add_export(commands)
@@ -146,6 +147,19 @@ def _add_export(commands: argparse._SubParsersAction[_Parser]) -> None:
     export.add_argument("--format", choices=("parquet",), required=True, help="parquet: the published OBELICS columns")
     export.add_argument("--output", metavar="DIR", help="default: DIR/export-FORMAT")
     export.set_defaults(command=_export)
+
+
+def _add_tune(commands: argparse._SubParsersAction[_Parser]) -> None:
+    tune = commands.add_parser(
+        "tune", help="a page in the browser: move thresholds, see what leaves and what stays; writes the YAML"
+    )
+    tune.add_argument("folder", metavar="DIR", help="folder of a run, best of one with --sample")
+    tune.add_argument("--port", type=int, default=0, metavar="N", help="of this machine (default: a free one)")
+    tune.add_argument(
+        "--workers", type=_positive, metavar="N", help="processes that rehearse (default: one per CPU core)"
+    )
+    tune.add_argument("--no-browser", action="store_true", help="print the page's address and open nothing")
+    tune.set_defaults(command=_tune)
 
 
 def _add_explain(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -390,6 +404,13 @@ def _run_on_beam(arguments: argparse.Namespace) -> int:
         against=arguments.against,
         sample=arguments.sample,
     )
+
+
+def _tune(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.tune.command import tune
+
+    workers = arguments.workers or os.cpu_count() or 1
+    return tune(arguments.folder, arguments.port, workers, browser=not arguments.no_browser)
 
 
 def _check(arguments: argparse.Namespace) -> int:

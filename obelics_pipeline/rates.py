@@ -51,12 +51,6 @@ def share_above(scores: Iterable[float], over: float) -> Share:
     return Share(sum(above), len(above))
 
 
-def precision(positive: Iterable[float], negative: Iterable[float], over: float) -> Share:
-    """How many of all scores above a threshold are of what is looked for: `negative` are the scores of the others."""
-    right, wrong = share_above(positive, over).found, share_above(negative, over).found
-    return Share(right, right + wrong)
-
-
 def threshold(honest: Iterable[float], share: float) -> float:
     """The smallest of these scores that at most such a share of them is above. Of all of them, the smallest.
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obelics_pipeline.rates import Share, auc, mean, precision, share_above, threshold
+from obelics_pipeline.rates import Share, auc, mean, share_above, threshold
 
 scores = st.lists(st.integers(-5, 5).map(float) | st.floats(allow_nan=False), min_size=1, max_size=40)
 shares = st.integers(0, 10**6).flatmap(lambda of: st.builds(Share, st.integers(0, of), st.just(of)))
@@ -55,19 +55,6 @@ def test_more_than_there_are_is_refused(found: int, of: int) -> None:
 def test_what_is_equal_is_not_above() -> None:
     assert share_above([0.1, 0.5, 0.5, 0.9], 0.5) == Share(1, 4)
     assert share_above(iter([]), 0.5) == Share(0, 0)
-
-
-def test_precision_and_recall_of_known_scores() -> None:
-    bad, good = [0.9, 0.8, 0.2], [0.85, 0.1]
-    assert precision(bad, good, 0.5) == Share(2, 3)
-    assert share_above(bad, 0.5) == Share(2, 3)
-    assert precision(bad, good, 0.95) == Share(0, 0)
-
-
-@given(scores, scores, st.floats(-6, 6))
-def test_precision_counts_each_score_above_once(bad: list[float], good: list[float], over: float) -> None:
-    assert precision(bad, good, over).of == share_above([*bad, *good], over).found
-    assert precision(bad, good, over).found == share_above(bad, over).found
 
 
 @given(scores, st.integers(0, 100))

@@ -51,7 +51,7 @@ def load_config(path: str, overrides: Sequence[str] = ()) -> RunConfig:
 
     Raises `UserError`, in one line, for a missing file, broken YAML, an unknown key or a value out of range.
     """
-    values = _read_yaml(_find(path))
+    values = _read_yaml(find_config(path))
     for override in overrides:
         _lay_over(values, override)
     try:
@@ -86,7 +86,8 @@ def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
     return {k: v for name, child in value.items() for k, v in _flat(child, f"{prefix}.{name}".lstrip(".")).items()}
 
 
-def _find(path: str) -> Path:
+def find_config(path: str) -> Path:
+    """The file that a path, or the name of a bundled config, means. Raises UserError where there is none."""
     given = Path(path)
     if given.is_file():
         return given

@@ -97,12 +97,21 @@ def fates_of(folder: RunFolder, unit: str, doc_ids: Sequence[str]) -> dict[str, 
 
 def noted_inputs(folder: RunFolder) -> list[str]:
     """What the runs in a folder were given as input, the last run's first, as it was written on the command line."""
+    return list(dict.fromkeys(pattern for event in _starts(folder) for pattern in event.get("inputs", ())))
+
+
+def noted_config(folder: RunFolder) -> str | None:
+    """The config that the last run in a folder was given, as it was written on the command line; None if unknown."""
+    return next((str(event["config"]) for event in _starts(folder) if event.get("config")), None)
+
+
+def _starts(folder: RunFolder) -> list[dict[str, Any]]:
+    """The events that began the runs in a folder, the last run's first."""
     try:
         lines = read_bytes(folder.events).decode("utf-8", "replace").splitlines()
     except OSError:
         return []
-    events = [json.loads(line) for line in lines if '"run_started"' in line and line.endswith("}")]
-    return list(dict.fromkeys(pattern for event in reversed(events) for pattern in event.get("inputs", ())))
+    return [json.loads(line) for line in reversed(lines) if '"run_started"' in line and line.endswith("}")]
 
 
 def _manifests(folder: Place) -> Iterator[Manifest]:

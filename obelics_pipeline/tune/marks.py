@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from obelics_pipeline.errors import UserError
+from obelics_pipeline.rates import Share
 from obelics_pipeline.storage import Place, read_bytes, write_bytes
 from obelics_pipeline.tune.documents import Mask, Numbers
 
@@ -66,32 +67,25 @@ def _parsed(line: str, where: str) -> dict[str, Mark]:
 
 @dataclass(frozen=True)
 class Judged:
-    """How many marked documents a rule drops, of how many."""
+    """What a rule does to marked documents: the share of bad ones in what it drops, and of these what it drops."""
 
-    bad_dropped: int
-    good_dropped: int
-    bad: int
-    good: int
-
-    @property
-    def precision(self) -> float | None:
-        """Of the marked documents that it drops, the share that is bad; None where it drops none."""
-        dropped = self.bad_dropped + self.good_dropped
-        return self.bad_dropped / dropped if dropped else None
-
-    @property
-    def recall(self) -> float | None:
-        """Of the bad ones, the share that it drops; None where none is marked bad."""
-        return self.bad_dropped / self.bad if self.bad else None
+    precision: Share
+    recall: Share
 
     def to_json(self) -> dict[str, Any]:
-        """Its numbers and both shares."""
-        return {**vars(self), "precision": self.precision, "recall": self.recall}
+        """Counts, shares and their intervals; a share of nothing is null."""
+        return {name: _share(share) for name, share in vars(self).items()}
 
 
 def judge(dropped: Mask, good: Sequence[int], bad: Sequence[int]) -> Judged:
     """What a rule does to marked documents, given by their rows."""
-    return Judged(int(dropped[list(bad)].sum()), int(dropped[list(good)].sum()), len(bad), len(good))
+    right, wrong = int(dropped[list(bad)].sum()), int(dropped[list(good)].sum())
+    return Judged(Share(right, right + wrong), Share(right, len(bad)))
+
+
+def _share(share: Share) -> dict[str, Any]:
+    value = share.value if share.of else None
+    return {"found": share.found, "of": share.of, "value": value, "interval": share.interval()}
 
 
 def for_precision(

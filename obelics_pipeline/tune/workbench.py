@@ -1,0 +1,303 @@
+"""What the page asks: each method answers one question about a run, and about a config that differs from its own."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obelics_pipeline.config import RunConfig, load_config
+from obelics_pipeline.config.run import find_config
+from obelics_pipeline.document import TextNode
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.explain.in_run import noted_config
+from obelics_pipeline.explain.visible import on_a_line
+from obelics_pipeline.fetch.image_store import ImageStore
+from obelics_pipeline.folder import MARK, RunFolder
+from obelics_pipeline.storage import local_copy, read_bytes
+from obelics_pipeline.tune.documents import BYTES_PER_TOKEN, Codes, Mask
+from obelics_pipeline.tune.estimate import Estimate, estimate
+from obelics_pipeline.tune.histogram import histogram
+from obelics_pipeline.tune.levels import (
+    corpus_level,
+    document_level,
+    image_counts,
+    image_level,
+    paragraph_counts,
+    paragraph_level,
+    values_of,
+)
+from obelics_pipeline.tune.marks import Mark, Marks, for_budget, for_precision, judge
+from obelics_pipeline.tune.measured import Measured
+from obelics_pipeline.tune.reading import readable
+from obelics_pipeline.tune.rehearsing import Rehearsing
+from obelics_pipeline.tune.rules import document_rules, fails
+from obelics_pipeline.tune.saving import save
+
+FOLDER = "tune"  # below a run's: marks, and the rehearsal
+MOST_SITES, MOST_NEAR, MOST_LISTED = 50, 12, 50
+Settings = Mapping[str, Any]  # place in the config, as in --set -> value
+Values = dict[str, Any]
+
+
+class Workbench:
+    """A run, the marks on its documents, and the last rehearsal. Raises UserError where there is no run."""
+
+    def __init__(self, folder: Path, workers: int) -> None:
+        self.run = Measured(RunFolder(folder))
+        self.marks = Marks(folder / FOLDER / "marks.jsonl")
+        self.rehearsing = Rehearsing(self.run, folder / FOLDER / "rehearsal", workers)
+        self._mark = json.loads(read_bytes(folder / MARK)) if (folder / MARK).exists() else {}
+
+    def config(self, settings: Settings) -> RunConfig:
+        """The run's config with other values. Raises UserError for a key or a value that is not valid."""
+        with local_copy(self.run.folder.config) as path:
+            return load_config(str(path), [f"{place}={json.dumps(value)}" for place, value in settings.items()])
+
+    def about(self) -> Values:
+        """What the run is, and what can be tuned."""
+        run, config = self.run, self.run.config
+        documents = run.documents
+        return {
+            "folder": str(run.folder.path),
+            "config": self._mark.get("config"),
+            "sample": self._mark.get("sample"),
+            "documents": len(documents),
+            "languages": _most(documents.languages, 1000),
+            "sites": _most(documents.sites, MOST_SITES),
+            "marks": len(self.marks),
+            **self.levels({}),
+            "limits": {
+                "min_per_document": config.images.min_per_document,
+                "max_per_document": config.images.max_per_document,
+                "formats": list(config.images.formats),
+            },
+            "estimate": self.estimate({}),
+        }
+
+    def levels(self, settings: Settings) -> Values:
+        """The rules of each level as a config has them."""
+        config = self.config(settings)
+        return {
+            "document": document_level(config),
+            "paragraph": paragraph_level(config),
+            "image": image_level(config),
+            "dedup": corpus_level(config),
+        }
+
+    def _base(self, config: RunConfig) -> Measured:
+        """What a config is weighed on: a rehearsal of it, if that is at hand, else the run."""
+        result = self.rehearsing.result
+        return result[0] if result is not None and result[0].config == config else self.run
+
+    def _estimate(self, config: RunConfig) -> Estimate:
+        base = self._base(config)
+        return estimate(base.documents, config, base.contents(config))
+
+    def estimate(self, settings: Settings) -> Values:
+        """What a config leaves; `exact` where a run or a rehearsal has told, and not only this arithmetic."""
+        config = self.config(settings)
+        base, found = self._base(config), self._estimate(config)
+        good, bad = (self.marks.rows(base.documents.row_of, mark) for mark in ("good", "bad"))
+        rules = document_rules(config)
+        judged = [judge(fails(rule, base.documents), good, bad).to_json() for rule in rules] if good or bad else []
+        return {
+            "exact": base.config == config,
+            "rehearsed": base is not self.run,
+            "kept": found.kept.to_json(),
+            "unknown": found.unknown,
+            "rules": [vars(rule) for rule in found.rules],
+            "overlap": found.overlap.tolist(),
+            "reasons": _counted(found.reasons),
+            "judged": judged,
+            "marked": judge(found.keeps == 0, good, bad).to_json(),
+        }
+
+    def counts(self, settings: Settings, level: Literal["paragraph", "image"]) -> list[Values]:
+        """What each rule of paragraphs or images does."""
+        config = self.config(settings)
+        base = self._base(config)
+        return paragraph_counts(base.paragraphs, config) if level == "paragraph" else image_counts(base.images, config)
+
+    def histogram(
+        self, level: str, name: str, language: str | None = None, site: str | None = None, log: bool | None = None
+    ) -> Values:
+        """The distribution of a score in the run, of some of its documents. Raises UserError for no such score."""
+        values, kept, rows = self._values(level, name)
+        some = self._some(language, site)[rows]
+        return histogram(values[some], kept[some], log).to_json()
+
+    def near(
+        self, level: str, name: str, value: float, language: str | None = None, site: str | None = None
+    ) -> dict[str, list[Values]]:
+        """What lies just on either side of a value: documents, or paragraphs and images with their document."""
+        values, kept, rows = self._values(level, name)
+        some = self._some(language, site)[rows] & ~np.isnan(values)
+        found = {}
+        for side, there in (("below", values < value), ("at or above", values >= value)):
+            places = np.flatnonzero(some & there)
+            order = np.lexsort((places, np.abs(values[places] - value)))[:MOST_NEAR]
+            found[side] = [self._listed(level, int(i), float(values[i]), bool(kept[i])) for i in places[order]]
+        return found
+
+    def listed(self, settings: Settings, reason: str | None, offset: int = 0) -> list[Values]:
+        """Documents that a config drops for a reason, or keeps (None)."""
+        found = self._estimate(self.config(settings))
+        rows = [row for row, of_it in enumerate(found.reasons) if of_it == reason][offset : offset + MOST_LISTED]
+        return [self._document(row) for row in rows]
+
+    def compared(self, settings: Settings, other: Settings) -> Values:
+        """What each of two configs keeps that the other drops."""
+        mine, theirs = (self._estimate(self.config(values)) for values in (settings, other))
+        only = {"first": (mine.keeps > 0) & (theirs.keeps == 0), "second": (theirs.keeps > 0) & (mine.keeps == 0)}
+        return {
+            "kept": {"first": mine.kept.to_json(), "second": theirs.kept.to_json()},
+            "only": {side: int(np.count_nonzero(mask)) for side, mask in only.items()},
+            "documents": {
+                "first": [self._document(row, theirs.reasons[row]) for row in _rows(only["first"])],
+                "second": [self._document(row, mine.reasons[row]) for row in _rows(only["second"])],
+            },
+        }
+
+    def document(self, doc_id: str, rule: str | None = None) -> Values:
+        """One document to read. Raises UserError for one that the run does not have."""
+        row = self.run.documents.row_of.get(doc_id)
+        if row is None:
+            raise UserError(f"{doc_id}: the run has no such document")
+        document = self.run.document(row)
+        return {
+            **self._document(row),
+            "title": on_a_line(str(document.general.get("title") or ""), 300),
+            "scores": {name: value for name, value in document.scores.items() if value is not None},
+            "nodes": readable(document, self.run.stored, lambda _node: []),
+        }
+
+    def image(self, sha256: str) -> bytes:
+        """The bytes of a stored image. Raises UserError where there is none."""
+        try:
+            return ImageStore(self.run.folder.images).read(sha256)
+        except (OSError, ValueError) as error:
+            raise UserError(f"image {sha256[:64]}: not in the run's store ({error})") from None
+
+    def mark(self, doc_id: str, mark: Mark | None) -> int:
+        """Mark a document, or take its mark back; how many marks there are."""
+        if doc_id not in self.run.documents.row_of:
+            raise UserError(f"{doc_id}: the run has no such document")
+        self.marks.set(doc_id, mark)
+        return len(self.marks)
+
+    def rehearse(self, settings: Settings) -> Values:
+        """Begin to find out what a config keeps, to the document."""
+        self.rehearsing.ask(self.config(settings))
+        return self.rehearsal(settings)
+
+    def rehearsal(self, settings: Settings) -> Values:
+        """How far that is; `known` once this config has been rehearsed."""
+        result = self.rehearsing.result
+        known = result is not None and result[0].config == self.config(settings)
+        unknown = vars(result[1]) if result is not None and known else {}
+        return {**self.rehearsing.state(), "known": known, **unknown}
+
+    def suggested(
+        self, settings: Settings, name: str, side: Literal["min", "max"], precision: float | None, tokens: float | None
+    ) -> float | None:
+        """A threshold for a rule of documents that reaches a precision on the marks, or leaves so many tokens.
+
+        None where no threshold does.
+        """
+        values, _, _ = self._values("document", name)
+        documents = self.run.documents
+        if tokens is None:
+            good, bad = (self.marks.rows(documents.row_of, mark) for mark in ("good", "bad"))
+            return for_precision(values, good, bad, side, 0.9 if precision is None else precision)
+        freed = self._estimate(self.config({**settings, **self._without(name, settings)}))
+        return for_budget(values, freed.keeps * documents.bytes / BYTES_PER_TOKEN, side, tokens)
+
+    def _without(self, name: str, settings: Settings) -> dict[str, Any]:
+        """The settings by which a rule decides nothing."""
+        rule = next(rule for rule in document_rules(self.config(settings)) if rule.name == name)
+        if rule.place == "language.min_score":
+            return {rule.place: 0}
+        return {f"{rule.place}.{bound}": None for bound in ("min", "max", "below")}
+
+    def saved(self, settings: Settings, path: Path, replace: bool = False) -> str:
+        """Write the config to a file; where it is. Raises UserError."""
+        source, original = self._source()
+        save(path, source, self.config(settings), original, replace)
+        return str(path)
+
+    def _source(self) -> tuple[str, RunConfig]:
+        """The file that the run's config came from, with its comments; as it was resolved, where that is gone."""
+        named = noted_config(self.run.folder)
+        if named is not None:
+            with suppress(OSError, UserError, UnicodeDecodeError):
+                return find_config(named).read_text(encoding="utf-8"), load_config(named)
+        return read_bytes(self.run.folder.config).decode(), self.run.config
+
+    def _values(self, level: str, name: str) -> tuple[NDArray[np.float64], Mask, NDArray[np.int64]]:
+        try:
+            return values_of(self.run, level, name)
+        except KeyError:
+            raise UserError(f"{name}: the run has no such score of the level {level}") from None
+
+    def _some(self, language: str | None, site: str | None) -> Mask:
+        """The documents of a language and of a site; a site that begins with a dot is all that end with it."""
+        documents = self.run.documents
+        found = np.ones(len(documents), bool)
+        if language:
+            found &= documents.languages.mask(language)
+        if site and site.startswith("."):
+            ends = np.array([name.endswith(site) for name in documents.sites.names] + [False])
+            found &= ends[documents.sites.codes]
+        elif site:
+            found &= documents.sites.mask(site)
+        return found
+
+    def _listed(self, level: str, place: int, value: float, kept: bool) -> Values:
+        if level == "document":
+            return {**self._document(place), "value": value}
+        of_it = self.run.paragraphs if level == "paragraph" else self.run.images
+        row, node = int(of_it.document[place]), int(of_it.node[place])
+        shown = self.run.document(row).nodes[node]
+        what = on_a_line(shown.text, 400) if isinstance(shown, TextNode) else on_a_line(shown.src, 400)
+        of_node = {"node": node, "what": what, "kept": kept, "node_reason": shown.reason}
+        if not isinstance(shown, TextNode):
+            of_node["sha256"] = shown.sha256 or self.run.stored.get(shown.src)
+        return {**self._document(row), "value": value, **of_node}
+
+    def _document(self, row: int, reason: str | None = None) -> Values:
+        documents = self.run.documents
+        survey = documents.survey
+        doc_id = documents.ids[row]
+        return {
+            "doc_id": doc_id,
+            "url": on_a_line(survey["url"][row].as_py(), 300),
+            "site": survey["site"][row].as_py(),
+            "language": survey["language"][row].as_py(),
+            "stage": survey["stage"][row].as_py(),
+            "reason": reason or survey["reason"][row].as_py(),
+            "images": int(documents.images[row]),
+            "tokens": float(documents.bytes[row]) / BYTES_PER_TOKEN,
+            "mark": self.marks.of(doc_id),
+        }
+
+
+def _rows(mask: Mask) -> list[int]:
+    return [int(row) for row in np.flatnonzero(mask)[:MOST_LISTED]]
+
+
+def _most(column: Codes, most: int) -> list[Values]:
+    """The names of a column that most documents have, with how many."""
+    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names))
+    order = np.lexsort((np.arange(len(counts)), -counts))[:most]
+    return [{"name": column.names[i], "documents": int(counts[i])} for i in order]
+
+
+def _counted(reasons: Sequence[str | None]) -> dict[str, int]:
+    return dict(Counter(reason for reason in reasons if reason is not None).most_common())
