@@ -45,6 +45,7 @@ EXTRAS = {
     "gs": ["gcsfs>=2024.12"],  # the same
     "ray": ["ray[data]>=2.50,<2.64"],
     "beam": ["apache-beam>=2.70", "protobuf>=5.0"],
+    "tune": ["starlette>=0.40", "uvicorn>=0.30"],
     "fit": ["floret>=0.10,<0.11", "lightgbm>=4.3"],
 }
 EXTRAS["all"] = [requirement for extra in EXTRAS.values() for requirement in extra]
@@ -68,6 +69,7 @@ EXTRAS["dev"] = [
     *EXTRAS["demo"],
     *EXTRAS["fit"],
     *EXTRAS["models"],
+    *EXTRAS["tune"],
     *EXTRAS["ray"],
     *EXTRAS["beam"],
     *EXTRAS["s3"],
@@ -76,7 +78,9 @@ EXTRAS["dev"] = [
     "hypothesis>=6.100",
     "import-linter>=2.0",
     "moto[server]>=5.0",
+    "httpx>=0.27",
     "mypy>=1.10",
+    "playwright>=1.45",
     "pytest>=8.0",
     "pytest-timeout>=2.3",
     "pytest-xdist>=3.5",
@@ -157,6 +161,7 @@ setup(
         "": ["py.typed"],
         "obelics_pipeline.demo": ["site/**", "thesaurus.dat"],
         "obelics_pipeline.explain": ["page.*"],
+        "obelics_pipeline.tune": ["page/*"],
         "obelics_pipeline.fit.farm_detector": ["irregular.txt"],
         "filters": ["words/**"],
         "models": ["*.json", "kenlm/en.*", "quality/*"],

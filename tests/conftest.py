@@ -69,6 +69,17 @@ def proxy() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def sampled_run(warcs: list[Path], proxy: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of a share of the demo's web site, images and all: not to be changed."""
+    from tests.sampled import run_sample
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("http_proxy", proxy)
+        patch.setenv("no_proxy", "")
+        return run_sample(warcs, tmp_path_factory.mktemp("sampled") / "run")
+
+
+@pytest.fixture(scope="session")
 def s3() -> Iterator[str]:
     """The address of an S3 server that keeps its objects in memory; processes find it by the environment.
 

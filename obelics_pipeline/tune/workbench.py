@@ -56,9 +56,21 @@ class Workbench:
         self._mark = json.loads(read_bytes(folder / MARK)) if (folder / MARK).exists() else {}
 
     def config(self, settings: Settings) -> RunConfig:
-        """The run's config with other values. Raises UserError for a key or a value that is not valid."""
+        """The run's config with other values.
+
+        Raises UserError for a key or a value that is not valid, and for a filter that the run did not measure.
+        """
         with local_copy(self.run.folder.config) as path:
-            return load_config(str(path), [f"{place}={json.dumps(value)}" for place, value in settings.items()])
+            found = load_config(str(path), [f"{place}={json.dumps(value)}" for place, value in settings.items()])
+        for level in ("paragraph", "document"):
+            measured = getattr(self.run.config.filters, level)
+            for name in getattr(found.filters, level):
+                if name not in measured:
+                    raise UserError(
+                        f"filters.{level}.{name}: not measured in this run; add it to the config and run the sample "
+                        f"again, or take one of {', '.join(measured)}"
+                    )
+        return found
 
     def about(self) -> Values:
         """What the run is, and what can be tuned."""
