@@ -54,7 +54,7 @@ class FarmScore:
     def spans(self, text: Text) -> list[Span]:
         """The words that `reasons` names and the worst stretch."""
         detector = self._detector(text.language)
-        return [] if detector is None else capped(joined(spans(detector, text.text)))
+        return [] if detector is None else capped(joined(sorted(spans(detector, text.text))))
 
     def reasons(self, text: Text) -> Iterator[tuple[str, str, str]]:
         """What made the score: what it is about, a number, and a quote of the text or what would be otherwise."""

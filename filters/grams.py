@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isqrt
 
 import numpy as np
@@ -14,7 +15,7 @@ Numbers = NDArray[np.int64]
 _LARGEST = 2**31  # numbers below it make pairs that fit into 63 bits
 
 
-def repeated_words(words: list[str], n: int) -> list[tuple[int, int]]:
+def repeated_words(words: Sequence[str], n: int) -> list[tuple[int, int]]:
     """Runs of words, as (first, one after the last), of n-grams that occur more than once, as often as they do."""
     return _runs(_grams(numbered(words), n), n, most_frequent_only=False)
 

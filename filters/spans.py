@@ -40,9 +40,9 @@ def _places(text: str) -> list[int]:
 
 
 def joined(spans: Iterable[Span]) -> Iterator[Span]:
-    """The spans in rising order, those that touch or overlap as one."""
+    """Spans that begin in rising order, those that touch or overlap as one."""
     last: Span | None = None
-    for begin, end in sorted(spans):
+    for begin, end in spans:
         if last is not None and begin <= last[1]:
             last = last[0], max(last[1], end)
             continue

@@ -24,5 +24,6 @@ class WordRepetitionRatio:
 
     def spans(self, text: Text) -> list[Span]:
         """The words of the n-grams that occur more than once, each time; words in a row are one range."""
-        places = [span for _, span in placed_words(text)]
-        return capped((places[a][0], places[b - 1][1]) for a, b in repeated_words(text.words, self.n))
+        words = list(placed_words(text))
+        runs = repeated_words([word for word, _ in words], self.n)
+        return capped((words[first][1][0], words[after - 1][1][1]) for first, after in runs)
