@@ -229,9 +229,8 @@ def test_of_a_model_of_words_the_very_words_are_told(of_kenlm: dict[str, Any]) -
     assert normalized(text.text) == "a\u0020b  - a  z b b a"
     # Unknown after b and after a; b after b, a after b. A word after an unknown one costs what it does alone.
     assert of_kenlm["worse_than_unigram_ratio"].spans(text) == [(5, 6), (10, 11), (14, 15), (16, 17)]
-    assert shown(text, of_kenlm["perplexity"].spans(text)) == [
-        "z"
-    ]  # one of eight: unknown, and backoff after a costs most
+    # One of eight pieces, the costliest: it is unknown, and follows a.
+    assert shown(text, of_kenlm["perplexity"].spans(text)) == ["z"]
 
 
 @pytest.mark.parametrize(
