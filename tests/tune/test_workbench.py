@@ -90,6 +90,22 @@ def test_a_dropped_document_is_shown_whole_with_its_images(bench: Workbench) -> 
         bench.document("0" * 32)
 
 
+def test_what_made_a_score_is_marked(bench: Workbench) -> None:
+    farm = first(bench, "farm_score")
+    marked = [part["text"] for part in marked_parts(bench, farm, "farm_score", "document")]
+    assert marked
+    assert not marked_parts(bench, farm, None, "document")
+    assert marked_parts(bench, farm, "special_character_ratio", "paragraph")
+    assert not marked_parts(bench, farm, "ratio", "image")
+
+
+def marked_parts(bench: Workbench, doc_id: str, rule: str | None, level: str) -> list[dict[str, Any]]:
+    nodes = [node for node in bench.document(doc_id, rule, level)["nodes"] if node["kind"] == "text"]
+    for node in nodes:
+        assert all(part["text"] for part in node["parts"])
+    return [part for node in nodes for part in node["parts"] if part["marked"]]
+
+
 def test_two_configs_are_told_apart(bench: Workbench) -> None:
     found = bench.compared({WORDS: 300}, {FARM: 2})
     assert found["only"]["first"] == 0
