@@ -91,8 +91,8 @@ class PerplexityModel:
         ends = list(accumulate(map(len, pieces), initial=0))
         for piece in chosen:
             begin, end = origin[ends[piece]], origin[ends[piece + 1]]
-            if begin < len(normalized):
-                yield begin, max(end, begin + 1)  # a part of what one character was written as is the whole character
+            # A part of what one character was written as is the whole character; a blank put at the end is none.
+            yield begin, min(max(end, begin + 1), len(normalized))
 
     def _read(self, normalized: str) -> tuple[list[str], list[float]]:
         """The pieces of a text, and the log10 probability of each of them and of the end after what stands before it.

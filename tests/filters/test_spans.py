@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from filters import Text, build, statistics
 from filters.characters import SPECIAL
+from filters.grams import repeated_words
+from filters.kenlm_filter import placed
 from filters.kenlm_text import normalized, places
 from filters.lexical_cohesion import _sentences
 from filters.registry import BUILT_IN
@@ -160,7 +162,16 @@ def test_long_n_grams_of_many_different_units_are_told_apart(n: int) -> None:
     assert [i for begin, end in spans for i in range(begin, end)] == covered
 
 
+def test_numbers_of_n_grams_do_not_run_over() -> None:
+    kinds = [f"w{n}" for n in range(2**17)]  # a pair of pairs has 68 bits, of which four would be lost
+    alike = [5, 9, 9, 7], [5 + 2**13, 9, 9, 7]  # they would differ in those alone
+    words = [*kinds, kinds[-1], *(kinds[n] for four in alike for n in four)]
+    assert repeated_words(words, 4) == []
+    assert repeated_words(words, 3) == [(2**17 + 2, 2**17 + 5), (2**17 + 6, 2**17 + 9)]
+
+
 @given(texts)
+@example("?")
 def test_special_characters_and_marks_are_all_inside(made: dict[str, Any], text: str) -> None:
     spans = made["special_character_ratio"].spans(Text(text))
     assert SPECIAL.isdisjoint("".join(outside(text, spans)))
@@ -214,6 +225,7 @@ def test_places_of_the_normalized_text_are_those_of_its_characters(text: str) ->
 
 
 @given(st.lists(st.sampled_from(["a", "b", "z", "…", "—", "\n", "ﬁ½", " ", "日"]), max_size=60).map(" ".join))
+@example("a b z " + "a b " * 7 + "a z a")  # of twenty pieces the later unknown one costs more than the first
 def test_there_is_a_span_for_each_piece_that_is_counted(of_kenlm: dict[str, Any], text: str) -> None:
     measured, measuring = Text(text, "xx"), of_kenlm["worse_than_unigram_ratio"]
     # A piece of this model is a word, or several that are unknown: none touches the next.
@@ -221,7 +233,13 @@ def test_there_is_a_span_for_each_piece_that_is_counted(of_kenlm: dict[str, Any]
     spans = measuring.spans(measured)
     assert len(spans) == round(measuring.score(measured) * pieces)
     assert not any(part != part.strip() for part in shown(measured, spans))
-    assert len(of_kenlm["perplexity"].spans(measured)) == -(-pieces // 10)
+    rarest = of_kenlm["perplexity"].spans(measured)
+    assert len(rarest) == -(-pieces // 10)
+    assert rarest == sorted(rarest)
+
+
+def test_white_space_on_either_side_of_a_piece_is_not_told() -> None:
+    assert placed(" a b \nc", [(0, 2), (2, 4), (4, 4)]) == [(1, 2), (3, 4)]
 
 
 def test_of_a_model_of_words_the_very_words_are_told(of_kenlm: dict[str, Any]) -> None:
