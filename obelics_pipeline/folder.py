@@ -35,6 +35,7 @@ class RunFolder:
         self.index, self.manifest = path / "index.parquet", path / "manifest.json"
         self.config, self.events = path / "config.yaml", path / "events.jsonl"
         self.inputs, self.validated = path / "inputs.json", path / "validated"
+        self.map = path / "map"  # of the corpus: obelics map
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -41,6 +41,13 @@ class Words:
         """How many documents have each word."""
         return np.bincount(self.columns, minlength=len(self.vocabulary))
 
+    def take(self, rows: Integers) -> Words:
+        """Some of the rows, in this order."""
+        lengths = np.diff(self.starts)[rows]
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        at = np.repeat(self.starts[rows] - starts[:-1], lengths) + np.arange(starts[-1])
+        return Words(self.vocabulary, starts, self.columns[at], self.counts[at])
+
 
 def count_words(texts: Iterable[str]) -> Words:
     """Count the words of each text, those of scripts without spaces as ICU cuts them.
@@ -62,10 +69,8 @@ def count_words(texts: Iterable[str]) -> Words:
 def _chosen(names: Sequence[str], ids: NDArray[np.int32], counts: NDArray[np.float32], lengths: Integers) -> Words:
     """The rows with the words of the vocabulary alone, which are numbered by the alphabet."""
     within = np.bincount(ids, minlength=len(names))
-    for fits in ((within >= FEWEST_DOCUMENTS) & (within <= LARGEST_SHARE * len(lengths)), within > 0):
-        if fits.any():
-            break
-    else:
+    fits = (within >= FEWEST_DOCUMENTS) & (within <= LARGEST_SHARE * np.count_nonzero(lengths))
+    if not fits.any():
         fits = within > 0
     chosen = sorted(np.flatnonzero(fits).tolist(), key=lambda i: (-within[i], names[i]))[:MOST_WORDS]
     chosen.sort(key=names.__getitem__)

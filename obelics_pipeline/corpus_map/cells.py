@@ -1,0 +1,90 @@
+"""Regions of a map with names: k-means in the plane, and the words that are most a cell's own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+
+from filters.segment import is_unspaced
+from filters.word_lists import stop_words
+from obelics_pipeline.corpus_map.words import Words
+
+MOST_WORDS = 5  # of a name
+SHORTEST_WORD = 3  # letters, but for scripts without spaces
+
+Cells = NDArray[np.int32]
+Points = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Label:
+    """The name of a cell, at the document that is nearest to its middle."""
+
+    cell: int
+    x: float
+    y: float
+    words: tuple[str, ...]  # the most its own first; none where it has no words of its own
+    documents: int
+
+
+def cut(points: Points) -> Cells:
+    """The cell of each point, from 0: some 0.4 times the square root of the number of points, 126 of 100,000.
+
+    BLAS and OpenMP must have one thread, or the last bits depend on how many there are.
+    """
+    distinct = len(np.unique(points, axis=0))
+    if distinct == 0:
+        return np.zeros(0, np.int32)
+    wanted = min(distinct, max(1, round(0.4 * len(points) ** 0.5)))
+    return np.asarray(KMeans(wanted, n_init=1, random_state=0).fit(points.astype(np.float64)).labels_, np.int32)
+
+
+def label(words: Words, languages: Sequence[str | None], points: Points, cells: Cells) -> Iterator[Label]:
+    """The names of the cells, in their order. All arguments are by document.
+
+    A word's weight is its class-based TF-IDF (Grootendorst 2022): the share of a cell's documents that have it, times
+    log(1 + words of a cell on average / documents that have it). Documents are counted, not occurrences, so that no
+    document names a cell alone. Stop words of the cell's most frequent language name nothing.
+    """
+    n = int(cells.max(initial=-1)) + 1
+    sizes = np.bincount(cells, minlength=n)
+    cell_of_entry = cells[np.repeat(np.arange(words.documents), np.diff(words.starts))]
+    everywhere = words.in_documents()
+    rarity = np.log1p(len(words.columns) / max(n, 1) / np.maximum(everywhere, 1))
+    columns = words.columns[np.argsort(cell_of_entry, kind="stable")]
+    ends = np.cumsum(np.bincount(cell_of_entry, minlength=n))
+    for cell, end in enumerate(ends.tolist()):
+        within = np.flatnonzero(cells == cell)
+        start = int(ends[cell - 1]) if cell else 0
+        found, counts = np.unique(columns[start:end], return_counts=True)
+        counts, found = counts[counts > (1 if sizes[cell] > 1 else 0)], found[counts > (1 if sizes[cell] > 1 else 0)]
+        best = found[np.argsort(-counts * rarity[found], kind="stable")]
+        stop = stop_words(_most_frequent(languages[i] for i in within.tolist())) or frozenset()
+        of_cell = points[within]
+        middle = within[np.argmin(((of_cell - of_cell.mean(axis=0)) ** 2).sum(axis=1))]
+        x, y = points[middle].tolist()
+        yield Label(cell, x, y, _name((words.vocabulary[i] for i in best.tolist()), stop), len(within))
+
+
+def _most_frequent(languages: Iterable[str | None]) -> str:
+    counts = Counter(language or "" for language in languages)
+    return min(counts, key=lambda language: (-counts[language], language))
+
+
+def _name(words: Iterable[str], stop: frozenset[str]) -> tuple[str, ...]:
+    """The first words that say something; one that begins like another of them says nothing new."""
+    name: list[str] = []
+    for word in words:
+        if word in stop or (len(word) < SHORTEST_WORD and not is_unspaced(word)):
+            continue
+        if any(word.startswith(other[:5]) for other in name if len(other) >= 5):
+            continue
+        name.append(word)
+        if len(name) == MOST_WORDS:
+            break
+    return tuple(name)
