@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from sklearn.cluster import KMeans
 
 from filters.segment import is_unspaced
 from filters.word_lists import stop_words
+from obelics_pipeline.corpus_map.projected import Label
 from obelics_pipeline.corpus_map.words import Words
 
 MOST_WORDS = 5  # of a name
@@ -19,17 +19,6 @@ SHORTEST_WORD = 3  # letters, but for scripts without spaces
 
 Cells = NDArray[np.int32]
 Points = NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class Label:
-    """The name of a cell, at the document that is nearest to its middle."""
-
-    cell: int
-    x: float
-    y: float
-    words: tuple[str, ...]  # the most its own first; none where it has no words of its own
-    documents: int
 
 
 def cut(points: Points) -> Cells:
@@ -45,30 +34,27 @@ def cut(points: Points) -> Cells:
 
 
 def label(words: Words, languages: Sequence[str | None], points: Points, cells: Cells) -> Iterator[Label]:
-    """The names of the cells, in their order. All arguments are by document.
+    """The names of the cells, in their order. All arguments are by document, and each document is in a cell.
 
-    A word's weight is its class-based TF-IDF (Grootendorst 2022): the share of a cell's documents that have it, times
-    log(1 + words of a cell on average / documents that have it). Documents are counted, not occurrences, so that no
-    document names a cell alone. Stop words of the cell's most frequent language name nothing.
+    A word weighs its share of the cell's documents, times the log of how many times that is its share of all (a cell's
+    part of the relative entropy; as class-based TF-IDF (Grootendorst 2022), but a word that is everywhere weighs
+    nothing). Documents are counted, not occurrences, so that none names a cell alone. Stop words of the cell's most
+    frequent language name nothing.
     """
-    n = int(cells.max(initial=-1)) + 1
-    sizes = np.bincount(cells, minlength=n)
-    cell_of_entry = cells[np.repeat(np.arange(words.documents), np.diff(words.starts))]
-    everywhere = words.in_documents()
-    rarity = np.log1p(len(words.columns) / max(n, 1) / np.maximum(everywhere, 1))
-    columns = words.columns[np.argsort(cell_of_entry, kind="stable")]
-    ends = np.cumsum(np.bincount(cell_of_entry, minlength=n))
-    for cell, end in enumerate(ends.tolist()):
-        within = np.flatnonzero(cells == cell)
-        start = int(ends[cell - 1]) if cell else 0
-        found, counts = np.unique(columns[start:end], return_counts=True)
-        counts, found = counts[counts > (1 if sizes[cell] > 1 else 0)], found[counts > (1 if sizes[cell] > 1 else 0)]
-        best = found[np.argsort(-counts * rarity[found], kind="stable")]
+    overall = words.in_documents() / max(words.documents, 1)
+    order = np.argsort(cells, kind="stable")
+    ends = np.cumsum(np.bincount(cells))
+    for cell, within in enumerate(np.split(order, ends[:-1]) if len(cells) else ()):
+        columns, counts = np.unique(words.take(within).columns, return_counts=True)
+        if len(within) > 1:
+            columns, counts = columns[counts > 1], counts[counts > 1]
+        share = counts / len(within)
+        best = columns[np.argsort(-share * np.log(share / overall[columns]), kind="stable")].tolist()
         stop = stop_words(_most_frequent(languages[i] for i in within.tolist())) or frozenset()
         of_cell = points[within]
         middle = within[np.argmin(((of_cell - of_cell.mean(axis=0)) ** 2).sum(axis=1))]
         x, y = points[middle].tolist()
-        yield Label(cell, x, y, _name((words.vocabulary[i] for i in best.tolist()), stop), len(within))
+        yield Label(cell, x, y, _name((words.vocabulary[i] for i in best), stop), len(within))
 
 
 def _most_frequent(languages: Iterable[str | None]) -> str:

@@ -11,8 +11,9 @@ from scipy import sparse
 from obelics_pipeline.corpus_map.neighbours import Advance, nearest
 
 NEIGHBOURS = 15  # of each point that pull at it
-EARLY, LATE = 250, 500  # turns: first with the pull made twelve times as strong, then as it is
-EXAGGERATION = 1.0
+EARLY, LATE = 150, 400  # turns: first with the pull made twelve times as strong, then EXAGGERATION times
+# Of the pull: above 1, what is alike stands closer, the map is smaller, and each turn costs less (docs/decisions/0008).
+EXAGGERATION = 1.5
 _NOISE = 1e-3  # of a vector's length: the same texts must not have the same neighbours, or stay one point
 _BEGINNING = 1e-4  # standard deviation of the first coordinates, as t-SNE wants them
 _EVERY = 25  # turns between two words of progress
@@ -23,8 +24,9 @@ Points = NDArray[np.float32]
 def lay_out(vectors: NDArray[np.float32], threads: int, searched: Advance, turned: Advance) -> Points:
     """A point for each vector, the middle of all at 0. Vectors are of length 1.
 
-    `searched` is told of vectors whose neighbours are found, `turned` of turns that are done. The same vectors in the
-    same order give the same points, whatever the number of threads.
+    `searched` is told of vectors whose neighbours are found, `turned` of turns that are done. `threads` are for the
+    search: a turn has one, as openTSNE's wait for each other by spinning. The same vectors in the same order give the
+    same points, whatever the number of threads.
     """
     n = len(vectors)
     if n < 2:
@@ -41,7 +43,7 @@ def lay_out(vectors: NDArray[np.float32], threads: int, searched: Advance, turne
         turned(turn, EARLY + LATE)
 
     tsne = TSNE(
-        early_exaggeration_iter=EARLY, n_iter=LATE, exaggeration=EXAGGERATION, n_jobs=threads, random_state=0,
+        early_exaggeration_iter=EARLY, n_iter=LATE, exaggeration=EXAGGERATION, n_jobs=1, random_state=0,
         callbacks=said, callbacks_every_iters=_EVERY,
     )  # fmt: skip
     points = np.asarray(tsne.fit(affinities=PrecomputedAffinities(_pull(near)), initialization=first))

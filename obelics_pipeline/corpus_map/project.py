@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from obelics_pipeline.corpus_map.cells import Label, cut, label
+from obelics_pipeline.corpus_map.cells import cut, label
 from obelics_pipeline.corpus_map.layout import lay_out
+from obelics_pipeline.corpus_map.projected import Projected
 from obelics_pipeline.corpus_map.vectors import to_vectors
 from obelics_pipeline.corpus_map.words import Words
 
 Advance = Callable[[str, int, int], None]  # what is done, how much of it, of how much
-
-
-@dataclass(frozen=True)
-class Projected:
-    """A map: arrays by document. A document without words has NaN as its place, and -1 as its cell."""
-
-    points: NDArray[np.float32]  # x and y, in no unit; the middle of the map is 0
-    cells: NDArray[np.int32]
-    labels: Sequence[Label]
 
 
 def project(words: Words, languages: Sequence[str | None], threads: int, advance: Advance) -> Projected:

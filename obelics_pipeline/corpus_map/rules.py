@@ -205,7 +205,7 @@ def _pairs(of_score: Mapping[str, _Score], singles: Sequence[Rule], region: Mask
     for a, first in enumerate(keys):
         for second in keys[a + 1 :]:
             block = f1[np.ix_(groups[first], groups[second])]
-            i, j = np.unravel_index(int(block.argmax()), block.shape)
+            i, j = divmod(int(block.argmax()), len(groups[second]))
             pair = (candidates[groups[first][i]], candidates[groups[second][j]])
             if block[i, j] > max(f1_of[first], f1_of[second]) + GAIN and _possible(pair):
                 of = [bound.drops(of_score[bound.score].values, of_score[bound.score].measured) for bound in pair]

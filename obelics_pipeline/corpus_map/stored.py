@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from obelics_pipeline.corpus_map.project import Projected
+from obelics_pipeline.corpus_map.projected import Projected
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.storage import read_table, size_of, write_table
 
