@@ -108,7 +108,7 @@ def find_rules(scores: Mapping[str, pa.Array], region: Mask, best: int = BEST) -
         for side in ("min", "max")
         if (rule := _single(name, side, score, region)) is not None
     ]
-    rules = singles + list(_pairs(of_score, singles, region))
+    rules = [*singles, *(_pairs(of_score, singles, region) if singles else ())]
     return sorted(rules, key=lambda rule: (-rule.f1, len(rule.bounds), rule.lines()))[:best]
 
 

@@ -6,10 +6,11 @@ import gzip
 import hashlib
 import io
 import json
-from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from obelics_pipeline.corpus_map.texts import in_file_order, texts_of
@@ -29,8 +30,9 @@ def write_training_set(
     `rest` are taken, by default as many as the region has, always the same. Documents without text are left out.
     Raises UserError where either is empty, or a file cannot be read or written.
     """
-    chosen = documents.filter(pa.array(region))
-    others = _some(documents.filter(pa.array(~region)), len(chosen) if rest is None else rest)
+    has_text = np.asarray(pc.greater(documents["bytes"], 0))
+    chosen = documents.filter(pa.array(region & has_text))
+    others = _some(documents.filter(pa.array(~region & has_text)), len(chosen) if rest is None else rest)
     if not len(chosen) or not len(others):
         raise UserError("a classifier learns from texts of two kinds: choose a region that is not empty, and not all")
     try:
@@ -49,7 +51,7 @@ def _some(documents: pa.Table, at_most: int) -> pa.Table:
 def _write(folder: RunFolder, documents: pa.Table, target: Place) -> int:
     rows, count = in_file_order(documents), 0
     names = zip(rows["doc_id"].to_pylist(), rows["site"].to_pylist(), texts_of(folder, rows), strict=True)
-    with draft(target) as path, _opened(path) as out:
+    with draft(target) as path, path.open("wb") as file, _zipped(file) as out:
         for doc_id, site, text in names:
             if text.strip():
                 line = json.dumps({"id": doc_id, "source": site, "text": text}, ensure_ascii=False)
@@ -58,6 +60,7 @@ def _write(folder: RunFolder, documents: pa.Table, target: Place) -> int:
     return count
 
 
-def _opened(path: Path) -> io.TextIOWrapper:
-    """Without a time in its head: the same texts are the same bytes."""
-    return io.TextIOWrapper(gzip.GzipFile(path, "wb", mtime=0), encoding="utf-8", errors="replace", newline="\n")
+def _zipped(file: BinaryIO) -> io.TextIOWrapper:
+    """Without a name or a time in its head: the same texts are the same bytes."""
+    zipped = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
+    return io.TextIOWrapper(zipped, encoding="utf-8", errors="replace", newline="\n")

@@ -27,8 +27,8 @@ from .planted import made_document, run_folder, topic_text
 pytest.importorskip("openTSNE")
 pytest.importorskip("sklearn")
 
-from obelics_pipeline.corpus_map.project import project  # noqa: E402
-from obelics_pipeline.corpus_map.projected import Projected  # noqa: E402
+from obelics_pipeline.corpus_map.project import project
+from obelics_pipeline.corpus_map.projected import Projected
 
 TOPICS, EACH = 5, 60
 JUNK = 4  # the topic whose documents have a score of their own
@@ -181,9 +181,7 @@ def test_a_region_of_junk_is_found_and_has_its_rule(folder: Path) -> None:
 
 
 def test_rules_are_about_documents_that_are_kept(tmp_path: Path) -> None:
-    documents = [
-        made_document(i, topic_text(0, i), float(i), "word_count" if i < 5 else None) for i in range(20)
-    ]
+    documents = [made_document(i, topic_text(0, i), float(i), "word_count" if i < 5 else None) for i in range(20)]
     rows = survey_documents(run_folder(tmp_path, [documents]))
     found = describe(rows, mask_of(rows, [make_doc_id("a.warc", i) for i in range(10)]))
     assert (found.documents, found.kept) == (10, 5)
