@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import numpy as np
 from numpy.typing import NDArray
 from openTSNE import TSNE
@@ -9,6 +11,7 @@ from openTSNE.affinity import PrecomputedAffinities
 from scipy import sparse
 
 from obelics_pipeline.corpus_map.neighbours import Advance, nearest
+from obelics_pipeline.corpus_map.vectors import of_length_one
 
 NEIGHBOURS = 15  # of each point that pull at it
 EARLY, LATE = 150, 400  # turns: first with the pull made twelve times as strong, then EXAGGERATION times
@@ -32,15 +35,15 @@ def lay_out(vectors: NDArray[np.float32], threads: int, searched: Advance, turne
     if n < 2:
         return np.zeros((n, 2), np.float32)
     random = np.random.default_rng(0)
-    noisy = vectors + random.normal(0, _NOISE, vectors.shape).astype(np.float32)
+    noisy = of_length_one(vectors + random.normal(0, _NOISE, vectors.shape).astype(np.float32))
     near = nearest(noisy, min(NEIGHBOURS, n - 1), threads, searched)
-    first = np.zeros((n, 2))
     axes = noisy[:, 1:3] - noisy[:, 1:3].mean(axis=0)  # the first direction is what all documents share
-    first[:, : axes.shape[1]] = axes
-    first *= _BEGINNING / max(float(first[:, 0].std()), 1e-9)
+    first = axes.astype(np.float64) * (_BEGINNING / axes[:, 0].std())
 
-    def said(turn: int, _error: float, _points: object) -> None:
-        turned(turn, EARLY + LATE)
+    turns = count(_EVERY, _EVERY)  # openTSNE begins to count anew after the early ones
+
+    def said(_turn: int, _error: float, _points: object) -> None:
+        turned(next(turns), EARLY + LATE)
 
     tsne = TSNE(
         early_exaggeration_iter=EARLY, n_iter=LATE, exaggeration=EXAGGERATION, n_jobs=1, random_state=0,

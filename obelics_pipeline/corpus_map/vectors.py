@@ -16,17 +16,19 @@ Vectors = NDArray[np.float32]
 
 
 def to_vectors(words: Words) -> Vectors:
-    """A vector of length 1 for each document, of DIMENSIONS at most; a document without words has zeros.
+    """A vector of length 1 for each document, of DIMENSIONS; a document without words has zeros, as have dimensions
+    that fewer documents or words do not need.
 
     A word counts 1 + log(times), times log((1 + documents) / (1 + those that have it)) + 1. BLAS must have one thread,
     or the last bits depend on how many there are.
     """
     rows = _tf_idf(words)
     n = min(DIMENSIONS, *rows.shape)
-    if n == 0:
-        return np.zeros((words.documents, DIMENSIONS), np.float32)
-    left, values, _ = randomized_svd(rows, n, n_iter=_POWER_ITERATIONS, random_state=0)
-    return _of_length_one(np.asarray(left * values, np.float32))
+    vectors = np.zeros((words.documents, DIMENSIONS), np.float32)
+    if n:
+        left, values, _ = randomized_svd(rows, n, n_iter=_POWER_ITERATIONS, random_state=0)
+        vectors[:, :n] = left * values
+    return of_length_one(vectors)
 
 
 def _tf_idf(words: Words) -> sparse.csr_matrix:
@@ -39,7 +41,8 @@ def _tf_idf(words: Words) -> sparse.csr_matrix:
     return sparse.csr_matrix((values, words.columns, words.starts), shape)
 
 
-def _of_length_one(vectors: Vectors) -> Vectors:
+def of_length_one(vectors: Vectors) -> Vectors:
+    """The same directions; zeros stay zeros."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     found: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     return found

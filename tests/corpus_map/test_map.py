@@ -84,11 +84,13 @@ def test_few_documents_have_a_place_each_if_they_have_words(texts: list[str]) ->
     assert sum(label.documents for label in found.labels) == sum(map(bool, texts))
 
 
-@pytest.mark.slow
-def test_ten_thousand_same_texts_are_not_one_point() -> None:
-    found = placed(["the same words in each of them"] * 10_000)
+@pytest.mark.parametrize("text", ["word", "the same words in each of them"])
+@pytest.mark.parametrize("n", [200, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_the_same_texts_are_a_region_and_not_one_point(text: str, n: int) -> None:
+    found = placed([text] * n)
     assert np.isfinite(found.points).all()
-    assert len(np.unique(found.points, axis=0)) > 9_000
+    assert len(np.unique(found.points, axis=0)) > 0.9 * n
+    assert np.ptp(found.points, axis=0).min() > 1
 
 
 def test_labels_are_words_of_the_topic_at_a_document_of_the_cell() -> None:
