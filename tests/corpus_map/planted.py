@@ -6,6 +6,8 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
+
 from obelics_pipeline.commit import Attempt
 from obelics_pipeline.document import Document, TextNode, make_doc_id
 from obelics_pipeline.folder import RunFolder
@@ -47,3 +49,8 @@ def run_folder(path: Path, files: Sequence[Sequence[Document]]) -> RunFolder:
                     writer.write(document)
             attempt.commit([Ledger("documents")])
     return folder
+
+
+def pa_ids(letters: str) -> pa.Array:
+    """A column of ids."""
+    return pa.array(list(letters), pa.string())

@@ -1,6 +1,5 @@
 """A map must be the same for the same documents, and lay out together what is alike."""
 
-import json
 import os
 import random
 import subprocess
@@ -15,11 +14,8 @@ from obelics_pipeline.cli import main
 from obelics_pipeline.corpus_map.make import make_map
 from obelics_pipeline.corpus_map.region import describe, ids_inside, mask_of
 from obelics_pipeline.corpus_map.stored import read_map
-from obelics_pipeline.corpus_map.training_set import write_training_set
 from obelics_pipeline.corpus_map.words import count_words
 from obelics_pipeline.document import make_doc_id
-from obelics_pipeline.errors import UserError
-from obelics_pipeline.fit.texts import text_files
 from obelics_pipeline.survey.documents import survey_documents
 
 from .planted import made_document, run_folder, topic_text
@@ -162,11 +158,6 @@ def test_files_of_two_maps_are_no_map(tmp_path: Path) -> None:
     assert read_map(folder) is None
 
 
-def test_what_is_no_run_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["map", str(tmp_path)]) == 2
-    assert "not the folder of a run" in capsys.readouterr().err
-
-
 def test_a_region_of_junk_is_found_and_has_its_rule(folder: Path) -> None:
     run = run_folder(folder, [])
     made, documents = make_map(run).map, survey_documents(run)
@@ -182,41 +173,7 @@ def test_a_region_of_junk_is_found_and_has_its_rule(folder: Path) -> None:
     assert 89 <= found.rules[0].bounds[0].value < 500
 
 
-def test_rules_are_about_documents_that_are_kept(tmp_path: Path) -> None:
-    documents = [made_document(i, topic_text(0, i), float(i), "word_count" if i < 5 else None) for i in range(20)]
-    rows = survey_documents(run_folder(tmp_path, [documents]))
-    found = describe(rows, mask_of(rows, [make_doc_id("a.warc", i) for i in range(10)]))
-    assert (found.documents, found.kept) == (10, 5)
-    assert (found.rules[0].of_region, found.rules[0].of_rest) == (5, 10)
-
-
-def test_a_training_set_is_what_fit_reads_and_the_same_each_time(folder: Path, tmp_path: Path) -> None:
-    run = run_folder(folder, [])
-    rows = survey_documents(run)
-    junk = {make_doc_id("a.warc", i): i for i in range(TOPICS * EACH) if i % TOPICS == JUNK}
-    assert write_training_set(run, rows, mask_of(rows, junk), tmp_path / "a") == (EACH, EACH)
-    write_training_set(run, rows.take(list(reversed(range(len(rows))))), mask_of(rows, junk)[::-1], tmp_path / "b")
-    for name in ("region.jsonl.gz", "rest.jsonl.gz"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-    (region,) = text_files([str(tmp_path / "a/region.jsonl.gz")])
-    (rest,) = text_files([str(tmp_path / "a/rest.jsonl.gz")])
-    assert {found.text for found in region.texts()} == {topic_text(JUNK, i) for i in junk.values()}
-    assert {found.text for found in rest.texts()}.isdisjoint({topic_text(JUNK, i) for i in junk.values()})
-    assert all(found.source.endswith(".example") for found in region.texts())
-    assert not region.passed_over
-
-
-def test_a_region_of_nothing_or_everything_teaches_nothing(folder: Path, tmp_path: Path) -> None:
-    run = run_folder(folder, [])
-    rows = survey_documents(run)
-    for value in (False, True):
-        with pytest.raises(UserError, match="texts of two kinds"):
-            write_training_set(run, rows, np.full(len(rows), value), tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-
-
 def test_the_schema_says_what_it_is_made_of(folder: Path) -> None:
     make_map(run_folder(folder, []))
     of = [pq.read_schema(folder / f"map/{name}.parquet").metadata[b"obelics_map"] for name in ("points", "labels")]
     assert of[0] == of[1] and len(of[0]) == 64
-    assert json.loads(json.dumps(of[0].decode()))
