@@ -28,14 +28,21 @@ def test_a_polygon_takes_the_documents_in_it(tmp_path: Path) -> None:
     assert found is not None
     assert ids_inside(found, [(-1, -1), (2, -1), (2, 2), (-1, 2)]) == ["a", "b"]
     assert ids_inside(found, [(-9, -9), (9, -9), (9, 9), (-9, 9)]) == ["a", "b", "d"]
+    assert [found.points[name].null_count for name in ("doc_id", "x", "y", "cell")] == [0, 1, 1, 1]
     assert found.labels.to_pylist() == [{"cell": 0, "x": 0.0, "y": 0.0, "words": ["word"], "documents": 3}]
 
 
 def test_a_map_of_other_documents_is_none(tmp_path: Path) -> None:
     folder = made(tmp_path)
-    assert read_map(folder, "digest") is not None
+    found = read_map(folder, "digest")
+    assert found is not None
     assert read_map(folder, "another") is None
-    (tmp_path / "map/labels.parquet").unlink()
+    labels = tmp_path / "map/labels.parquet"
+    of_one = labels.read_bytes()
+    write_map(folder, found, "another")
+    labels.write_bytes(of_one)
+    assert read_map(folder) is None  # the two files are of two maps
+    labels.unlink()
     assert read_map(folder) is None
 
 
