@@ -45,8 +45,8 @@ EXTRAS = {
     "gs": ["gcsfs>=2024.12"],  # the same
     "ray": ["ray[data]>=2.50,<2.64"],
     "beam": ["apache-beam>=2.70", "protobuf>=5.0"],
-    "tune": ["starlette>=0.40", "uvicorn>=0.30"],
     "fit": ["floret>=0.10,<0.11", "lightgbm>=4.3"],
+    "tune": ["openTSNE>=1.0.2", "scikit-learn>=1.4", "scipy>=1.11", "starlette>=0.40", "uvicorn>=0.30"],
 }
 EXTRAS["all"] = [requirement for extra in EXTRAS.values() for requirement in extra]
 # Not in `all`: torch is for each machine to choose, and open_flamingo, which pins torch 2.0.1, can only be installed
@@ -68,6 +68,7 @@ EXTRAS["bench"] = ["datasketch>=1.6", "rensa>=0.5", "readability-lxml>=0.9", "tr
 EXTRAS["dev"] = [
     *EXTRAS["demo"],
     *EXTRAS["fit"],
+    *EXTRAS["tune"],
     *EXTRAS["models"],
     *EXTRAS["tune"],
     *EXTRAS["ray"],

@@ -56,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_export(commands)
     _add_explain(commands)
     _add_score(commands)
+    _add_map(commands)
     _add_fit(commands)
     _add_download(commands)
     return parser
@@ -211,6 +212,21 @@ def _add_score(commands: argparse._SubParsersAction[_Parser]) -> None:
     score.add_argument("--ray-address", metavar="ADDRESS", help="as for run")
     score.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of the config")
     score.set_defaults(command=_score)
+
+
+def _add_map(commands: argparse._SubParsersAction[_Parser]) -> None:
+    map_ = commands.add_parser(
+        "map",
+        help="a run's documents as points in a plane, near each other where their words are alike",
+        description="Write map/points.parquet and map/labels.parquet into the folder of a run, unless they are there "
+        "and its documents have not changed. Exit codes: 0 done, 2 wrong folder, or the extra tune is missing.",
+    )
+    map_.add_argument("folder", metavar="DIR", help="folder of a run: a path, s3://… or gs://…")
+    map_.add_argument(
+        "--documents", type=_positive, default=100_000, metavar="N", help="at most, a fair sample (default: 100000)"
+    )
+    map_.add_argument("--workers", type=_positive, metavar="N", help="threads (default: one per CPU core)")
+    map_.set_defaults(command=_map)
 
 
 def _add_fit(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -491,6 +507,13 @@ def _score(arguments: argparse.Namespace) -> int:
         say=partial(print, flush=True),
         warn=lambda line: print(line, file=sys.stderr, flush=True),  # at that time: a progress line may be in its way
     )
+
+
+def _map(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.corpus_map.command import map_run
+
+    say = partial(print, flush=True)
+    return map_run(arguments.folder, arguments.documents, arguments.workers or os.cpu_count() or 1, say)
 
 
 def _fit_main_content(arguments: argparse.Namespace) -> int:
