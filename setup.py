@@ -68,7 +68,6 @@ EXTRAS["bench"] = ["datasketch>=1.6", "rensa>=0.5", "readability-lxml>=0.9", "tr
 EXTRAS["dev"] = [
     *EXTRAS["demo"],
     *EXTRAS["fit"],
-    *EXTRAS["tune"],
     *EXTRAS["models"],
     *EXTRAS["tune"],
     *EXTRAS["ray"],
