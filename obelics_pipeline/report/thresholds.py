@@ -1,0 +1,80 @@
+"""The bounds of scores, in words and as marks of a histogram."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from obelics_pipeline.config import RunConfig
+from obelics_pipeline.config.filtering import Bounds, LanguageBounds, Threshold
+from obelics_pipeline.explain.facts import bounds_text
+from obelics_pipeline.extract.measure import LANGUAGE_SCORE
+from obelics_pipeline.report.histogram import Mark
+from obelics_pipeline.report.human import figure
+from obelics_pipeline.report.tally import Floats
+
+
+def document_thresholds(config: RunConfig) -> dict[str, LanguageBounds]:
+    """The bounds of every score of documents that the config names, in the order in which they are applied."""
+    of_language = LanguageBounds(min=config.language.min_score or None)
+    scores = config.score.document
+    return {LANGUAGE_SCORE: of_language, **config.filters.document, **config.site.document, **scores}
+
+
+def paragraph_thresholds(config: RunConfig) -> dict[str, Threshold]:
+    """The bounds of every score of paragraphs; those of the last cleaning only where the first has none by the name."""
+    return {**config.finish.paragraph, **config.filters.paragraph}
+
+
+def in_words(bounds: LanguageBounds) -> list[str]:
+    """What a score must be, a line each: for all, by language, by genre, and the roles it is asked of."""
+    general = bounds_text(bounds)
+    others = len(bounds.languages) + len(bounds.genres) > 0
+    if general == "no bound":
+        lines = ["elsewhere it is measured and drops nothing" if others else "measured only: it drops nothing"]
+    else:
+        lines = [f"must be {general}" + (", but" if others else "")]
+    for noun, named in (("language", bounds.languages), ("genre", bounds.genres)):
+        for text, names in _by_text(named).items():
+            many = "s" if len(names) > 1 else ""
+            is_not = text == bounds_text(None)
+            said = "drops nothing" if is_not or text == "no bound" else f"must be {text}"
+            lines.append(f"{noun}{many} {', '.join(names)}: {said}")
+    if general == "no bound" and others:
+        lines = [*lines[1:], lines[0]]
+    roles = getattr(bounds, "roles", None)
+    return [*lines, f"asked of: {', '.join(roles)}"] if roles is not None else lines
+
+
+def marks_of(bounds: LanguageBounds) -> list[Mark]:
+    """The values at which a histogram shows a line, rising."""
+    general = dict(_limits(bounds))
+    faint: dict[float, str] = {}
+    for of_some in (*bounds.languages.values(), *bounds.genres.values()):
+        faint |= {value: sign for value, sign in _limits(of_some or Bounds()) if value not in general}
+    marks = [Mark(value, f"{sign} {figure(value)}") for value, sign in general.items()]
+    marks += [Mark(value, f"{sign} {figure(value)}", faint=True) for value, sign in faint.items()]
+    return sorted(marks, key=lambda mark: mark.value)
+
+
+def distance(bounds: Bounds | None, values: Floats) -> Floats:
+    """How far each value is from the bound it is nearest to; 0 where there is none, as where a sample decided."""
+    limits = [value for value, _ in _limits(bounds)] if bounds is not None else []
+    if not limits:
+        return np.zeros(len(values))
+    return np.abs(values[:, None] - np.array(limits)).min(axis=1)
+
+
+def _limits(bounds: Bounds | None) -> Iterator[tuple[float, str]]:
+    if bounds is not None:
+        for sign, value in (("≥", bounds.min), ("≤", bounds.max), ("<", bounds.below)):
+            if value is not None:
+                yield value, sign
+
+
+def _by_text(named: Mapping[str, Bounds | None]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, bounds in sorted(named.items()):
+        found.setdefault(bounds_text(bounds), []).append(name)
+    return found
