@@ -18,8 +18,10 @@ from obelics_pipeline.report.tally import KEPT, Tally
 from obelics_pipeline.report.yields import in_all
 from obelics_pipeline.storage import read_bytes
 from obelics_pipeline.survey.documents import score_names
+from obelics_pipeline.survey.folders import STAGES
 
 SHOWN = 5  # examples of what one run kept, for each reason of the other
+NOUNS = ("records", "documents", "images", "urls")
 REASONS = 20  # that have examples
 
 
@@ -93,7 +95,7 @@ def _inputs(here: RunFolder, there: RunFolder) -> list[str]:
     both = sum(other.get(name) == version for name, version in own.items())
     changed = len(own.keys() & other.keys()) - both
     lines = [f"{both:,} files of the input are the same in both"]
-    lines += [f"{changed:,} have the same name and are not the same"] if changed else []
+    lines += [f"{changed:,} have the same name, but another size or date"] if changed else []
     for said, names in (("only here", own.keys() - other.keys()), ("only there", other.keys() - own.keys())):
         if names:
             lines.append(f"{said} {len(names):,}: {', '.join(sorted(names)[:3])}{', …' if len(names) > 3 else ''}")
@@ -131,19 +133,22 @@ def _share(part: int, whole: int) -> float | None:
 def _reasons(funnel: Funnel, funnel_there: Funnel) -> list[tuple[str, Row]]:
     """Reasons of both runs, by noun and step, in the order of this run and then of the other."""
     own, other = _by_reason(funnel), _by_reason(funnel_there)
-    keys = sorted(dict.fromkeys([*own, *other]), key=lambda key: key[:2])  # stable: reasons stay in their order
-    return [
-        (f"{noun}, {stage}", Row(reason, own.get((n, noun, stage, reason), 0), other.get((n, noun, stage, reason), 0)))
-        for n, noun, stage, reason in keys
-    ]
+    steps = sorted(dict.fromkeys(key[:2] for key in (*own, *other)), key=_place)
+    keys = dict.fromkeys((*step, key[2]) for step in steps for key in (*own, *other) if key[:2] == step)
+    return [(f"{key[0]}, {key[1]}", Row(key[2], own.get(key, 0), other.get(key, 0))) for key in keys]
 
 
-def _by_reason(funnel: Funnel) -> dict[tuple[int, str, str, str], int]:
-    found = {}
+def _place(step: tuple[str, str]) -> tuple[int, int]:
+    noun, stage = step
+    return NOUNS.index(noun), STAGES.index(stage) if stage in STAGES else 0
+
+
+def _by_reason(funnel: Funnel) -> dict[tuple[str, str, str], int]:
+    found: dict[tuple[str, str, str], int] = {}
     steps = [[funnel.records], funnel.documents, funnel.images, [funnel.urls] if funnel.urls else []]
-    for n, (noun, of_noun) in enumerate(zip(("records", "documents", "images", "urls"), steps, strict=True)):
+    for noun, of_noun in zip(NOUNS, steps, strict=True):
         for step in of_noun:
-            found |= {(n, noun, step.stage, reason.name): reason.count for reason in step.reasons}
+            found |= {(noun, step.stage, reason.name): reason.count for reason in step.reasons}
     return found
 
 

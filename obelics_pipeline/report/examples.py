@@ -14,12 +14,11 @@ import pyarrow.compute as pc
 from filters.genre import bounds_of
 from obelics_pipeline.config.filtering import LanguageBounds
 from obelics_pipeline.document import PARAGRAPH_SEPARATOR
-from obelics_pipeline.explain.facts import bounds_text
 from obelics_pipeline.extract.measure import LANGUAGE
-from obelics_pipeline.report.human import figure
+from obelics_pipeline.report.human import counted, figure
 from obelics_pipeline.report.opened import Opened
 from obelics_pipeline.report.tally import Floats
-from obelics_pipeline.report.thresholds import distance
+from obelics_pipeline.report.thresholds import bounds_text, distance
 from obelics_pipeline.storage import Place
 from obelics_pipeline.survey.folders import STAGES
 from obelics_pipeline.survey.nodes import texts_of_nodes
@@ -180,7 +179,7 @@ def _about(run: Opened, row: int, thresholds: dict[str, LanguageBounds]) -> str:
         return f"kept instead: document {values['of']}"
     if values["stage"] == "assemble" and reason == "image_count":
         images = run.config.images
-        return f"{values['images']} images are left, must be {images.min_per_document} to {images.max_per_document}"
+        return f"{counted(values['images'], 'image')} left, must be {images.min_per_document} to {images.max_per_document}"
     if reason == LANGUAGE:
         keep = run.config.language.keep
         return f"{values['language'] or 'none'}, kept are {keep if isinstance(keep, str) else ', '.join(keep)}"

@@ -12,9 +12,11 @@ from obelics_pipeline.report.human import count, figure
 from obelics_pipeline.report.tally import OUTCOMES, Floats, Ints, Tally
 
 BINS = 48
-WIDTH, HEIGHT, TOP, BOTTOM = 620, 130, 16, 18  # of the bars; above them for marks, below for the axis
+WIDTH, HEIGHT, TOP, BOTTOM = 480, 110, 16, 18  # of the bars; above them for marks, below for the axis
 LOG_SPREAD = 10.0  # the axis is logarithmic where the 99th percentile is so many times the median, and above 1
+APART = 44.0  # pixels between the names of two marks, at least; one that is nearer has none
 TALL = 50.0  # heights are logarithmic where the tallest bar is so many times the median one
+SAID = {"kept": "kept", "dropped": "dropped by this score", "elsewhere": "dropped by something else"}
 RULE = (
     f"The axis is logarithmic where values above 1 occur and the 99th percentile is over {LOG_SPREAD:g} times the median; "
     f"heights are logarithmic where the tallest bar is over {TALL:g} times the median bar (said below such a chart), and "
@@ -24,11 +26,26 @@ RULE = (
 
 @dataclass(frozen=True)
 class Mark:
-    """A value that lines are drawn at, and what to call it. A `faint` one holds for some languages or genres only."""
+    """A value that a line is drawn at, and what to call it.
+
+    `side` is -1 where the value itself is to its right, as with a minimum, and 1 where it is to its left. A `faint` one
+    holds for some languages or genres only.
+    """
 
     value: float
     label: str
+    side: int = -1
     faint: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """A mark as it is drawn; `named` where there is room for its label."""
+
+    x: float
+    label: str
+    faint: bool
+    named: bool
 
 
 @dataclass(frozen=True)
@@ -48,7 +65,7 @@ class Histogram:
     """A drawing of `WIDTH` by `TOP` + `HEIGHT` + `BOTTOM`."""
 
     pieces: Sequence[Piece]
-    marks: Sequence[tuple[float, Mark]]  # x
+    lines: Sequence[Line]
     ticks: Sequence[tuple[float, str]]  # x
     tallest: int
     log_axis: bool
@@ -61,7 +78,10 @@ def histogram_of(tally: Tally, marks: Sequence[Mark] = ()) -> Histogram | None:
         return None
     values, counts = tally.sorted()
     log_axis = _is_wide(tally, float(values[0]))
-    edges = _edges(values, counts, [mark.value for mark in marks], log_axis)
+    at = [mark.value for mark in marks]
+    low_end, high_end = _ends(values, counts, at)
+    whole = not log_axis and _is_whole(values) and _is_whole(np.array(at)) and high_end - low_end < BINS
+    edges = _edges(low_end, high_end, log_axis, whole)
     inner = np.searchsorted(edges[1:-1], values, side="right")
     bars = np.zeros((len(edges) - 1, len(OUTCOMES)), np.int64)
     np.add.at(bars, inner, counts)
@@ -74,7 +94,7 @@ def histogram_of(tally: Tally, marks: Sequence[Mark] = ()) -> Histogram | None:
 
     return Histogram(
         pieces=_pieces(bars, edges, [x_of(edge) for edge in edges], log_height),
-        marks=[(x_of(mark.value), mark) for mark in marks if edges[0] <= mark.value <= edges[-1]],
+        lines=_lines([(x_of(mark.value + 0.5 * mark.side * whole), mark) for mark in marks]),
         ticks=[(x_of(tick), figure(tick)) for tick in _ticks(edges[0], edges[-1], log_axis)],
         tallest=int(heights.max()),
         log_axis=log_axis,
@@ -92,22 +112,39 @@ def _on_axis(value: float, log_axis: bool) -> float:
     return log10(max(value, 0.5)) if log_axis else value
 
 
-def _edges(values: Floats, counts: Ints, marks: Sequence[float], log_axis: bool) -> Floats:
+def _ends(values: Floats, counts: Ints, marks: Sequence[float]) -> tuple[float, float]:
+    """From where to where the axis goes: nearly all values, and every mark."""
     cumulative = np.cumsum(counts.sum(axis=1))
     ends = np.searchsorted(cumulative, [ceil(0.005 * cumulative[-1]), ceil(0.995 * cumulative[-1])])
     low, high = (float(values[end]) for end in ends)
     if float(values[-1]) - float(values[0]) <= 1.5 * (high - low):
         low, high = float(values[0]), float(values[-1])
-    low, high = min([low, *marks]), max([high, *marks])
+    return min([low, *marks]), max([high, *marks])
+
+
+def _is_whole(values: Floats) -> bool:
+    return bool(np.all(values == np.floor(values)))
+
+
+def _edges(low: float, high: float, log_axis: bool, whole: bool) -> Floats:
+    """Of the bars; with `whole` a bar for each whole number."""
     if log_axis:
         low = max(low, 0.5)
-        high = max(high, 2 * low)
-        return np.logspace(log10(low), log10(high * 1.0001), BINS + 1)
-    if np.all(values == np.floor(values)) and high - low < BINS:
-        return np.arange(floor(low), ceil(high) + 2) - 0.5  # a bar for each whole number
+        return np.logspace(log10(low), log10(max(high, 2 * low) * 1.0001), BINS + 1)
+    if whole:
+        return np.arange(floor(low), ceil(high) + 2) - 0.5
     if high == low:
         low, high = low - 0.5, high + 0.5
     return np.linspace(low, high, BINS + 1)
+
+
+def _lines(marks: Sequence[tuple[float, Mark]]) -> list[Line]:
+    """Names go first to the marks that hold for all, then to those that have room left."""
+    named: list[float] = []
+    for x, _ in sorted(marks, key=lambda item: item[1].faint):  # stable
+        if all(abs(x - other) >= APART for other in named):
+            named.append(x)
+    return [Line(x, mark.label, mark.faint, x in named) for x, mark in marks]
 
 
 def _pieces(bars: Ints, edges: Floats, x: Sequence[float], log_height: bool) -> list[Piece]:
@@ -119,7 +156,7 @@ def _pieces(bars: Ints, edges: Floats, x: Sequence[float], log_height: bool) -> 
         if not whole:
             continue
         height = HEIGHT * (log10(1 + whole) if log_height else whole) / scale
-        told = ", ".join(f"{count(int(n))} {_SAID[name]}" for name, n in zip(OUTCOMES, bar, strict=True) if n)
+        told = ", ".join(f"{count(int(n))} {SAID[name]}" for name, n in zip(OUTCOMES, bar, strict=True) if n)
         title = f"{figure(edges[i])} to {figure(edges[i + 1])}: {told}"
         bottom = float(TOP + HEIGHT)
         for name, n in zip(OUTCOMES, bar, strict=True):
@@ -129,9 +166,6 @@ def _pieces(bars: Ints, edges: Floats, x: Sequence[float], log_height: bool) -> 
                 width = max(0.5, round(x[i + 1] - x[i] - 0.6, 1))
                 pieces.append(Piece(name, x[i], round(bottom, 1), width, tall, title))
     return pieces
-
-
-_SAID = {"kept": "kept", "dropped": "dropped by this score", "elsewhere": "dropped by something else"}
 
 
 def _ticks(low: float, high: float, log_axis: bool) -> list[float]:

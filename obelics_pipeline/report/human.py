@@ -10,6 +10,11 @@ def count(value: int) -> str:
     return f"{value:,}"
 
 
+def counted(value: int, noun: str) -> str:
+    """1 unit, 1,234 units."""
+    return f"{value:,} {noun}" if value == 1 else f"{value:,} {noun}s"
+
+
 def share(part: float, whole: float) -> str:
     """A percentage with as many digits as say something; a dash of nothing."""
     if not whole:

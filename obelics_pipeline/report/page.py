@@ -39,6 +39,7 @@ def _environment() -> Environment:
     )
     made.filters |= {
         "n": human.count,
+        "of": human.counted,
         "many": human.many,
         "size": human.size,
         "seconds": human.seconds,

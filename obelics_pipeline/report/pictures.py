@@ -14,7 +14,7 @@ from obelics_pipeline.config.sharding import ImageRulesConfig
 from obelics_pipeline.document import DOCUMENT_DROPPED
 from obelics_pipeline.fetch.reason import OPT_OUT_SUFFIX
 from obelics_pipeline.report.histogram import Histogram, Mark, histogram_of
-from obelics_pipeline.report.human import count, size
+from obelics_pipeline.report.human import count
 from obelics_pipeline.report.scores import most
 from obelics_pipeline.report.tally import DROPPED, ELSEWHERE, KEPT, Ints, Tally
 
@@ -47,6 +47,7 @@ class Measured:
     histogram: Histogram | None
     median: float | None
     measured: int
+    in_bytes: bool
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class PictureCounts:
 
     def _measured(self) -> list[Measured]:
         rules = self._rules
-        sides = [Mark(rules.min_side, f"≥ {count(rules.min_side)}"), Mark(rules.max_side, f"≤ {count(rules.max_side)}")]
+        smallest = Mark(rules.min_side, f"≥ {count(rules.min_side)}")
         told = {
             "width": ("Width, pixels", f"each side must be {count(rules.min_side)} to {count(rules.max_side)} pixels"),
             "height": ("Height, pixels", f"width by height must be {rules.min_ratio:g} to {rules.max_ratio:g}"),
@@ -114,11 +115,9 @@ class PictureCounts:
         found = []
         for name, tally in self._tallies.items():
             title, note = told[name]
-            marks = sides[:1] if name in ("width", "height") else []
-            median = tally.quantile(0.5)
-            if name == "n_bytes" and median is not None:
-                note = f"median {size(median)}"
-            found.append(Measured(title, note, histogram_of(tally, marks), median, tally.total))
+            marks = [smallest] if name in ("width", "height") else []
+            drawing, median = histogram_of(tally, marks), tally.quantile(0.5)
+            found.append(Measured(title, note, drawing, median, tally.total, in_bytes=name == "n_bytes"))
         return found
 
 

@@ -46,10 +46,10 @@ def document_scores(documents: pa.Table, thresholds: dict[str, LanguageBounds]) 
     """The scores of a survey of documents, in the order of the thresholds; columns without one last."""
     names = score_names(documents)
     ordered = [name for name in thresholds if name in names] + [name for name in names if name not in thresholds]
-    scores = []
+    scores, rows = [], _with_stage_of_reason(documents)
     for name in ordered:
         tally, without = Tally(), Counter[str | None]()
-        _count(documents, name, tally, without)
+        _count(rows, name, tally, without)
         scores.append(_score(name, thresholds.get(name), tally, without))
     return scores
 
@@ -97,6 +97,13 @@ def outcomes_of(reasons: pa.ChunkedArray, name: str) -> NDArray[np.integer]:
     kept = reasons.is_null().to_numpy()
     codes: NDArray[np.integer] = np.where(kept, KEPT, np.where(by_this, DROPPED, ELSEWHERE))
     return codes
+
+
+def _with_stage_of_reason(documents: pa.Table) -> pa.Table:
+    """A document that lost its images is dropped by a rule that is called as the score of an earlier step is."""
+    named = pc.binary_join_element_wise(documents["reason"], documents["stage"], " after ")
+    reasons = pc.if_else(pc.fill_null(pc.equal(documents["stage"], "assemble"), False), named, documents["reason"])
+    return documents.set_column(documents.column_names.index("reason"), "reason", reasons)
 
 
 def _count(rows: pa.Table, name: str, tally: Tally, without: Counter[str | None]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.config.filtering import Bounds, LanguageBounds, Threshold
-from obelics_pipeline.explain.facts import bounds_text
+from obelics_pipeline.explain import facts
 from obelics_pipeline.extract.measure import LANGUAGE_SCORE
 from obelics_pipeline.report.histogram import Mark
 from obelics_pipeline.report.human import figure
@@ -47,14 +47,22 @@ def in_words(bounds: LanguageBounds) -> list[str]:
     return [*lines, f"asked of: {', '.join(roles)}"] if roles is not None else lines
 
 
+def bounds_text(bounds: Bounds | None) -> str:
+    """What a score must be, with the signs of mathematics."""
+    return facts.bounds_text(bounds).replace(">=", "≥").replace("<=", "≤")
+
+
 def marks_of(bounds: LanguageBounds) -> list[Mark]:
     """The values at which a histogram shows a line, rising."""
     general = dict(_limits(bounds))
-    faint: dict[float, str] = {}
+    some: dict[float, str] = {}
     for of_some in (*bounds.languages.values(), *bounds.genres.values()):
-        faint |= {value: sign for value, sign in _limits(of_some or Bounds()) if value not in general}
-    marks = [Mark(value, f"{sign} {figure(value)}") for value, sign in general.items()]
-    marks += [Mark(value, f"{sign} {figure(value)}", faint=True) for value, sign in faint.items()]
+        some |= {value: sign for value, sign in _limits(of_some or Bounds()) if value not in general}
+    marks = [
+        Mark(value, f"{sign} {figure(value)}", side=1 if sign == "≤" else -1, faint=limits is some)
+        for limits in (general, some)
+        for value, sign in limits.items()
+    ]
     return sorted(marks, key=lambda mark: mark.value)
 
 
