@@ -169,9 +169,9 @@ def _add_report(commands: argparse._SubParsersAction[_Parser]) -> None:
     report = commands.add_parser(
         "report",
         help="what a run kept and dropped, and why, as one HTML file; --against sets two runs side by side",
-        description="Write one HTML file that needs nothing else: counts by stage and reason, yields, scores with their "
-        "thresholds, images, duplicates, examples of what was dropped, times. Of a run that has not finished, what is "
-        "there.",
+        description="Write one HTML file that needs nothing else: counts by stage and reason, yields, scores with "
+        "their thresholds, images, duplicates, examples of what was dropped, times and cost. Of a run that has not "
+        "finished, what is there.",
     )
     report.add_argument("folder", metavar="DIR", help="folder of a run: a path, s3://… or gs://…")
     report.add_argument("--against", metavar="OTHER", help="folder of another run, to compare with")

@@ -179,7 +179,9 @@ def _about(run: Opened, row: int, thresholds: dict[str, LanguageBounds]) -> str:
         return f"kept instead: document {values['of']}"
     if values["stage"] == "assemble" and reason == "image_count":
         images = run.config.images
-        return f"{counted(values['images'], 'image')} left, must be {images.min_per_document} to {images.max_per_document}"
+        return (
+            f"{counted(values['images'], 'image')} left, must be {images.min_per_document} to {images.max_per_document}"
+        )
     if reason == LANGUAGE:
         keep = run.config.language.keep
         return f"{values['language'] or 'none'}, kept are {keep if isinstance(keep, str) else ', '.join(keep)}"

@@ -18,9 +18,10 @@ APART = 44.0  # pixels between the names of two marks, at least; one that is nea
 TALL = 50.0  # heights are logarithmic where the tallest bar is so many times the median one
 SAID = {"kept": "kept", "dropped": "dropped by this score", "elsewhere": "dropped by something else"}
 RULE = (
-    f"The axis is logarithmic where values above 1 occur and the 99th percentile is over {LOG_SPREAD:g} times the median; "
-    f"heights are logarithmic where the tallest bar is over {TALL:g} times the median bar (said below such a chart), and "
-    "a colour then shows its share of the bar. Half a percent of the values at either end may stand in the outermost bars."
+    f"The axis is logarithmic where values above 1 occur and the 99th percentile is over {LOG_SPREAD:g} times the "
+    f"median; heights are logarithmic where the tallest bar is over {TALL:g} times the median bar, and a colour then "
+    "shows its share of the bar. Both are said below such a chart. Half a percent of the values at either end, and what "
+    "is 0 on a logarithmic axis, may stand in the outermost bars."
 )
 
 
@@ -81,16 +82,19 @@ def histogram_of(tally: Tally, marks: Sequence[Mark] = ()) -> Histogram | None:
     at = [mark.value for mark in marks]
     low_end, high_end = _ends(values, counts, at)
     whole = not log_axis and _is_whole(values) and _is_whole(np.array(at)) and high_end - low_end < BINS
+    if log_axis and low_end <= 0:
+        low_end = 0.5 * float(values[values > 0][0])  # where 0 stands
     edges = _edges(low_end, high_end, log_axis, whole)
     inner = np.searchsorted(edges[1:-1], values, side="right")
     bars = np.zeros((len(edges) - 1, len(OUTCOMES)), np.int64)
     np.add.at(bars, inner, counts)
     heights = bars.sum(axis=1)
     log_height = bool(heights.max() > TALL * np.median(heights[heights > 0]))
-    low, high = _on_axis(edges[0], log_axis), _on_axis(edges[-1], log_axis)
+    ends = np.log10(edges[[0, -1]]) if log_axis else edges[[0, -1]]
 
     def x_of(value: float) -> float:
-        return round((_on_axis(value, log_axis) - low) / (high - low) * WIDTH, 1)
+        place = log10(max(value, edges[0])) if log_axis else value
+        return round(float((place - ends[0]) / (ends[1] - ends[0]) * WIDTH), 1)
 
     return Histogram(
         pieces=_pieces(bars, edges, [x_of(edge) for edge in edges], log_height),
@@ -105,11 +109,6 @@ def histogram_of(tally: Tally, marks: Sequence[Mark] = ()) -> Histogram | None:
 def _is_wide(tally: Tally, lowest: float) -> bool:
     median, most = tally.quantile(0.5) or 0.0, tally.quantile(0.99) or 0.0
     return lowest >= 0 and most > 1 and most > LOG_SPREAD * median
-
-
-def _on_axis(value: float, log_axis: bool) -> float:
-    """Zero stands where a half does: there, values are counts."""
-    return log10(max(value, 0.5)) if log_axis else value
 
 
 def _ends(values: Floats, counts: Ints, marks: Sequence[float]) -> tuple[float, float]:
@@ -128,14 +127,14 @@ def _is_whole(values: Floats) -> bool:
 
 def _edges(low: float, high: float, log_axis: bool, whole: bool) -> Floats:
     """Of the bars; with `whole` a bar for each whole number."""
+    edges: Floats
     if log_axis:
-        low = max(low, 0.5)
-        return np.logspace(log10(low), log10(max(high, 2 * low) * 1.0001), BINS + 1)
-    if whole:
-        return np.arange(floor(low), ceil(high) + 2) - 0.5
-    if high == low:
-        low, high = low - 0.5, high + 0.5
-    return np.linspace(low, high, BINS + 1)
+        edges = np.logspace(log10(low), log10(max(high, 2 * low) * 1.0001), BINS + 1)
+    elif whole:
+        edges = np.arange(floor(low), ceil(high) + 2) - 0.5
+    else:
+        edges = np.linspace(low - 0.5 * (high == low), high + 0.5 * (high == low), BINS + 1)
+    return edges
 
 
 def _lines(marks: Sequence[tuple[float, Mark]]) -> list[Line]:

@@ -91,7 +91,7 @@ def _events(folder: RunFolder) -> list[Event]:
         lines = read_bytes(folder.events).decode("utf-8", "replace").splitlines()
     except OSError:
         return []
-    found = []
+    found: list[Event] = []
     for line in lines:
         try:
             event = json.loads(line)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -114,7 +115,7 @@ def _count(rows: pa.Table, name: str, tally: Tally, without: Counter[str | None]
         without[reason] += n
 
 
-def _groups(rows: pa.Table, by: Sequence[str]) -> list[tuple[object, ...]]:
+def _groups(rows: pa.Table, by: Sequence[str]) -> list[tuple[Any, ...]]:
     counts = rows.group_by(list(by)).aggregate([([], "count_all")])
     return list(zip(*(counts[name].to_pylist() for name in [*by, "count_all"]), strict=True))
 

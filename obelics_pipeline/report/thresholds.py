@@ -35,7 +35,9 @@ def in_words(bounds: LanguageBounds) -> list[str]:
         lines = ["elsewhere it is measured and drops nothing" if others else "measured only: it drops nothing"]
     else:
         lines = [f"must be {general}" + (", but" if others else "")]
-    for noun, named in (("language", bounds.languages), ("genre", bounds.genres)):
+    of_some: tuple[tuple[str, Mapping[str, Bounds | None]], ...]
+    of_some = ("language", bounds.languages), ("genre", {**bounds.genres})
+    for noun, named in of_some:
         for text, names in _by_text(named).items():
             many = "s" if len(names) > 1 else ""
             is_not = text == bounds_text(None)
@@ -71,7 +73,8 @@ def distance(bounds: Bounds | None, values: Floats) -> Floats:
     limits = [value for value, _ in _limits(bounds)] if bounds is not None else []
     if not limits:
         return np.zeros(len(values))
-    return np.abs(values[:, None] - np.array(limits)).min(axis=1)
+    nearest: Floats = np.abs(values[:, None] - np.array(limits)).min(axis=1)
+    return nearest
 
 
 def _limits(bounds: Bounds | None) -> Iterator[tuple[float, str]]:

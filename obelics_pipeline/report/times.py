@@ -1,4 +1,4 @@
-"""How long each stage worked and what that would cost, from the event log: over all the times that a run was started."""
+"""How long each stage worked, from the event log: over all the times that a run was started."""
 
 from __future__ import annotations
 

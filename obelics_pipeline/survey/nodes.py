@@ -30,7 +30,9 @@ def nodes_of_kind(
         yield _flat(table[_NODES], kind, places)
 
 
-def texts_of_nodes(folder: RunFolder, documents: pa.Table, nodes: Sequence[tuple[int, int]]) -> dict[tuple[int, int], str]:
+def texts_of_nodes(
+    folder: RunFolder, documents: pa.Table, nodes: Sequence[tuple[int, int]]
+) -> dict[tuple[int, int], str]:
     """The texts of a few nodes, by the row of their document in the table and their place in it."""
     rows = sorted({row for row, _ in nodes})
     found: dict[tuple[int, int], str] = {}
