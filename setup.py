@@ -22,7 +22,6 @@ BASE = [
     "icu4py>=1.0",
     "idna>=3.6",
     "jinja2>=3.1",
-    "markupsafe>=2.1",
     "numpy>=2.0",
     "publicsuffixlist>=1.0",
     "pyarrow>=15.0",

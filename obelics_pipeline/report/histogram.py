@@ -20,8 +20,8 @@ SAID = {"kept": "kept", "dropped": "dropped by this score", "elsewhere": "droppe
 RULE = (
     f"The axis is logarithmic where values above 1 occur and the 99th percentile is over {LOG_SPREAD:g} times the "
     f"median; heights are logarithmic where the tallest bar is over {TALL:g} times the median bar, and a colour then "
-    "shows its share of the bar. Both are said below such a chart. Half a percent of the values at either end, and what "
-    "is 0 on a logarithmic axis, may stand in the outermost bars."
+    "shows its share of the bar. Both are said below such a chart. Half a percent of the values at either end, and "
+    "what is 0 on a logarithmic axis, may stand in the outermost bars."
 )
 
 
@@ -127,14 +127,13 @@ def _is_whole(values: Floats) -> bool:
 
 def _edges(low: float, high: float, log_axis: bool, whole: bool) -> Floats:
     """Of the bars; with `whole` a bar for each whole number."""
-    edges: Floats
+    if whole:
+        return np.arange(floor(low), ceil(high) + 2) - 0.5
     if log_axis:
-        edges = np.logspace(log10(low), log10(max(high, 2 * low) * 1.0001), BINS + 1)
-    elif whole:
-        edges = np.arange(floor(low), ceil(high) + 2) - 0.5
-    else:
-        edges = np.linspace(low - 0.5 * (high == low), high + 0.5 * (high == low), BINS + 1)
-    return edges
+        powers: Floats = np.linspace(log10(low), log10(max(high, 2 * low) * 1.0001), BINS + 1)
+        return 10.0**powers
+    half = 0.5 * max(1.0, abs(low)) if high == low else 0.0
+    return np.linspace(low - half, high + half, BINS + 1)
 
 
 def _lines(marks: Sequence[tuple[float, Mark]]) -> list[Line]:

@@ -9,7 +9,6 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from obelics_pipeline.explain.visible import on_a_line, visible
 from obelics_pipeline.report import histogram, human
@@ -24,7 +23,7 @@ def page(name: str, **values: Any) -> str:
     style = files(_PACKAGE).joinpath("page.css").read_text(encoding="utf-8")
     sha256 = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     template = _environment().get_template(name)
-    return template.render(style=Markup(style), style_hash=Markup(sha256), **values)
+    return template.render(style=style, style_hash=sha256, **values)
 
 
 @cache

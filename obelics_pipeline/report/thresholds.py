@@ -36,7 +36,7 @@ def in_words(bounds: LanguageBounds) -> list[str]:
     else:
         lines = [f"must be {general}" + (", but" if others else "")]
     of_some: tuple[tuple[str, Mapping[str, Bounds | None]], ...]
-    of_some = ("language", bounds.languages), ("genre", {**bounds.genres})
+    of_some = ("language", bounds.languages), ("genre", {str(name): of for name, of in bounds.genres.items()})
     for noun, named in of_some:
         for text, names in _by_text(named).items():
             many = "s" if len(names) > 1 else ""
