@@ -130,8 +130,8 @@ def _edges(low: float, high: float, log_axis: bool, whole: bool) -> Floats:
     if whole:
         return np.arange(floor(low), ceil(high) + 2) - 0.5
     if log_axis:
-        powers: Floats = np.linspace(log10(low), log10(max(high, 2 * low) * 1.0001), BINS + 1)
-        return 10.0**powers
+        edges: Floats = np.power(10.0, np.linspace(log10(low), log10(max(high, 2 * low) * 1.0001), BINS + 1))
+        return edges
     half = 0.5 * max(1.0, abs(low)) if high == low else 0.0
     return np.linspace(low - half, high + half, BINS + 1)
 
