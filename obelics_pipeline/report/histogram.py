@@ -15,6 +15,7 @@ BINS = 48
 WIDTH, HEIGHT, TOP, BOTTOM = 480, 110, 16, 18  # of the bars; above them for marks, below for the axis
 LOG_SPREAD = 10.0  # the axis is logarithmic where the 99th percentile is so many times the median, and above 1
 APART = 44.0  # pixels between the names of two marks, at least; one that is nearer has none
+LEAST = 1e-100  # length of an axis, at least
 TALL = 50.0  # heights are logarithmic where the tallest bar is so many times the median one
 SAID = {"kept": "kept", "dropped": "dropped by this score", "elsewhere": "dropped by something else"}
 RULE = (
@@ -116,7 +117,7 @@ def _ends(values: Floats, counts: Ints, marks: Sequence[float]) -> tuple[float, 
     cumulative = np.cumsum(counts.sum(axis=1))
     ends = np.searchsorted(cumulative, [ceil(0.005 * cumulative[-1]), ceil(0.995 * cumulative[-1])])
     low, high = (float(values[end]) for end in ends)
-    if float(values[-1]) - float(values[0]) <= 1.5 * (high - low):
+    if float(values[-1]) - float(values[0]) <= 1.5 * (high - low) or low == high:
         low, high = float(values[0]), float(values[-1])
     return min([low, *marks]), max([high, *marks])
 
@@ -128,11 +129,12 @@ def _is_whole(values: Floats) -> bool:
 def _edges(low: float, high: float, log_axis: bool, whole: bool) -> Floats:
     """Of the bars; with `whole` a bar for each whole number."""
     if whole:
-        return np.arange(floor(low), ceil(high) + 2) - 0.5
+        return np.arange(floor(low), ceil(high) + 2, dtype=np.float64) - 0.5
     if log_axis:
         edges: Floats = np.power(10.0, np.linspace(log10(low), log10(max(high, 2 * low) * 1.0001), BINS + 1))
         return edges
-    half = 0.5 * max(1.0, abs(low)) if high == low else 0.0
+    largest = max(abs(low), abs(high))
+    half = 0.5 * max(1.0, largest) if high - low <= max(LEAST, 1e-12 * largest) else 0.0
     return np.linspace(low - half, high + half, BINS + 1)
 
 

@@ -14,7 +14,7 @@ from obelics_pipeline.config.run import load_resolved
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.folder import MARK, RunFolder
 from obelics_pipeline.shard.manifest import RunManifest, read_manifest
-from obelics_pipeline.storage import local_copy, place, read_bytes
+from obelics_pipeline.storage import local_copy, place, read_bytes, size_of
 from obelics_pipeline.survey.documents import survey_documents
 
 Event = Mapping[str, Any]
@@ -53,11 +53,10 @@ def open_run(path: str) -> Opened:
         sample, failed = manifest.notes.get("sample"), manifest.notes.get("failed_units", [])
     else:
         sample, failed = noted.get("sample"), _failures(events)
-    try:
-        with local_copy(folder.config) as config:
-            checked, resolved = load_config(str(config)), load_resolved(config)
-    except FileNotFoundError:
-        raise UserError(f"{path}: {folder.config.name} is missing; give the --output of a run") from None
+    if size_of(folder.config) is None:
+        raise UserError(f"{path}: {folder.config.name} is missing; give the --output of a run")
+    with local_copy(folder.config) as config:
+        checked, resolved = load_config(str(config)), load_resolved(config)
     return Opened(
         path=path,
         folder=folder,

@@ -109,6 +109,12 @@ def test_scores_of_paragraphs_have_the_names_of_their_filters(folder: RunFolder,
 
 
 def test_hosts_are_without_user_port_and_case() -> None:
-    urls = ["http://A.Example/x", "https://u:p@b.example:8/y?h=http://c/", "//no.scheme/", "data:,x", "http://[::1]:80/z"]
+    urls = [
+        "http://A.Example/x",
+        "https://u:p@b.example:8/y?h=http://c/",
+        "//no.scheme/",
+        "data:,x",
+        "http://[::1]:80/z",
+    ]
     assert hosts(pa.chunked_array([urls])).to_pylist() == ["a.example", "b.example", "", "", "[::1]"]
     assert hosts(pa.chunked_array([[None]], pa.string())).to_pylist() == [""]
