@@ -176,4 +176,4 @@ def _ticks(low: float, high: float, log_axis: bool) -> list[float]:
     raw = (high - low) / 6
     power = 10.0 ** floor(log10(raw))
     width = next(m * power for m in (1, 2, 5, 10) if m * power >= raw)
-    return [round(i * width, 12) for i in range(ceil(low / width), floor(high / width) + 1)]
+    return [float(f"{i * width:.12g}") for i in range(ceil(low / width), floor(high / width) + 1)]
