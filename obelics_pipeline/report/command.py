@@ -31,10 +31,8 @@ FILE, AGAINST_FILE = "report.html", "report-against.html"
 
 def report(folder: str, against: str | None = None, output: str | None = None) -> Place:
     """Write the report of a run, or of two; returns where. Raises UserError for a folder that is no run's."""
-    run = open_run(folder)
-    other = _other(against) if against is not None else None
-    html = report_html(run) if other is None else comparison_html(run, other)
-    target = place(output) if output is not None else run.folder.path / (FILE if other is None else AGAINST_FILE)
+    html = _html(folder, against)
+    target = place(output) if output is not None else place(folder) / (FILE if against is None else AGAINST_FILE)
     try:
         if isinstance(target, Path):
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -42,6 +40,19 @@ def report(folder: str, against: str | None = None, output: str | None = None) -
     except OSError as error:
         raise UserError(f"--output {target}: cannot be written: {error.strerror}; give another file") from None
     return target
+
+
+def _html(folder: str, against: str | None) -> str:
+    try:
+        run = open_run(folder)
+        return report_html(run) if against is None else comparison_html(run, _other(against))
+    except FileNotFoundError as error:
+        raise UserError(
+            f"{error.filename or error}: gone while it was read: a run is at work there; try again"
+        ) from None
+    except pa.ArrowException as error:
+        why = str(error).splitlines()[0][:200]
+        raise UserError(f"{folder}: a file of it cannot be read ({why}); run the same obelics run again") from None
 
 
 def report_html(run: Opened) -> str:

@@ -6,13 +6,18 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import fsspec
+import pyarrow as pa
 import pytest
 
 from obelics_pipeline.cli import main
+from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.report.command import comparison_html, report_html
 from obelics_pipeline.report.opened import open_run
+from obelics_pipeline.survey.paragraphs import survey_paragraphs
 from tests.explain.hostile import PAGE, URL, Elements
 from tests.faults.runs import ROOT
 from tests.read.warcs import record
@@ -154,6 +159,33 @@ def test_runs_of_other_input_have_no_document_in_common(warcs: list[Path], tmp_p
     words = " ".join(Elements(comparison_html(open_run(str(here)), open_run(str(there)))).text.split())
     assert "The runs have no document in common" in words
     assert "only here 1: demo-00000" in words
+
+
+def test_a_run_in_an_object_store_is_read_and_written_there(s3: str, warcs: list[Path], tmp_path: Path) -> None:
+    folder, bucket = extracted(tmp_path / "out", warcs[:1]), fsspec.filesystem("s3")
+    bucket.makedirs("reported")
+    bucket.put(str(folder), "reported/out", recursive=True)
+    assert main(["report", str(folder)]) == 0
+    assert main(["report", "s3://reported/out"]) == 0
+    local = (folder / "report.html").read_text(encoding="utf-8")
+    assert bucket.cat_file("reported/out/report.html").decode() == local.replace(str(folder), "s3://reported/out")
+
+
+def test_a_file_that_is_damaged_or_gone_is_said_in_one_line(
+    capsys: pytest.CaptureFixture[str], warcs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = extracted(tmp_path / "out", warcs[:1])
+    data = next((folder / "extract").glob("*.parquet"))
+
+    def gone(run: RunFolder, documents: pa.Table) -> Iterator[pa.Table]:
+        data.rename(tmp_path / data.name)
+        yield from survey_paragraphs(run, documents)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("obelics_pipeline.report.command.survey_paragraphs", gone)
+        assert f"{data.name}: gone while it was read" in refused(capsys, str(folder))
+    data.write_bytes(b"x" * (tmp_path / data.name).stat().st_size)
+    assert "cannot be read" in refused(capsys, str(folder))
 
 
 def test_what_cannot_be_done_is_said_in_one_line(
