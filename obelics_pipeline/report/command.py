@@ -46,10 +46,9 @@ def _html(folder: str, against: str | None) -> str:
     try:
         run = open_run(folder)
         return report_html(run) if against is None else comparison_html(run, _other(against))
-    except FileNotFoundError as error:
-        raise UserError(
-            f"{error.filename or error}: gone while it was read: a run is at work there; try again"
-        ) from None
+    except FileNotFoundError:
+        why = "a file of the run went while it was read: a run is at work there"
+        raise UserError(f"{folder}: {why}; try again") from None
     except pa.ArrowException as error:
         why = str(error).splitlines()[0][:200]
         raise UserError(f"{folder}: a file of it cannot be read ({why}); run the same obelics run again") from None
