@@ -51,7 +51,7 @@ def _html(folder: str, against: str | None) -> str:
         raise UserError(f"{folder}: {why}; try again") from None
     except pa.ArrowException as error:
         why = str(error).splitlines()[0][:200]
-        raise UserError(f"{folder}: a file of it cannot be read ({why}); run the same obelics run again") from None
+        raise UserError(f"{folder}: a file of it cannot be read ({why}); give it back, or make the run anew") from None
 
 
 def report_html(run: Opened) -> str:
