@@ -39,7 +39,7 @@ class Yields:
 
 
 def yields_by(documents: pa.Table, column: str, rising: bool = False) -> Yields:
-    """By the values of a column of a survey: the most documents first, or in the order of the values."""
+    """By the values of a column of a survey: those with the most documents, these first, or in their own order."""
     kept = documents["reason"].is_null()
     numbers = {name: pc.if_else(kept, documents[name], 0).cast(pa.int64()) for name in ("images", "bytes")}
     table = pa.table({column: documents[column], "kept": kept.cast(pa.int64()), **numbers})
@@ -48,9 +48,11 @@ def yields_by(documents: pa.Table, column: str, rising: bool = False) -> Yields:
     names = [column, "count_all", "kept_sum", "images_sum", "bytes_sum"]
     rows = [Yield(*values) for values in zip(*(grouped[name].to_pylist() for name in names), strict=True)]
     rows = [Yield(row.name or None, row.entered, row.kept, row.images, row.bytes) for row in rows]
-    rows.sort(key=lambda row: (0 if rising else -row.entered, row.name or ""))
-    others = rows[SHOWN:]
-    return Yields(column, rows[:SHOWN], len(others), summed(others) if others else None)
+    rows.sort(key=lambda row: (-row.entered, row.name or ""))
+    shown, others = rows[:SHOWN], rows[SHOWN:]
+    if rising:
+        shown.sort(key=lambda row: row.name or "")
+    return Yields(column, shown, len(others), summed(others) if others else None)
 
 
 def summed(rows: Sequence[Yield]) -> Yield:

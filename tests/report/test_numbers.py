@@ -92,6 +92,16 @@ def test_a_yield_counts_only_what_is_kept() -> None:
     assert yields_by(documents, "site").rows[0].tokens == 2.5
 
 
+def test_in_their_own_order_those_with_the_most_documents_are_shown() -> None:
+    months = [f"2024-{month:02d}" for month in range(1, 41)]
+    names = [name for i, name in enumerate(months) for _ in range(1 + i % 2)]  # every other month has two
+    n = len(names)
+    documents = pa.table({"month": names, "reason": pa.nulls(n, pa.string()), "images": [1] * n, "bytes": [1] * n})
+    found = yields_by(documents, "month", rising=True)
+    assert [row.name for row in found.rows] == sorted([*months[:20:2], *months[1::2]])
+    assert (found.others, found.rest) == (10, Yield(None, 10, 10, 10, 10))
+
+
 def test_every_score_counts_every_document_once(run: Opened) -> None:
     assert run.manifest is not None
     scores = document_scores(run.documents, document_thresholds(run.config))
