@@ -18,7 +18,7 @@ from obelics_pipeline.extract.measure import LANGUAGE
 from obelics_pipeline.report.human import counted, figure
 from obelics_pipeline.report.opened import Opened
 from obelics_pipeline.report.tally import Floats
-from obelics_pipeline.report.thresholds import bounds_text, distance
+from obelics_pipeline.report.thresholds import distance, must
 from obelics_pipeline.storage import Place
 from obelics_pipeline.survey.folders import STAGES
 from obelics_pipeline.survey.nodes import texts_of_nodes
@@ -128,7 +128,7 @@ class ParagraphExamples:
         bounds = self._thresholds.get(reason)
         if bounds is not None and row["score"] == row["score"]:
             language = self._run.documents["language"][row["document"]].as_py()
-            about += f", {figure(row['score'])}, must be {bounds_text(bounds.bounds_for(language))}"
+            about += f", {figure(row['score'])}, {must(bounds.bounds_for(language))}"
         if row["of"] is not None:
             about += f", first in document {row['of']}"
         return _example(self._run, row["document"], about, texts[row["document"], row["node"]])
@@ -190,8 +190,8 @@ def _about(run: Opened, row: int, thresholds: dict[str, LanguageBounds]) -> str:
         return ""
     if bounds.genres:
         document = next(read_documents(_place(run, values["file"]), values["row"], values["row"] + 1))
-        return f"{figure(value)}, must be {bounds_text(bounds_of(bounds, document))}"
-    return f"{figure(value)}, must be {bounds_text(bounds.bounds_for(values['language']))}"
+        return f"{figure(value)}, {must(bounds_of(bounds, document))}"
+    return f"{figure(value)}, {must(bounds.bounds_for(values['language']))}"
 
 
 def _place(run: Opened, file: str) -> Place:

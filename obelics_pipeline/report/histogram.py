@@ -20,9 +20,9 @@ TALL = 50.0  # heights are logarithmic where the tallest bar is so many times th
 SAID = {"kept": "kept", "dropped": "dropped by this score", "elsewhere": "dropped by something else"}
 RULE = (
     f"The axis is logarithmic where values above 1 occur and the 99th percentile is over {LOG_SPREAD:g} times the "
-    f"median; heights are logarithmic where the tallest bar is over {TALL:g} times the median bar, and a colour then "
-    "shows its share of the bar. Both are said below such a chart. Half a percent of the values at either end, and "
-    "what is 0 on a logarithmic axis, may stand in the outermost bars."
+    "median, unless there are few whole numbers, which have a bar each. Heights are logarithmic where the tallest bar "
+    f"is over {TALL:g} times the median bar, and a colour then shows its share of the bar. Both are said below such a "
+    "chart. Half a percent of the values at either end may stand in the outermost bars."
 )
 
 
@@ -79,11 +79,12 @@ def histogram_of(tally: Tally, marks: Sequence[Mark] = ()) -> Histogram | None:
     if not tally.total:
         return None
     values, counts = tally.sorted()
-    log_axis = _is_wide(tally, float(values[0]))
     at = [mark.value for mark in marks]
     low_end, high_end = _ends(values, counts, at)
-    whole = not log_axis and _is_whole(values) and _is_whole(np.array(at)) and high_end - low_end < BINS
-    if log_axis and low_end <= 0:
+    whole = _is_whole(values) and _is_whole(np.array(at)) and high_end - low_end < BINS and values[-1] > 1
+    log_axis = not whole and _is_wide(tally, float(values[0]))
+    zero = log_axis and low_end <= 0
+    if zero:
         low_end = 0.5 * float(values[values > 0][0])  # where 0 stands
     edges = _edges(low_end, high_end, log_axis, whole)
     inner = np.searchsorted(edges[1:-1], values, side="right")
@@ -100,7 +101,10 @@ def histogram_of(tally: Tally, marks: Sequence[Mark] = ()) -> Histogram | None:
     return Histogram(
         pieces=_pieces(bars, edges, [x_of(edge) for edge in edges], log_height),
         lines=_lines([(x_of(mark.value + 0.5 * mark.side * whole), mark) for mark in marks]),
-        ticks=[(x_of(tick), figure(tick)) for tick in _ticks(edges[0], edges[-1], log_axis)],
+        ticks=[
+            *([(0.0, "0")] if zero else []),
+            *((x_of(tick), figure(tick)) for tick in _ticks((1 + zero) * edges[0], edges[-1], log_axis)),
+        ],
         tallest=int(heights.max()),
         log_axis=log_axis,
         log_height=log_height,
@@ -134,8 +138,8 @@ def _edges(low: float, high: float, log_axis: bool, whole: bool) -> Floats:
         edges: Floats = np.power(10.0, np.linspace(log10(low), log10(max(high, 2 * low) * 1.0001), BINS + 1))
         return edges
     largest = max(abs(low), abs(high))
-    half = 0.5 * max(1.0, largest) if high - low <= max(LEAST, 1e-12 * largest) else 0.0
-    return np.linspace(low - half, high + half, BINS + 1)
+    more = max(1.0, largest) if high - low <= max(LEAST, 1e-12 * largest) else 0.0
+    return np.linspace(low, high + more, BINS + 1)
 
 
 def _lines(marks: Sequence[tuple[float, Mark]]) -> list[Line]:

@@ -7,36 +7,48 @@ from numpy.typing import NDArray
 
 OUTCOMES = ("kept", "dropped", "elsewhere")  # dropped by this score; dropped by something else
 KEPT, DROPPED, ELSEWHERE = range(3)
-_BITS = 41  # of the 52 of a double's fraction that are left out: whole numbers to 4,096 stay exact
+_BITS = 35  # of the 52 of a double's fraction that are left out: whole numbers to 262,144 stay exact
+_AT_ONCE = 2**20  # values that are sorted at once, for to sort in again what is known costs as much each time
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 class Tally:
-    """Counts of values, each cut to one part in 2,048, by outcome. The order in which values come changes nothing."""
+    """Counts of values, each cut to one part in 131,072, by outcome. The order in which values come changes nothing."""
 
     def __init__(self) -> None:
         self._codes: Ints = np.zeros(0, np.int64)
         self._counts: Ints = np.zeros((0, len(OUTCOMES)), np.int64)
+        self._waiting: list[tuple[Ints, Ints]] = []
 
     def add(self, values: Floats, outcomes: NDArray[np.integer]) -> None:
         """Count values; those that are no numbers are left out."""
         fine = np.isfinite(values)
         codes = (values[fine] + 0.0).view(np.int64) >> _BITS  # + 0.0: there is one zero
-        self._codes, at = np.unique(np.concatenate([self._codes, codes]), return_inverse=True)
+        self._waiting.append((codes, outcomes[fine].astype(np.int64)))
+        if sum(len(codes) for codes, _ in self._waiting) >= _AT_ONCE:
+            self._sort_in()
+
+    def _sort_in(self) -> None:
+        codes = np.concatenate([self._codes, *(codes for codes, _ in self._waiting)])
+        known = len(self._codes)
+        self._codes, at = np.unique(codes, return_inverse=True)
         counts = np.zeros((len(self._codes), len(OUTCOMES)), np.int64)
-        counts[at[: len(self._counts)]] = self._counts
-        np.add.at(counts, (at[len(self._counts) :], outcomes[fine].astype(np.int64)), 1)
-        self._counts = counts
+        counts[at[:known]] = self._counts
+        outcomes = [outcomes for _, outcomes in self._waiting]
+        np.add.at(counts, (at[known:], np.concatenate([np.zeros(0, np.int64), *outcomes])), 1)
+        self._counts, self._waiting = counts, []
 
     @property
     def total(self) -> int:
         """How many values there are."""
-        return int(self._counts.sum())
+        return int(self._counts.sum()) + sum(len(codes) for codes, _ in self._waiting)
 
     def sorted(self) -> tuple[Floats, Ints]:
         """The values in rising order, and a row of counts by outcome for each."""
+        if self._waiting:
+            self._sort_in()
         values = (self._codes << _BITS).view(np.float64)
         order = np.argsort(values)
         return values[order], self._counts[order]

@@ -8,11 +8,12 @@ import numpy as np
 
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.config.filtering import Bounds, LanguageBounds, Threshold
-from obelics_pipeline.explain import facts
 from obelics_pipeline.extract.measure import LANGUAGE_SCORE
 from obelics_pipeline.report.histogram import Mark
 from obelics_pipeline.report.human import figure
 from obelics_pipeline.report.tally import Floats
+
+NOTHING = "drops nothing"
 
 
 def document_thresholds(config: RunConfig) -> dict[str, LanguageBounds]:
@@ -29,29 +30,31 @@ def paragraph_thresholds(config: RunConfig) -> dict[str, Threshold]:
 
 def in_words(bounds: LanguageBounds) -> list[str]:
     """What a score must be, a line each: for all, by language, by genre, and the roles it is asked of."""
-    general = bounds_text(bounds)
+    general = must(bounds)
     others = len(bounds.languages) + len(bounds.genres) > 0
-    if general == "no bound":
+    if general == NOTHING:
         lines = ["elsewhere it is measured and drops nothing" if others else "measured only: it drops nothing"]
     else:
-        lines = [f"must be {general}" + (", but" if others else "")]
+        lines = [general + (", but" if others else "")]
     of_some: tuple[tuple[str, Mapping[str, Bounds | None]], ...]
     of_some = ("language", bounds.languages), ("genre", {str(name): of for name, of in bounds.genres.items()})
     for noun, named in of_some:
         for text, names in _by_text(named).items():
             many = "s" if len(names) > 1 else ""
-            is_not = text == bounds_text(None)
-            said = "drops nothing" if is_not or text == "no bound" else f"must be {text}"
-            lines.append(f"{noun}{many} {', '.join(names)}: {said}")
-    if general == "no bound" and others:
+            lines.append(f"{noun}{many} {', '.join(names)}: {text}")
+    if general == NOTHING and others:
         lines = [*lines[1:], lines[0]]
     roles = getattr(bounds, "roles", None)
     return [*lines, f"asked of: {', '.join(roles)}"] if roles is not None else lines
 
 
-def bounds_text(bounds: Bounds | None) -> str:
-    """What a score must be, with the signs of mathematics."""
-    return facts.bounds_text(bounds).replace(">=", "≥").replace("<=", "≤")
+def must(bounds: Bounds | None) -> str:
+    """What a score must be, as a sentence without its subject."""
+    limits = " and ".join(f"{sign} {figure(value)}" for value, sign in _limits(bounds))
+    shares = ", ".join(f"{share:g} at {figure(score)}" for score, share in (bounds.sample or ())) if bounds else ""
+    if limits and shares:
+        return f"must be {limits}, and of these a share is kept: {shares}"
+    return f"must be {limits}" if limits else f"a share is kept: {shares}" if shares else NOTHING
 
 
 def marks_of(bounds: LanguageBounds) -> list[Mark]:
@@ -87,5 +90,5 @@ def _limits(bounds: Bounds | None) -> Iterator[tuple[float, str]]:
 def _by_text(named: Mapping[str, Bounds | None]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, bounds in sorted(named.items()):
-        found.setdefault(bounds_text(bounds), []).append(name)
+        found.setdefault(must(bounds), []).append(name)
     return found

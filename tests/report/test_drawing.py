@@ -36,10 +36,10 @@ def test_a_tally_counts_each_value_and_outcome_in_any_order(rows: list[tuple[flo
     assert one.total == len(fine)
     assert counts.sum(axis=0).tolist() == [sum(o == outcome for _, o in fine) for outcome in range(3)]
     assert [a.tolist() for a in one.sorted()] == [a.tolist() for a in other.sorted()]
-    assert np.repeat(values, counts.sum(axis=1)) == pytest.approx(sorted(v for v, _ in fine), rel=1e-3)
+    assert np.repeat(values, counts.sum(axis=1)) == pytest.approx(sorted(v for v, _ in fine), rel=1e-5)
 
 
-@given(st.lists(st.integers(0, 4096), min_size=1, max_size=50), st.floats(0.01, 1))
+@given(st.lists(st.integers(0, 262_144), min_size=1, max_size=50), st.floats(0.01, 1))
 def test_quantiles_of_whole_numbers_are_exact(numbers: list[int], share: float) -> None:
     expected = sorted(numbers)[max(1, int(np.ceil(share * len(numbers)))) - 1]
     assert tally_of([float(n) for n in numbers]).quantile(share) == expected
@@ -64,7 +64,10 @@ def test_counts_of_a_few_have_a_bar_each_and_a_minimum_stands_left_of_its_own() 
 
 
 def test_a_wide_spread_of_counts_has_a_logarithmic_axis_and_shares_have_not() -> None:
-    assert drawn(tally_of([0.0, *[20.0] * 50, *[900.0] * 5])).log_axis
+    chart = drawn(tally_of([0.0, *[20.0] * 50, *[900.0] * 5]))
+    assert chart.log_axis
+    assert chart.ticks[0] == (0, "0")
+    assert not drawn(tally_of([1.0] * 50 + [30.0] * 5)).log_axis  # a bar for each
     assert not drawn(tally_of([20.0, 30.0, 40.0])).log_axis
     assert not drawn(tally_of([0.001] * 50 + [0.9] * 5)).log_axis
 
@@ -74,6 +77,16 @@ def test_one_tall_bar_makes_heights_logarithmic_and_what_is_there_can_be_seen() 
     assert chart.log_height
     assert chart.tallest == 5000
     assert all(piece.height >= 1 for piece in chart.pieces)
+
+
+def test_a_tally_of_more_than_is_sorted_at_once_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = [float(i % 17) for i in range(100)]
+    whole, parts = tally_of(values), Tally()
+    monkeypatch.setattr("obelics_pipeline.report.tally._AT_ONCE", 7)
+    for value in values:
+        parts.add(np.array([value]), np.array([KEPT]))
+    assert parts.total == 100
+    assert [a.tolist() for a in parts.sorted()] == [a.tolist() for a in whole.sorted()]
 
 
 def test_nothing_is_drawn_of_nothing_and_one_value_is_drawn() -> None:
@@ -94,6 +107,7 @@ def test_thresholds_are_said_by_language_and_genre() -> None:
         "asked of: paragraph",
     ]
     assert in_words(LanguageBounds()) == ["measured only: it drops nothing"]
+    assert in_words(LanguageBounds(sample=[(0, 1), (0.5, 0.1)])) == ["a share is kept: 1 at 0, 0.1 at 0.5"]
     marks = [(mark.value, mark.label, mark.faint) for mark in marks_of(bounds)]
     assert marks == [(0.03, "≥ 0.03", True), (0.1, "≥ 0.1", False), (2, "≤ 2", True)]
 

@@ -150,6 +150,23 @@ def test_every_reason_has_examples_of_as_many_as_were_dropped(run: Opened) -> No
         assert all(example.command.endswith(example.doc_id) for example in dropped.examples)
 
 
+def test_examples_of_documents_are_nearest_to_the_threshold_first(run: Opened) -> None:
+    thresholds, rows = document_thresholds(run.config), run.documents.to_pylist()
+    checked = 0
+    for dropped in dropped_documents(run, thresholds, reason_order(run.config)):
+        near = []
+        for row in rows:
+            if (row["stage"], row["reason"]) == ("extract", dropped.reason):
+                bounds = thresholds[dropped.reason].bounds_for(row["language"])
+                assert bounds is not None
+                limits = [limit for limit in (bounds.min, bounds.max) if limit is not None]
+                near.append((min(abs(row[dropped.reason] - limit) for limit in limits), row["doc_id"]))
+        if near and dropped.stage == "extract":
+            assert [example.doc_id for example in dropped.examples] == [doc_id for _, doc_id in sorted(near)[:5]]
+            checked += len(near) > 5
+    assert checked
+
+
 def test_examples_of_paragraphs_are_nearest_to_the_threshold_first(run: Opened) -> None:
     thresholds = paragraph_thresholds(run.config)
     examples, rows = ParagraphExamples(run, dict(thresholds)), []
