@@ -55,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_validate(commands)
     _add_export(commands)
     _add_explain(commands)
+    _add_report(commands)
     _add_score(commands)
     _add_map(commands)
     _add_fit(commands)
@@ -177,6 +178,22 @@ def _add_explain(commands: argparse._SubParsersAction[_Parser]) -> None:
     explain.add_argument("--config", metavar="CONFIG", help="default: the run's own; for a FILE, default")
     explain.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of it")
     explain.set_defaults(command=_explain)
+
+
+def _add_report(commands: argparse._SubParsersAction[_Parser]) -> None:
+    report = commands.add_parser(
+        "report",
+        help="what a run kept and dropped, and why, as one HTML file; --against sets two runs side by side",
+        description="Write one HTML file that needs nothing else: counts by stage and reason, yields, scores with "
+        "their thresholds, images, duplicates, examples of what was dropped, times and cost. Of a run that has not "
+        "finished, what is there.",
+    )
+    report.add_argument("folder", metavar="DIR", help="folder of a run: a path, s3://… or gs://…")
+    report.add_argument("--against", metavar="OTHER", help="folder of another run, to compare with")
+    report.add_argument(
+        "--output", metavar="FILE", help="default: DIR/report.html; with --against DIR/report-against.html"
+    )
+    report.set_defaults(command=_report)
 
 
 def _add_score(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -482,6 +499,13 @@ def _explain(arguments: argparse.Namespace) -> int:
     if arguments.html is not None:
         write_html(account, arguments.html)
         print(f"wrote {arguments.html}")
+    return 0
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.report.command import report
+
+    print(f"wrote {report(arguments.folder, arguments.against, arguments.output)}")
     return 0
 
 
