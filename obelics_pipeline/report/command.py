@@ -69,7 +69,7 @@ def report_html(run: Opened) -> str:
         funnel=funnel_of(run),
         yields=[yields_by(run.documents, "site"), yields_by(run.documents, "language")],
         months=yields_by(run.documents, "month", rising=True),
-        scores=document_scores(run.documents, thresholds),
+        scores=document_scores(run.documents, thresholds, everything=run.sample is not None),
         paragraph_scores=paragraphs.scores(dict(of_paragraphs)),
         roles=paragraphs.roles(),
         pictures=_pictures(run),

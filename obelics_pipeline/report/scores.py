@@ -43,14 +43,21 @@ class Role:
     reasons: Sequence[tuple[str, int]]
 
 
-def document_scores(documents: pa.Table, thresholds: dict[str, LanguageBounds]) -> list[Score]:
-    """The scores of a survey of documents, in the order of the thresholds; columns without one last."""
+def document_scores(
+    documents: pa.Table, thresholds: dict[str, LanguageBounds], everything: bool = False
+) -> list[Score]:
+    """The scores of a survey of documents, in the order of the thresholds; columns without one last.
+
+    `everything` was measured, of a sample: no drop is the cause that a value is not there.
+    """
     names = score_names(documents)
     ordered = [name for name in thresholds if name in names] + [name for name in names if name not in thresholds]
     scores, rows = [], _with_stage_of_reason(documents)
     for name in ordered:
         tally, without = Tally(), Counter[str | None]()
         _count(rows, name, tally, without)
+        if everything and without:
+            without = Counter({None: without.total()})
         scores.append(_score(name, thresholds.get(name), tally, without))
     return scores
 
