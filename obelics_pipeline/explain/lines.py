@@ -27,9 +27,17 @@ def lines_of(account: Account) -> Iterator[str]:
 def _node(node: Node, document: Document, account: Account) -> tuple[str, ...]:
     verdict = (node.reason or "kept") + (f" (first in {node.of})" if node.of else "")
     if isinstance(node, ImageNode):
-        return verdict, f"image {node.role or ''}".strip(), f"{node.src} {node.alt_text or ''}".strip()
+        return verdict, f"image {node.role or ''}".strip(), f"{_found(node)}{node.src} {node.alt_text or ''}".strip()
     why = verdict_on(node, document, account.config.filters)
     return verdict, node.role, (f"({why}) " if why else "") + node.text
+
+
+def _found(image: ImageNode) -> str:
+    """What the fetch found: size in pixels, format, bytes; nothing where it found no image."""
+    if image.original_width is None or image.original_height is None:
+        return ""
+    size = f", {image.n_bytes:,} bytes" if image.n_bytes is not None else ""
+    return f"({image.original_width}x{image.original_height} {image.format or ''}".rstrip() + f"{size}) "
 
 
 def _table(facts: Facts) -> Iterator[str]:
