@@ -158,6 +158,7 @@ setup(
         "obelics_pipeline.demo": ["site/**", "thesaurus.dat"],
         "obelics_pipeline.explain": ["page.*"],
         "obelics_pipeline.fit.farm_detector": ["irregular.txt"],
+        "obelics_pipeline.tune": ["page/*"],
         "filters": ["words/**"],
         "models": ["*.json", "kenlm/en.*", "quality/*"],
         "models.farm_detector": ["*.npz"],
