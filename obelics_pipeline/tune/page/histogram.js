@@ -1,7 +1,7 @@
 // The distribution of a score as bars, with a line for each bound that can be dragged, or moved with the arrow keys.
 import { element, short, svg, words } from "./element.js";
 
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [720, 250, 46, 14, 30, 38];
+const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [720, 250, 46, 14, 34, 38];
 const INNER = { width: WIDTH - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM };
 const KEYS = { ArrowLeft: -0.25, ArrowDown: -0.25, ArrowRight: 0.25, ArrowUp: 0.25, PageDown: -4, PageUp: 4 }; // bars
 let drawn = 0; // ids of clip paths
@@ -128,8 +128,8 @@ export function histogram({ data, bounds, whole, name, unit, moved }) {
         pointermove: (event) => found.hasPointerCapture(event.pointerId) && move(side, valueAt(event.clientX, side)),
       },
       svg("rect", { class: "grip", x: -9, y: 0, width: 18, height: TOP + INNER.height }),
-      svg("path", { d: `M0 16V${TOP + INNER.height}` }),
-      svg("text", { y: 12 }),
+      svg("path", { d: `M0 2V${TOP + INNER.height}` }),
+      svg("text", { y: side === "min" ? 12 : 26 }),
     );
     return found;
   }
@@ -170,7 +170,9 @@ export function histogram({ data, bounds, whole, name, unit, moved }) {
       found.setAttribute("aria-valuenow", bounds[side]);
       const text = found.lastElementChild;
       text.textContent = `${side} ${short(bounds[side])}`;
-      text.setAttribute("text-anchor", place < LEFT + 40 ? "start" : place > WIDTH - 60 ? "end" : "middle");
+      const left = side === "min" ? place > LEFT + 80 : place > WIDTH - 90; // of the line, where there is room
+      text.setAttribute("text-anchor", left ? "end" : "start");
+      text.setAttribute("x", left ? -5 : 5);
     }
     const end = Math.min(ends.max, ends.below);
     within.setAttribute("x", ends.min);

@@ -41,7 +41,7 @@ function lookAt(node) {
 
 export function close() {
   pane.hidden = true;
-  document.body.classList.remove("reading");
+  showOpen(null);
 }
 
 function step(by) {
@@ -61,6 +61,10 @@ async function mark(value) {
   }
   if (item.doc_id === doc_id) showMarks();
   weigh();
+}
+
+function showOpen(doc_id) {
+  for (const card of document.querySelectorAll("[data-doc]")) card.classList.toggle("open", card.dataset.doc === doc_id);
 }
 
 function showMarks() {
@@ -86,7 +90,7 @@ function show() {
     element("div", { class: "text" }, item.nodes.map((node, i) => (node.kind === "text" ? text(node, i) : picture(node, i)))),
   );
   pane.hidden = false;
-  document.body.classList.add("reading");
+  showOpen(item.doc_id);
   showMarks();
 }
 

@@ -12,6 +12,7 @@ const COLUMNS = [
   ["first", "dropped by this rule before any other in the order of the table"],
   ["alone", "dropped by this rule and by no other: what it would give back"],
 ];
+const REST = 150; // ms that a bound rests before documents on either side of it are asked for
 const WHOLE = /(_count|_side)$/; // scores that are whole numbers
 const chosenAt = {}; // level -> row, for coming back to a tab
 
@@ -141,7 +142,7 @@ function ruleDetail(place, rule, level) {
   const languageField = select(
     [["", "all"], ...bench.about.languages.map(({ name, documents }) => [name, `${name} (${whole(documents)})`])],
     view.language, (language) => refilter({ language }), { id: "language" });
-  let data, chart, side, lastNear;
+  let data, chart, side, lastNear, pause;
 
   const scope = () => scopeFor(rule, view.language);
   const bounds = () => Object.fromEntries(sides.map((name) => [name, boundOf(rule, scope(), name)]));
@@ -156,7 +157,6 @@ function ruleDetail(place, rule, level) {
     plot, legend, fields, languages, near);
 
   function refilter(values) {
-    if ("language" in values || "site" in values) values.log ??= null;
     Object.assign(view, values);
     load();
     changed();
@@ -180,7 +180,8 @@ function ruleDetail(place, rule, level) {
     const dragging = plot.contains(document.activeElement);
     if (chart?.drawn === drawn && (dragging || fits(now))) chart.show(now);
     else draw(now);
-    loadNear();
+    clearTimeout(pause);
+    pause = setTimeout(loadNear, REST);
   }
 
   const fits = (now) => Object.values(now).every((value) => value === null || (value >= chart.low && value <= chart.high));
