@@ -1,0 +1,102 @@
+"""A sampled run of the demo behind `obelics tune`, and a browser to look at it with."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obelics_pipeline.cli import main
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+ROOT = Path(__file__).parents[3]
+SAMPLE = "0.6"
+SMALL = ("--set", "reading.unit_bytes=60000")  # some units of the demo, so that a share of them is not all
+
+
+def sampled(config: str, warcs: Sequence[Path], output: Path, *more: str) -> Path:
+    """A run of a share of the units, with the images of `proxy`."""
+    inputs = [str(path) for path in warcs]
+    assert main(["run", config, "--input", *inputs, "--output", str(output), "--sample", SAMPLE, *more]) == 0
+    return output
+
+
+@pytest.fixture(scope="session")
+def images(proxy: str) -> Iterator[None]:
+    """Runs fetch their images from the demo's server."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("http_proxy", proxy)
+        patch.setenv("no_proxy", "")
+        yield
+
+
+@pytest.fixture(scope="session")
+def run(images: None, warcs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's site, sampled; tests take a copy each, for marks and rehearsals are kept beside it."""
+    return sampled("default", warcs, tmp_path_factory.mktemp("tuned") / "run", *SMALL)
+
+
+@pytest.fixture
+def copy(run: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(run, tmp_path / "run"))
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """The address of the page of a run; what is saved lands beside the run."""
+    command = [sys.executable, "-u", "-m", "obelics_pipeline", "tune", str(folder), "--no-browser"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "no_proxy": "*"}
+    server = subprocess.Popen(command, cwd=folder.parent, env=environment, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        said = ""
+        for line in server.stdout:
+            said += line
+            if found := re.search(r"http://\S+", line):
+                yield found[0]
+                return
+        raise AssertionError(f"obelics tune ended: {said}")
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def tab(browser: Any) -> Iterator[Any]:
+    """An empty page; that nothing of it fails, opens a dialog or asks another host is checked when the test ends."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: wrong.append(f"dialog: {dialog.message}") or dialog.dismiss())
+    page.on("request", lambda asked: asked.url.startswith("http://127.0.0.1:") or wrong.append(f"asked {asked.url}"))
+    page.on("console", lambda said: "Content Security Policy" in said.text and wrong.append(said.text))
+    yield page
+    context.close()
+    assert wrong == []
+
+
+@pytest.fixture
+def page(tab: Any, copy: Path) -> Iterator[Any]:
+    """The page of a copy of the run, open."""
+    with serving(copy) as url:
+        tab.goto(url)
+        tab.locator(".histogram").wait_for()
+        yield tab
