@@ -21,6 +21,7 @@ BASE = [
     "fsspec>=2024.12",
     "icu4py>=1.0",
     "idna>=3.6",
+    "jinja2>=3.1",
     "numpy>=2.0",
     "publicsuffixlist>=1.0",
     "pyarrow>=15.0",
@@ -46,6 +47,7 @@ EXTRAS = {
     "ray": ["ray[data]>=2.50,<2.64"],
     "beam": ["apache-beam>=2.70", "protobuf>=5.0"],
     "fit": ["floret>=0.10,<0.11", "lightgbm>=4.3"],
+    "tune": ["openTSNE>=1.0.2", "scikit-learn>=1.4", "scipy>=1.11", "starlette>=0.40", "uvicorn>=0.30"],
 }
 EXTRAS["all"] = [requirement for extra in EXTRAS.values() for requirement in extra]
 # Not in `all`: torch is for each machine to choose, and open_flamingo, which pins torch 2.0.1, can only be installed
@@ -68,6 +70,7 @@ EXTRAS["dev"] = [
     *EXTRAS["demo"],
     *EXTRAS["fit"],
     *EXTRAS["models"],
+    *EXTRAS["tune"],
     *EXTRAS["ray"],
     *EXTRAS["beam"],
     *EXTRAS["s3"],
@@ -76,7 +79,9 @@ EXTRAS["dev"] = [
     "hypothesis>=6.100",
     "import-linter>=2.0",
     "moto[server]>=5.0",
+    "httpx>=0.27",
     "mypy>=1.10",
+    "playwright>=1.45",
     "pytest>=8.0",
     "pytest-timeout>=2.3",
     "pytest-xdist>=3.5",
@@ -157,6 +162,8 @@ setup(
         "": ["py.typed"],
         "obelics_pipeline.demo": ["site/**", "thesaurus.dat"],
         "obelics_pipeline.explain": ["page.*"],
+        "obelics_pipeline.tune": ["page/*"],
+        "obelics_pipeline.report": ["*.css", "*.html"],
         "obelics_pipeline.fit.farm_detector": ["irregular.txt"],
         "obelics_pipeline.tune": ["page/*"],
         "filters": ["words/**"],

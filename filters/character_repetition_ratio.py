@@ -5,7 +5,9 @@ from typing import ClassVar
 from pydantic.dataclasses import dataclass
 
 from filters import statistics
+from filters.grams import repeated_characters
 from filters.options import STRICT, GramLength
+from filters.spans import Span, capped
 from filters.text import Text
 
 
@@ -19,3 +21,7 @@ class CharacterRepetitionRatio:
     def score(self, text: Text) -> float:
         """0 to 1; 0 where the text is shorter than n."""
         return statistics.character_repetition(text.text, self.n)
+
+    def spans(self, text: Text) -> list[Span]:
+        """The characters of the n-grams that are counted, each time that they occur."""
+        return capped(repeated_characters(text.text, self.n))

@@ -6,8 +6,9 @@ from typing import ClassVar
 from pydantic.dataclasses import dataclass
 
 from filters.options import STRICT
+from filters.spans import Span
 from filters.text import Text
-from filters.word_list_ratio import list_ratio
+from filters.word_list_ratio import list_ratio, list_spans
 from filters.word_lists import load_lists
 
 
@@ -43,6 +44,10 @@ class CommonWordRatio:
     def score(self, text: Text) -> float | None:
         """0 to 1; None where the language has no list."""
         return list_ratio(text, self.given, _no_list)
+
+    def spans(self, text: Text) -> list[Span]:
+        """The common words."""
+        return list_spans(text, self.given, _no_list)
 
 
 def _no_list(language: str) -> None:

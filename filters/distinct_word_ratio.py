@@ -1,12 +1,14 @@
 """How rich a text is in different words."""
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import ClassVar
 
 from pydantic import PositiveInt
 from pydantic.dataclasses import dataclass
 
 from filters.options import STRICT
+from filters.spans import Span, capped, placed_words
 from filters.text import Text
 
 
@@ -34,3 +36,14 @@ class DistinctWordRatio:
             distinct += (inside[comes] == 1) - (inside[goes] == 0) if comes != goes else 0
             total += distinct
         return round(total / ((len(words) - size + 1) * size), 6)
+
+    def spans(self, text: Text) -> list[Span]:
+        """The words that a window has a second time; none where there is no score."""
+        return capped(self._seen_before(text)) if len(text.words) >= self.window else []
+
+    def _seen_before(self, text: Text) -> Iterator[Span]:
+        last: dict[str, int] = {}
+        for place, (word, span) in enumerate(placed_words(text)):
+            if place - last.get(word, -self.window) < self.window:
+                yield span
+            last[word] = place

@@ -7,10 +7,11 @@ from typing import ClassVar
 from pydantic.dataclasses import dataclass
 
 from filters.options import STRICT
+from filters.spans import Span, capped, joined
 from filters.text import Text
 from models.farm_detector.detector import Detector, bundled, load
 from models.farm_detector.plain_words import in_plain_words
-from models.farm_detector.reasons import reasons
+from models.farm_detector.reasons import reasons, spans
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -49,6 +50,11 @@ class FarmScore:
         """None in a language without a detector, and for a text of fewer than 50 words."""
         detector = self._detector(text.language)
         return None if detector is None else detector.score(text.text)
+
+    def spans(self, text: Text) -> list[Span]:
+        """The words that `reasons` names and the worst stretch."""
+        detector = self._detector(text.language)
+        return [] if detector is None else capped(joined(sorted(spans(detector, text.text))))
 
     def reasons(self, text: Text) -> Iterator[tuple[str, str, str]]:
         """What made the score: what it is about, a number, and a quote of the text or what would be otherwise."""

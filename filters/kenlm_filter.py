@@ -1,11 +1,14 @@
 """What the filters that ask a KenLM model have in common: a folder of models, by language."""
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
+from filters.kenlm_text import places
 from filters.options import STRICT
+from filters.spans import Span, capped, joined
 from filters.text import Text
 from models.perplexity import SHIPPED, PerplexityModel, model_files
 
@@ -41,3 +44,16 @@ class KenlmFilter:
     def model_of(self, text: Text) -> PerplexityModel | None:
         """The model of a text's language."""
         return self.models.get(text.language or "")
+
+
+def placed(text: str, pieces: Iterable[Span]) -> list[Span]:
+    """Where pieces of the normalized text stand in the text, without the white space around them, and those that touch
+    as one."""
+    place = places(text)
+    found = (_trimmed(text, place[begin], place[end - 1] + 1) for begin, end in pieces if begin < end)
+    return capped(joined((begin, end) for begin, end in found if begin < end))
+
+
+def _trimmed(text: str, begin: int, end: int) -> Span:
+    written = text[begin:end]
+    return begin + len(written) - len(written.lstrip()), begin + len(written.rstrip())

@@ -8,6 +8,7 @@ from functools import lru_cache
 from filters.whitespace import standardize_whitespace
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+_CONTROLS = frozenset(map(chr, [*range(0x20), *range(0x7F, 0xA0)]))
 _DIGIT = re.compile(r"\d")
 
 # CCNet's table, as the reference uses it: the full-width 1 is among the quotes, out of reach since digits go first.
@@ -16,6 +17,7 @@ _PUNCTUATION = (
     | dict.fromkeys("„”“«»１」「《》", '"')
     | {"—": " - ", "．": ". ", "…": "..."}
 )
+_LONGER = {character: instead for character, instead in _PUNCTUATION.items() if len(instead) > 1}
 _CHANGED = re.compile(f"[{''.join(_PUNCTUATION)}]")
 
 
@@ -27,3 +29,12 @@ def normalized(text: str) -> str:
     """
     text = standardize_whitespace(_CONTROL.sub("", text).strip())
     return _CHANGED.sub(lambda found: _PUNCTUATION[found[0]], _DIGIT.sub("0", text))
+
+
+def places(text: str) -> list[int]:
+    """Where each character of `normalized` stands in the text."""
+    bare = _CONTROL.sub("", text)
+    first = len(bare) - len(bare.lstrip())
+    kept = [place for place, character in enumerate(text) if character not in _CONTROLS]
+    kept = kept[first : first + len(bare.strip())]
+    return [place for place in kept for _ in _LONGER.get(text[place], ".")]

@@ -1,11 +1,13 @@
 """How much sentences speak of what those before them did."""
 
 import re
+from collections.abc import Iterator
 from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
 from filters.options import STRICT
+from filters.spans import Span, capped, placed_words
 from filters.text import Text
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…])['\"”’)\]]*\s+|(?<=[。！？])|\n+")
@@ -36,3 +38,26 @@ class LexicalCohesion:
             if at
         ]
         return round(sum(shares) / len(shares), 6)
+
+    def spans(self, text: Text) -> list[Span]:
+        """The words that are in one of the three sentences before theirs; none where there is no score."""
+        return capped(_said_before(text)) if self.score(text) is not None else []
+
+
+def _said_before(text: Text) -> Iterator[Span]:
+    said: list[set[str]] = []
+    for begin, sentence in _sentences(text.text):
+        found = placed_words(Text(sentence, text.language, segment=text.segment))
+        words = [(word, span) for word, span in found if len(word) >= _SHORTEST_WORD]
+        before = set().union(*said[-_REACH:])
+        yield from ((begin + first, begin + end) for word, (first, end) in words if word in before)
+        said += [{word for word, _ in words}] if words else []
+
+
+def _sentences(text: str) -> Iterator[tuple[int, str]]:
+    """The sentences, each with where it begins."""
+    begin = 0
+    for end in _SENTENCE_END.finditer(text):
+        yield begin, text[begin : end.start()]
+        begin = end.end()
+    yield begin, text[begin:]

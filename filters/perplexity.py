@@ -4,9 +4,10 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from filters.kenlm_filter import KenlmFilter
+from filters.kenlm_filter import KenlmFilter, placed
 from filters.kenlm_text import normalized
 from filters.options import STRICT
+from filters.spans import Span
 from filters.text import Text
 
 
@@ -25,3 +26,8 @@ class Perplexity(KenlmFilter):
         """1 and up, rounded to one decimal as the reference does; None where the language has no model."""
         model = self.model_of(text)
         return None if model is None else model.perplexity(normalized(text.text))
+
+    def spans(self, text: Text) -> list[Span]:
+        """The tenth of the pieces that are least likely where they stand."""
+        model = self.model_of(text)
+        return [] if model is None else placed(text.text, model.least_likely(normalized(text.text)))

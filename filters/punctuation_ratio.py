@@ -1,5 +1,6 @@
 """How much of a text is punctuation: lists of links have none."""
 
+import re
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -7,6 +8,7 @@ from pydantic.dataclasses import dataclass
 
 from filters import statistics
 from filters.options import STRICT
+from filters.spans import Span, capped
 from filters.text import Text
 
 
@@ -28,3 +30,10 @@ class PunctuationRatio:
         if not tokens:
             return 0.0
         return 1.0 if tokens < self.min_words else marks / tokens
+
+    def spans(self, text: Text) -> list[Span]:
+        """Runs of marks; none where fewer than `min_words` tokens made the score."""
+        counted = "".join(mark for mark in self.marks if not re.match(r"[\w']", mark))  # others are part of a word
+        if not counted or statistics.count_punctuation(text.text, self.marks)[1] < self.min_words:
+            return []
+        return capped(found.span() for found in re.finditer(f"[{re.escape(counted)}]+", text.text))

@@ -37,7 +37,7 @@ def count_characters(characters: bytes, text: str) -> int:
     members, table = _members(characters)
     if len(text) < _NUMPY_PAYS:
         return sum(map(members.__contains__, text))
-    points = _code_points(text)
+    points = code_points(text)
     return int(table[points[points < len(table)]].sum())
 
 
@@ -77,7 +77,7 @@ def character_repetition(text: str, n: int) -> float:
     if len(text) < _NUMPY_PAYS:
         frequencies = list(Counter([text[i : i + n] for i in range(total)]).values())
     else:
-        frequencies = _frequencies(_code_points(text), n)
+        frequencies = _frequencies(code_points(text), n)
     repeated = sorted((f for f in frequencies if f > 1), reverse=True)
     return sum(repeated[: math.isqrt(len(frequencies))]) / total
 
@@ -92,15 +92,16 @@ def word_repetition(words: list[str], n: int) -> float:
     if len(words) < _NUMPY_PAYS:
         frequencies = list(Counter(zip(*(words[i:] for i in range(n)), strict=False)).values())
     else:
-        frequencies = _frequencies(_numbered(words), n)
+        frequencies = _frequencies(numbered(words), n)
     return sum(f for f in frequencies if f > 1) / total
 
 
-def _code_points(text: str) -> NDArray[np.uint32]:
+def code_points(text: str) -> NDArray[np.uint32]:
+    """Each character as a number."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
 
-def _numbered(words: Sequence[Hashable]) -> NDArray[np.uint32]:
+def numbered(words: Sequence[Hashable]) -> NDArray[np.uint32]:
     """Each word as a number, equal for equal words."""
     numbers: dict[Hashable, int] = {}
     fresh = count()

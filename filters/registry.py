@@ -36,7 +36,12 @@ GROUP = "obelics_pipeline.filters"  # the entry point group: name = "package.mod
 
 @runtime_checkable
 class Filter(Protocol):
-    """What measures a text. None: the filter does not apply to it, and drops nothing."""
+    """What measures a text. None: the filter does not apply to it, and drops nothing.
+
+    Optional: `reasons(text)` gives what there is to tell of a score, in rows of words, all of one length.
+    `spans(text) -> Sequence[tuple[int, int]]` gives the ranges (begin, end) of characters of `text.text` that made the
+    score what it is, rising, not overlapping and at most `filters.spans.MOST`.
+    """
 
     def score(self, text: Text) -> float | None:
         """Measure a text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import chain
 
 from filters import statistics
@@ -28,14 +29,19 @@ def segmented(words: list[str]) -> list[str]:
     found: list[str] = []
     for word in words:
         if is_unspaced(word):
-            found.extend(_cut(word))
+            found.extend(part for part, _ in cut(word))
         else:
             found.append(word)
     return found
 
 
-def _cut(word: str) -> list[str]:
+def cut(word: str) -> Iterator[tuple[str, int]]:
+    """The words of a word that holds an unspaced script, each with where it begins."""
     from icu4py.breakers import WordBreaker  # 60 ms and 40 MB of libraries: only where such a script occurs
 
     safe = _SURROGATE.sub("\ufffd", word)  # ICU takes UTF-16 and a lone surrogate has none
-    return [part for part in WordBreaker(safe, "en") if any(map(str.isalpha, part))]
+    begin = 0
+    for part in WordBreaker(safe, "en"):
+        if any(map(str.isalpha, part)):
+            yield part, begin
+        begin += len(part)

@@ -1,13 +1,17 @@
 """How much of a text is no letters."""
 
+import re
 from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
 from filters import statistics
-from filters.characters import SPECIAL_BITMAP
+from filters.characters import SPECIAL_BITMAP, SPECIAL_STRING
 from filters.options import STRICT
+from filters.spans import Span, capped
 from filters.text import Text
+
+_SPECIAL = re.compile(f"[{re.escape(SPECIAL_STRING)}]+")
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -19,3 +23,7 @@ class SpecialCharacterRatio:
     def score(self, text: Text) -> float:
         """0 to 1; 0 for an empty text."""
         return statistics.count_characters(SPECIAL_BITMAP, text.text) / len(text.text) if text.text else 0.0
+
+    def spans(self, text: Text) -> list[Span]:
+        """Runs of special characters."""
+        return capped(found.span() for found in _SPECIAL.finditer(text.text))

@@ -9,6 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from filters import statistics
 from filters.options import STRICT
+from filters.spans import Span, capped, placed_words
 from filters.text import Text
 from filters.word_lists import load_lists
 
@@ -20,14 +21,24 @@ def list_ratio(text: Text, given: dict[str, frozenset[str]], otherwise: WordList
 
     `given` are the lists that the config names, by language; `otherwise` finds any other.
     """
-    language = text.language
-    if language is None:
-        return None
-    members = given[language] if language in given else otherwise(language)
+    members = _members(text, given, otherwise)
     if members is None:
         return None
     words = text.words
     return statistics.count_members(words, members) / len(words) if words else 0.0
+
+
+def list_spans(text: Text, given: dict[str, frozenset[str]], otherwise: WordList) -> list[Span]:
+    """Where the words that `list_ratio` counts are."""
+    members = _members(text, given, otherwise) or frozenset()
+    return capped(span for word, span in placed_words(text) if word in members) if members else []
+
+
+def _members(text: Text, given: dict[str, frozenset[str]], otherwise: WordList) -> frozenset[str] | None:
+    language = text.language
+    if language is None:
+        return None
+    return given[language] if language in given else otherwise(language)
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -56,3 +67,7 @@ class WordListRatio:
     def score(self, text: Text) -> float | None:
         """0 to 1; None where the language has no list."""
         return list_ratio(text, self.given, type(self).bundled)
+
+    def spans(self, text: Text) -> list[Span]:
+        """The words that are in the list."""
+        return list_spans(text, self.given, type(self).bundled)

@@ -5,7 +5,9 @@ from typing import ClassVar
 from pydantic.dataclasses import dataclass
 
 from filters import statistics
+from filters.grams import repeated_words
 from filters.options import STRICT, GramLength
+from filters.spans import Span, capped, placed_words
 from filters.text import Text
 
 
@@ -19,3 +21,9 @@ class WordRepetitionRatio:
     def score(self, text: Text) -> float:
         """0 to 1; 0 where there are fewer than n words."""
         return statistics.word_repetition(text.words, self.n)
+
+    def spans(self, text: Text) -> list[Span]:
+        """The words of the n-grams that occur more than once, each time; words in a row are one range."""
+        words = list(placed_words(text))
+        runs = repeated_words([word for word, _ in words], self.n)
+        return capped((words[first][1][0], words[after - 1][1][1]) for first, after in runs)

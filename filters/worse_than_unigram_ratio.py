@@ -4,9 +4,10 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from filters.kenlm_filter import KenlmFilter
+from filters.kenlm_filter import KenlmFilter, placed
 from filters.kenlm_text import normalized
 from filters.options import STRICT
+from filters.spans import Span
 from filters.text import Text
 
 
@@ -25,3 +26,8 @@ class WorseThanUnigramRatio(KenlmFilter):
         """0 to 1; 0 for a text without pieces; None where the language has no model."""
         model = self.model_of(text)
         return None if model is None else model.worse_than_unigram_ratio(normalized(text.text))
+
+    def spans(self, text: Text) -> list[Span]:
+        """The pieces that are counted."""
+        model = self.model_of(text)
+        return [] if model is None else placed(text.text, model.worse_than_unigram(normalized(text.text)))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module
+from itertools import accumulate, compress, count
 from operator import lt
 from pathlib import Path
 from typing import Any
@@ -60,9 +62,37 @@ class PerplexityModel:
 
         "Alone" is the model's own unigram: that piece after nothing. 0 for a text without pieces.
         """
+        worse = self._worse(normalized)
+        return sum(worse) / len(worse) if worse else 0.0
+
+    def worse_than_unigram(self, normalized: str) -> Iterator[tuple[int, int]]:
+        """Where the pieces that `worse_than_unigram_ratio` counts are in the text, as (begin, end)."""
+        worse = self._worse(normalized)
+        return self._places(normalized, compress(count(), worse))
+
+    def least_likely(self, normalized: str) -> Iterator[tuple[int, int]]:
+        """Where the tenth of the pieces that are least likely after what stands before them are, as (begin, end)."""
+        pieces, log10_probabilities = self._read(normalized)
+        rising = sorted(range(len(pieces)), key=log10_probabilities.__getitem__)
+        return self._places(normalized, sorted(rising[: -(-len(pieces) // 10)]))
+
+    def _worse(self, normalized: str) -> list[bool]:
+        """Of each piece, whether its probability is lower than that of the piece alone."""
         pieces, log10_probabilities = self._read(normalized)
         alone = map(self._unigrams.__getitem__, pieces)  # one shorter: without the end of the text
-        return sum(map(lt, log10_probabilities, alone)) / len(pieces) if pieces else 0.0
+        return list(map(lt, log10_probabilities, alone))
+
+    def _places(self, normalized: str, chosen: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """Where these pieces of a text are; none where the pieces are not its characters, but bytes of them."""
+        pieces = self._read(normalized)[0]
+        form, origin = self._pieces.normalize(_SURROGATE.sub("\ufffd", normalized), with_offsets=True)
+        if "".join(pieces) != form:
+            return
+        ends = list(accumulate(map(len, pieces), initial=0))
+        for piece in chosen:
+            begin, end = origin[ends[piece]], origin[ends[piece + 1]]
+            # A part of what one character was written as is the whole character; a blank put at the end is none.
+            yield begin, min(max(end, begin + 1), len(normalized))
 
     def _read(self, normalized: str) -> tuple[list[str], list[float]]:
         """The pieces of a text, and the log10 probability of each of them and of the end after what stands before it.

@@ -55,7 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_validate(commands)
     _add_export(commands)
     _add_explain(commands)
+    _add_report(commands)
     _add_score(commands)
+    _add_map(commands)
     _add_fit(commands)
     _add_download(commands)
     return parser
@@ -178,6 +180,22 @@ def _add_explain(commands: argparse._SubParsersAction[_Parser]) -> None:
     explain.set_defaults(command=_explain)
 
 
+def _add_report(commands: argparse._SubParsersAction[_Parser]) -> None:
+    report = commands.add_parser(
+        "report",
+        help="what a run kept and dropped, and why, as one HTML file; --against sets two runs side by side",
+        description="Write one HTML file that needs nothing else: counts by stage and reason, yields, scores with "
+        "their thresholds, images, duplicates, examples of what was dropped, times and cost. Of a run that has not "
+        "finished, what is there.",
+    )
+    report.add_argument("folder", metavar="DIR", help="folder of a run: a path, s3://… or gs://…")
+    report.add_argument("--against", metavar="OTHER", help="folder of another run, to compare with")
+    report.add_argument(
+        "--output", metavar="FILE", help="default: DIR/report.html; with --against DIR/report-against.html"
+    )
+    report.set_defaults(command=_report)
+
+
 def _add_score(commands: argparse._SubParsersAction[_Parser]) -> None:
     score = commands.add_parser(
         "score",
@@ -211,6 +229,21 @@ def _add_score(commands: argparse._SubParsersAction[_Parser]) -> None:
     score.add_argument("--ray-address", metavar="ADDRESS", help="as for run")
     score.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of the config")
     score.set_defaults(command=_score)
+
+
+def _add_map(commands: argparse._SubParsersAction[_Parser]) -> None:
+    map_ = commands.add_parser(
+        "map",
+        help="a run's documents as points in a plane, near each other where their words are alike",
+        description="Write map/points.parquet and map/labels.parquet into the folder of a run, unless they are there "
+        "and its documents have not changed. Exit codes: 0 done, 2 wrong folder, or the extra tune is missing.",
+    )
+    map_.add_argument("folder", metavar="DIR", help="folder of a run: a path, s3://… or gs://…")
+    map_.add_argument(
+        "--documents", type=_positive, default=100_000, metavar="N", help="at most, a fair sample (default: 100000)"
+    )
+    map_.add_argument("--workers", type=_positive, metavar="N", help="threads (default: one per CPU core)")
+    map_.set_defaults(command=_map)
 
 
 def _add_fit(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -469,6 +502,13 @@ def _explain(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _report(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.report.command import report
+
+    print(f"wrote {report(arguments.folder, arguments.against, arguments.output)}")
+    return 0
+
+
 def _score(arguments: argparse.Namespace) -> int:
     _refuse_ray_address(arguments)
     from obelics_pipeline.score.command import score
@@ -491,6 +531,13 @@ def _score(arguments: argparse.Namespace) -> int:
         say=partial(print, flush=True),
         warn=lambda line: print(line, file=sys.stderr, flush=True),  # at that time: a progress line may be in its way
     )
+
+
+def _map(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.corpus_map.command import map_run
+
+    say = partial(print, flush=True)
+    return map_run(arguments.folder, arguments.documents, arguments.workers or os.cpu_count() or 1, say)
 
 
 def _fit_main_content(arguments: argparse.Namespace) -> int:

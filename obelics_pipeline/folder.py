@@ -36,6 +36,7 @@ class RunFolder:
         self.config, self.events = path / "config.yaml", path / "events.jsonl"
         self.duplicates = path / "duplicates.parquet"  # which documents are left out as duplicates, and of which
         self.inputs, self.validated = path / "inputs.json", path / "validated"
+        self.map = path / "map"  # of the corpus: obelics map
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -177,10 +177,10 @@ def read_documents(path: Place, start: int = 0, stop: int | None = None) -> Iter
         for group in range(source.num_row_groups):
             n = source.metadata.row_group(group).num_rows
             if row + n > start and (stop is None or row < stop):
-                rows = source.read_row_group(group, columns=_columns(score_names)).to_pylist()
-                for i, value in enumerate(rows, row):
-                    if i >= start and (stop is None or i < stop):
-                        yield _from_row(value, score_names)
+                first, last = max(start - row, 0), n if stop is None else min(stop - row, n)
+                rows = source.read_row_group(group, columns=_columns(score_names)).slice(first, last - first)
+                for value in rows.to_pylist():
+                    yield _from_row(value, score_names)
             row += n
 
 

@@ -69,6 +69,29 @@ def proxy() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def sampled_run(warcs: list[Path], proxy: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of a share of the demo's web site, images and all: not to be changed."""
+    from tests.sampled import run_sample
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("http_proxy", proxy)
+        patch.setenv("no_proxy", "")
+        return run_sample(warcs, tmp_path_factory.mktemp("sampled") / "run")
+
+
+@pytest.fixture(scope="session")
+def run_of_demo(warcs: list[Path], proxy: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run over the demo's site: for reading; one that is changed must be a copy."""
+    from tests.faults.runs import command, finish
+
+    output = tmp_path_factory.mktemp("run-of-demo") / "out"
+    haste = ["fetch.timeout_seconds=1", "fetch.robots_txt=false"]  # one server never answers, one asks for patience
+    code, printed = finish(command(warcs, output, sets=haste), proxy)
+    assert code == 0, printed
+    return output
+
+
+@pytest.fixture(scope="session")
 def s3() -> Iterator[str]:
     """The address of an S3 server that keeps its objects in memory; processes find it by the environment.
 

@@ -27,6 +27,7 @@ class Suspect:
     word: str
     quote: str  # with the words around it
     probability: float  # that it was put in another one's place
+    span: tuple[int, int]  # characters of the text, from the first to one after the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class Stretch:
 
     quote: str
     share: float  # of its tokens, as expected, that are another's or do not follow
+    span: tuple[int, int]  # as that of a suspect
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +65,27 @@ def reasons(detector: Detector, text: str) -> Reasons | None:
     score = detector.score(text)
     if evidence is None or score is None:
         return None
-    spans = find_spans(text)[:TOKENS]
-    tokens = [text[begin:end] for begin, end in spans]
+    suspects, stretch = _named(detector, text)
+    numbers = _deciding(detector.forest, [evidence[name] for name in detector.forest.features], score)
+    return Reasons(score, suspects, stretch, numbers)
+
+
+def spans(detector: Detector, text: str) -> list[tuple[int, int]]:
+    """The characters of the words and of the stretch that `reasons` names, in its order; they may overlap."""
+    if detector.score(text) is None:
+        return []
+    suspects, stretch = _named(detector, text)
+    return [*(suspect.span for suspect in suspects), stretch.span]
+
+
+def _named(detector: Detector, text: str) -> tuple[list[Suspect], Stretch]:
+    """The words and the stretch of a text that has a score."""
+    places = find_spans(text)[:TOKENS]
+    tokens = [text[begin:end] for begin, end in places]
     likely = probabilities(detector.network.read(detector.vocabulary.read(tokens)))
     replaced, junction = likely[:, HEADS.index("replaced")], likely[:, HEADS.index("junction")]
-    quotes = _Quotes(text, spans)
-    return Reasons(
-        score,
-        list(_suspects(tokens, replaced, quotes)),
-        _worst(1 - (1 - replaced) * (1 - junction), quotes),
-        _deciding(detector.forest, [evidence[name] for name in detector.forest.features], score),
-    )
+    quotes = _Quotes(text, places)
+    return list(_suspects(tokens, replaced, quotes)), _worst(1 - (1 - replaced) * (1 - junction), quotes)
 
 
 class _Quotes:
@@ -84,8 +96,12 @@ class _Quotes:
 
     def of(self, begin: int, end: int) -> str:
         """From one token to before another, as written but for the ends of lines."""
-        first, last = self._spans[max(0, begin)], self._spans[min(end, len(self._spans)) - 1]
-        return " ".join(self._text[first[0] : last[1]].split())
+        first, last = self.span(begin, end)
+        return " ".join(self._text[first:last].split())
+
+    def span(self, begin: int, end: int) -> tuple[int, int]:
+        """The characters from one token to before another."""
+        return self._spans[max(0, begin)][0], self._spans[min(end, len(self._spans)) - 1][1]
 
 
 def _suspects(tokens: Sequence[str], replaced: NDArray[np.float64], quotes: _Quotes) -> Iterator[Suspect]:
@@ -96,7 +112,7 @@ def _suspects(tokens: Sequence[str], replaced: NDArray[np.float64], quotes: _Quo
         if is_word(word) and lowered(word) not in named and len(named) < SUSPECTS:
             named.add(lowered(word))
             quote = quotes.of(place - _AROUND, place + _AROUND + 1)
-            yield Suspect(word, quote, round(float(replaced[place]), 2))
+            yield Suspect(word, quote, round(float(replaced[place]), 2), quotes.span(place, place + 1))
 
 
 def _worst(wrong: NDArray[np.float64], quotes: _Quotes) -> Stretch:
@@ -104,7 +120,8 @@ def _worst(wrong: NDArray[np.float64], quotes: _Quotes) -> Stretch:
     sums = np.concatenate([[0.0], np.cumsum(wrong)])
     means = (sums[window:] - sums[:-window]) / window
     begin = int(np.argmax(means))
-    return Stretch(quotes.of(begin, begin + window), round(float(means[begin]), 2))
+    share = round(float(means[begin]), 2)
+    return Stretch(quotes.of(begin, begin + window), share, quotes.span(begin, begin + window))
 
 
 def _deciding(forest: Forest, values: Sequence[float], score: float) -> list[Number]:

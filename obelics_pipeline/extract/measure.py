@@ -16,11 +16,14 @@ from typing import Any
 from filters.genre import bounds_of
 from filters.rule import ParagraphRules, Rule, build_rules
 from filters.sampling import keeps
+from filters.spans import Span
 from filters.text import Text
 from filters.whitespace import standardize_whitespace
 from models.language_id import LanguageModel, model_path
 from obelics_pipeline.config import FiltersConfig, LanguageConfig, RunConfig, Threshold
 from obelics_pipeline.document import Document, TextNode, kept_texts
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.extract.spans import spans_by_node
 
 LANGUAGE = "language"  # reason: not one of the languages to keep
 LANGUAGE_SCORE = "language_score"  # score, and reason: the language model is not sure enough
@@ -80,6 +83,19 @@ class Measurer:
             if (tell := getattr(rule.filter, "reasons", None)) and document.scores.get(rule.name) is not None
         }
         return {name: rows for name, rows in told.items() if rows}
+
+    def spans(self, document: Document, name: str) -> list[list[Span]]:
+        """The characters that made what a document filter gave, as (begin, end): a list for each kept paragraph.
+
+        A filter tells by a method `spans(text)`; of one that does not, all lists are empty. Raises `UserError` for a
+        name that is none of the config's document filters.
+        """
+        rule = _named(self._document, name, "document")
+        return spans_by_node(kept_texts(document.nodes), _spans(rule, self._document_text(document, [])))
+
+    def paragraph_spans(self, node: TextNode, language: str | None, name: str) -> list[Span]:
+        """The same of a paragraph filter and one paragraph, kept or not, of a document in that language."""
+        return _spans(_named(self._paragraph, name, "paragraph"), Text(node.text, language, segment=self._segment))
 
     def decide(self, document: Document, everything: bool = False) -> None:
         """Apply the thresholds of documents to a measured document anew, measuring only the scores that are missing.
@@ -171,6 +187,19 @@ class Measurer:
             document.reason = document.reason or name
             if not everything:
                 return
+
+
+def _named(rules: Sequence[Rule], name: str, place: str) -> Rule:
+    for rule in rules:
+        if rule.name == name:
+            return rule
+    valid = ", ".join(rule.name for rule in rules) or "none, the config has no such filter"
+    raise UserError(f"filters.{place}: {name} is no filter of this config; valid names: {valid}")
+
+
+def _spans(rule: Rule, text: Text) -> list[Span]:
+    tell = getattr(rule.filter, "spans", None)
+    return list(tell(text)) if tell else []
 
 
 def score_names(config: RunConfig) -> list[str]:

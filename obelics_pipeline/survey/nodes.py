@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from obelics_pipeline.folder import RunFolder
-from obelics_pipeline.storage import open_parquet
+from obelics_pipeline.survey.rows import row_groups
 
 SCORE = "score_"  # begins the columns of paragraph scores
 _NODES = "nodes"
@@ -26,33 +26,27 @@ def nodes_of_kind(
     `documents` is a survey, or some rows of one. The first columns are `document`, the row of that table, and `node`,
     the place among all nodes of the document; then those asked for, and with `scores` all that begin with score_.
     """
-    for file, rows, places in _by_file(documents):
-        with open_parquet(folder.path / file) as source:
-            leaves = _leaves(source, [*columns, "kind"], scores)
-            start = 0
-            for group in range(source.num_row_groups):
-                stop = start + source.metadata.row_group(group).num_rows
-                first, last = np.searchsorted(rows, [start, stop])
-                if last > first:
-                    table = source.read_row_group(group, columns=leaves).take(pa.array(rows[first:last] - start))
-                    yield _flat(table[_NODES], kind, places[first:last])
-                start = stop
+    for table, places in row_groups(folder, documents, lambda source: _leaves(source, [*columns, "kind"], scores)):
+        yield _flat(table[_NODES], kind, places)
+
+
+def texts_of_nodes(
+    folder: RunFolder, documents: pa.Table, nodes: Sequence[tuple[int, int]]
+) -> dict[tuple[int, int], str]:
+    """The texts of a few nodes, by the row of their document in the table and their place in it."""
+    rows = sorted({row for row, _ in nodes})
+    found: dict[tuple[int, int], str] = {}
+    some = documents.select(["file", "row"]).take(pa.array(rows, pa.int64()))
+    for table, places in row_groups(folder, some, lambda source: _leaves(source, ["text"], scores=False)):
+        for values, place in zip(table[_NODES], places.tolist(), strict=True):
+            row = rows[place]
+            found |= {(row, i): values[i].as_py()["text"] or "" for at, i in nodes if at == row}
+    return found
 
 
 def column(nodes: pa.Table, name: str, kind: pa.DataType) -> Any:
     """A column of nodes, of nulls where files of an earlier version have none."""
     return nodes[name] if name in nodes.column_names else pa.chunked_array([pa.nulls(nodes.num_rows, kind)])
-
-
-def _by_file(documents: pa.Table) -> Iterator[tuple[str, NDArray[np.int64], NDArray[np.int64]]]:
-    """Each file, the rows in it that are wanted, rising, and where each stands in the table."""
-    encoded = documents["file"].combine_chunks().dictionary_encode()
-    codes, rows = encoded.indices.to_numpy(), documents["row"].to_numpy().astype(np.int64)
-    order = np.lexsort((rows, codes))
-    ends = np.searchsorted(codes[order], np.arange(len(encoded.dictionary) + 1))
-    for i, file in enumerate(encoded.dictionary.to_pylist()):
-        places = order[ends[i] : ends[i + 1]]
-        yield file, rows[places], places
 
 
 def _leaves(source: pq.ParquetFile, names: Sequence[str], scores: bool) -> list[str]:

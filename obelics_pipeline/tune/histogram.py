@@ -40,7 +40,7 @@ def histogram(values: Numbers, kept: Mask, log: bool | None = None) -> Histogram
     some, of_kept = values[there], values[there & kept]
     wide = len(some) > 0 and some.min() >= 0 and some.max() > WIDE * max(float(np.median(some)), 1e-9)
     logarithmic = (wide if log is None else log) and len(some) > 0 and some.max() > 0 and some.min() >= 0
-    edges = _edges(some, logarithmic)
+    edges = np.unique(_edges(some, logarithmic))  # two may be one where values hardly differ
     counts = [np.histogram(part, edges)[0].astype(np.int64) for part in (some, of_kept)]
     return Histogram(edges, counts[0], counts[1], bool(logarithmic), int(np.count_nonzero(~there)))
 
@@ -51,8 +51,10 @@ def _edges(values: Numbers, logarithmic: bool) -> Numbers:
     low, high = float(values.min()), float(values.max())
     if logarithmic:
         least = float(values[values > 0].min())
-        edges: Numbers = np.geomspace(least, high, BINS + 1) if high > least else np.array([least, least * 2])
-        edges[0], edges[-1] = least, high  # against rounding: no value may fall outside
+        edges: Numbers = np.array([least, least * 2])
+        if high > least:
+            edges = np.geomspace(least, high, BINS + 1)
+            edges[0], edges[-1] = least, high  # against rounding: no value may fall outside
         return np.concatenate([[0.0], edges]) if low == 0 else edges
     if low == high:
         return np.array([low - 0.5, high + 0.5])

@@ -33,8 +33,8 @@ class Images:
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = width / height
         self.scores: dict[str, Numbers] = {
-            "shorter_side": np.minimum(width, height),
-            "longer_side": np.maximum(width, height),
+            "shorter_side": np.fmin(width, height),
+            "longer_side": np.fmax(width, height),
             "ratio": np.where(np.isfinite(ratio) & (ratio > 0), ratio, np.nan),
             "bytes": n_bytes,
             "similarity": similarity,

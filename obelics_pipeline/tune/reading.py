@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from filters.spans import Span
 from obelics_pipeline.document import Document, ImageNode, TextNode
 from obelics_pipeline.explain.visible import visible
 
 LONGEST = 20_000  # characters of a paragraph that are shown: one word may be a megabyte
-Spans = Callable[[TextNode], list[tuple[int, int]]]  # ranges of characters to mark
+Spans = Callable[[TextNode], Sequence[Span]]  # ranges of characters to mark
 
 
 def readable(document: Document, images: Mapping[str, str], spans: Spans) -> list[dict[str, Any]]:
@@ -17,7 +18,7 @@ def readable(document: Document, images: Mapping[str, str], spans: Spans) -> lis
     return [_text(node, spans(node)) if isinstance(node, TextNode) else _image(node, images) for node in document.nodes]
 
 
-def _text(node: TextNode, spans: list[tuple[int, int]]) -> dict[str, Any]:
+def _text(node: TextNode, spans: Sequence[Span]) -> dict[str, Any]:
     return {
         "kind": "text",
         "role": node.role,
@@ -29,7 +30,7 @@ def _text(node: TextNode, spans: list[tuple[int, int]]) -> dict[str, Any]:
     }
 
 
-def _parts(text: str, spans: list[tuple[int, int]]) -> list[tuple[str, bool]]:
+def _parts(text: str, spans: Sequence[Span]) -> list[tuple[str, bool]]:
     """The text in pieces, and whether each is marked. `spans` rise and do not overlap."""
     parts, at = [], 0
     for start, end in spans:

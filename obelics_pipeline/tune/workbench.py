@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from filters.spans import Span
 from obelics_pipeline.config import RunConfig, load_config
 from obelics_pipeline.config.run import find_config
-from obelics_pipeline.document import TextNode
+from obelics_pipeline.document import Document, TextNode, kept_texts
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.explain.in_run import noted_config
 from obelics_pipeline.explain.visible import on_a_line
+from obelics_pipeline.extract.measure import Measurer
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.folder import MARK, RunFolder
 from obelics_pipeline.storage import local_copy, read_bytes
@@ -56,9 +59,21 @@ class Workbench:
         self._mark = json.loads(read_bytes(folder / MARK)) if (folder / MARK).exists() else {}
 
     def config(self, settings: Settings) -> RunConfig:
-        """The run's config with other values. Raises UserError for a key or a value that is not valid."""
+        """The run's config with other values.
+
+        Raises UserError for a key or a value that is not valid, and for a filter that the run did not measure.
+        """
         with local_copy(self.run.folder.config) as path:
-            return load_config(str(path), [f"{place}={json.dumps(value)}" for place, value in settings.items()])
+            found = load_config(str(path), [f"{place}={json.dumps(value)}" for place, value in settings.items()])
+        for level in ("paragraph", "document"):
+            measured = getattr(self.run.config.filters, level)
+            for name in getattr(found.filters, level):
+                if name not in measured:
+                    raise UserError(
+                        f"filters.{level}.{name}: not measured in this run; add it to the config and run the sample "
+                        f"again, or take one of {', '.join(measured)}"
+                    )
+        return found
 
     def about(self) -> Values:
         """What the run is, and what can be tuned."""
@@ -176,8 +191,11 @@ class Workbench:
             },
         }
 
-    def document(self, doc_id: str, rule: str | None = None) -> Values:
-        """One document to read. Raises UserError for one that the run does not have."""
+    def document(self, doc_id: str, rule: str | None = None, level: str = "document") -> Values:
+        """One document to read, with the characters marked that made its score, or its paragraphs', by a filter.
+
+        Raises UserError for one that the run does not have.
+        """
         row = self.run.documents.row_of.get(doc_id)
         if row is None:
             raise UserError(f"{doc_id}: the run has no such document")
@@ -186,8 +204,21 @@ class Workbench:
             **self._document(row),
             "title": on_a_line(str(document.general.get("title") or ""), 300),
             "scores": {name: value for name, value in document.scores.items() if value is not None},
-            "nodes": readable(document, self.run.stored, lambda _node: []),
+            "nodes": readable(document, self.run.stored, self._spans(document, rule, level)),
         }
+
+    def _spans(self, document: Document, rule: str | None, level: str) -> Callable[[TextNode], Sequence[Span]]:
+        if level == "paragraph" and rule in self.run.config.filters.paragraph:
+            return lambda node: self._measurer.paragraph_spans(node, document.language, rule)
+        if level == "document" and rule in self.run.config.filters.document:
+            kept = kept_texts(document.nodes)
+            by_node = {id(node): s for node, s in zip(kept, self._measurer.spans(document, rule), strict=True)}
+            return lambda node: by_node.get(id(node), ())
+        return lambda _node: ()
+
+    @cached_property
+    def _measurer(self) -> Measurer:
+        return Measurer(self.run.config.filters, self.run.config.language)
 
     def image(self, sha256: str) -> bytes:
         """The bytes of a stored image. Raises UserError where there is none."""

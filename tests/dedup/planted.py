@@ -222,7 +222,7 @@ def run_job(
     job = Job(folder, config, runner, earlier)
     runner.ledgers["extract"] = {"documents": total("documents", (m.ledgers["documents"] for m in extracted))}
     documents = job.site(extracted, job.dedup(extracted))
-    answers = fetch(documents) if fetch else job.fetch(documents, ())
+    answers = fetch(documents) if fetch else job.fetch(extracted, documents, ())
     job.shard(job.score(job.assemble(documents, answers, job.dedup_images(documents, answers))))
     events.close()
     assert job.lost() == []

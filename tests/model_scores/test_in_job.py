@@ -38,7 +38,7 @@ def run_stages(output: Path, maker: Maker, bounds: Mapping[str, object], only: S
         job = Job(RunFolder(output), config, runner)
         runner.ledgers["extract"] = {"documents": total("documents", (m.ledgers["documents"] for m in extracted))}
         documents = job.dedup(extracted)
-        answers = job.fetch(documents, ())
+        answers = job.fetch(extracted, documents, ())
         job.shard(job.score(job.assemble(documents, answers, job.dedup_images(documents, answers))))
     events.close()
     assert job.lost() == []

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from models.perplexity import PerplexityModel
+from models.perplexity import SHIPPED, PerplexityModel
 from obelics_pipeline.errors import UserError
 from tests.models.arpa import BIGRAMS, write_models
 
@@ -62,6 +62,18 @@ def test_texts_measured_in_turn_do_not_mix(model: PerplexityModel) -> None:
 def test_any_string_is_answered(model: PerplexityModel, text: str) -> None:
     assert model.perplexity(text) >= 1.0
     assert 0.0 <= model.worse_than_unigram_ratio(text) <= 1.0
+
+
+@given(st.text(st.sampled_from("ab …—Ⅷ℡½ﬁ１日é"), max_size=30).map(str.strip))
+def test_every_piece_is_placed_in_order_and_nothing_is_between_them(text: str) -> None:
+    pytest.importorskip("kenlm")
+    shipped = PerplexityModel.load_folder(SHIPPED, "perplexity")["en"]
+    pieces = shipped._read(text)[0]
+    places = list(shipped._places(text, range(len(pieces))))
+    assert len(places) == len(pieces)
+    assert all(begin < end for begin, end in places)
+    assert places == sorted(places)
+    assert {i for begin, end in places for i in range(begin, end)} == set(range(len(text)))
 
 
 def test_another_file_under_the_same_path_is_another_model(tmp_path: Path) -> None:

@@ -27,7 +27,8 @@ NEVER_IMPORTED = {
 }
 
 NEVER_DECLARED = {"open_flamingo": "it pins torch 2.0.1, so it is installed with --no-deps: docs/flamingo.md"}
-INSTALLED_BY = {"open_clip": "open_clip_torch"}  # where it is not installed, nobody says so
+# Where it is not installed, nobody says so.
+INSTALLED_BY = {"open_clip": "open_clip_torch", "openTSNE": "opentsne", "sklearn": "scikit-learn"}
 CHOSEN_BY_THE_MACHINE = {"torch", "torchvision"}  # a build for its processor or GPU
 NOT_IN_ALL = {"flamingo"}  # it brings torch
 

@@ -25,6 +25,8 @@ EXTRAS = (
     "torch",
     "ray",
     "apache_beam",
+    "openTSNE",
+    "sklearn",
 )
 
 
@@ -52,6 +54,9 @@ def test_the_command_line_loads_nothing_heavy() -> None:
         "models.flamingo.scorer",
         "models.similarity.columns",
         "models.similarity.loading",
+        "obelics_pipeline.corpus_map.command",
+        "obelics_pipeline.corpus_map.region",
+        "obelics_pipeline.corpus_map.training_set",
         "obelics_pipeline.fetch",
         "obelics_pipeline.fit.farm_detector.command",
         "obelics_pipeline.score.command",

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 
-from obelics_pipeline.cli import main
 from obelics_pipeline.config import load_config
 from obelics_pipeline.display import Display
 from obelics_pipeline.engines.local import LocalEngine
@@ -16,8 +15,8 @@ from obelics_pipeline.errors import UserError
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.rehearsal.rehearse import Unknown, rehearse
 from obelics_pipeline.survey.documents import survey_documents
+from tests.sampled import run_sample
 
-SMALL = ("reading.unit_bytes=60000",)  # some units of the demo, so that a share of them is not all
 LOOSER = (
     "filters.document.farm_score.max=0.999",
     "filters.document.stopword_ratio={min: 0.05}",
@@ -34,23 +33,6 @@ DEDUP = ("dedup.text.threshold=0.3", "dedup.keep=first", "dedup.paragraphs.min_c
 WITHOUT = ("dedup.enabled=false",)
 
 
-@pytest.fixture(scope="module")
-def sample(warcs: list[Path], proxy: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sampled run of the demo's site with images."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("http_proxy", proxy)
-        patch.setenv("no_proxy", "")
-        return sampled(warcs, tmp_path_factory.mktemp("sampled"))
-
-
-def sampled(warcs: Sequence[Path], output: Path, settings: Sequence[str] = ()) -> Path:
-    overrides = [part for setting in (*SMALL, *settings) for part in ("--set", setting)]
-    inputs = [str(path) for path in warcs]
-    code = main(["run", "default", "--input", *inputs, "--output", str(output), "--sample", "0.6", *overrides])
-    assert code == 0
-    return output
-
-
 def rehearsed(sample: Path, scratch: Path, settings: Sequence[str]) -> Unknown:
     run, folder = RunFolder(sample), RunFolder(scratch)
     before, config = load_config(str(run.config)), load_config(str(run.config), settings)
@@ -63,9 +45,9 @@ def ended(folder: Path) -> list[dict[str, object]]:
     return list(table.to_pylist())
 
 
-def test_the_same_config_changes_nothing(sample: Path, tmp_path: Path) -> None:
-    assert rehearsed(sample, tmp_path / "scratch", ()) == Unknown(images=0, scores=0)
-    assert ended(tmp_path / "scratch") == ended(sample)
+def test_the_same_config_changes_nothing(sampled_run: Path, tmp_path: Path) -> None:
+    assert rehearsed(sampled_run, tmp_path / "scratch", ()) == Unknown(images=0, scores=0)
+    assert ended(tmp_path / "scratch") == ended(sampled_run)
 
 
 @pytest.mark.slow
@@ -73,7 +55,7 @@ def test_the_same_config_changes_nothing(sample: Path, tmp_path: Path) -> None:
     "settings", [LOOSER, PARAGRAPHS, IMAGES, DEDUP, WITHOUT], ids=["looser", "paragraphs", "images", "dedup", "without"]
 )
 def test_a_changed_threshold_keeps_what_a_run_keeps(
-    sample: Path,
+    sampled_run: Path,
     warcs: list[Path],
     proxy: str,
     tmp_path: Path,
@@ -81,14 +63,16 @@ def test_a_changed_threshold_keeps_what_a_run_keeps(
     settings: Sequence[str],
 ) -> None:
     scratch = tmp_path / "scratch"
-    assert rehearsed(sample, scratch, ()) == rehearsed(sample, scratch, settings) == Unknown(images=0, scores=0)
+    assert (
+        rehearsed(sampled_run, scratch, ()) == rehearsed(sampled_run, scratch, settings) == Unknown(images=0, scores=0)
+    )
     monkeypatch.setenv("http_proxy", proxy)
     monkeypatch.setenv("no_proxy", "")
-    run = sampled(warcs, tmp_path / "run", settings)
+    run = run_sample(warcs, tmp_path / "run", settings=settings)
     assert ended(scratch) == ended(run)
-    assert ended(scratch) != ended(sample)
+    assert ended(scratch) != ended(sampled_run)
 
 
-def test_what_changes_the_reading_of_pages_is_refused(sample: Path, tmp_path: Path) -> None:
+def test_what_changes_the_reading_of_pages_is_refused(sampled_run: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"extract\.scope: main -> page.*run the sample again"):
-        rehearsed(sample, tmp_path / "scratch", ["extract.scope=page"])
+        rehearsed(sampled_run, tmp_path / "scratch", ["extract.scope=page"])

@@ -11,7 +11,7 @@ from models.farm_detector.detector import Detector
 from models.farm_detector.evidence import probabilities
 from models.farm_detector.network import HEADS
 from models.farm_detector.plain_words import in_plain_words
-from models.farm_detector.reasons import NUMBERS, STRETCH, SUSPECTS, reasons
+from models.farm_detector.reasons import NUMBERS, STRETCH, SUSPECTS, reasons, spans
 from models.farm_detector.tokens import find_spans, find_tokens
 from models.forest import NODE, Forest
 from tests.models.farm_detector.small import WORDS, detector
@@ -46,6 +46,17 @@ def test_the_stretch_is_a_quote_of_the_text_and_no_other_is_worse() -> None:
     wrong = 1 - (1 - likely[:, 0]) * (1 - likely[:, 1])
     worst = max(wrong[begin : begin + STRETCH].mean() for begin in range(len(tokens) - STRETCH + 1))
     assert told.stretch.share == round(float(worst), 2)
+
+
+def test_what_is_named_is_told_with_its_place() -> None:
+    told = reasons(detector(), TEXT)
+    assert told is not None
+    places = [suspect.span for suspect in told.suspects]
+    assert [TEXT[begin:end] for begin, end in places] == [suspect.word for suspect in told.suspects]
+    begin, end = told.stretch.span
+    assert " ".join(TEXT[begin:end].split()) == told.stretch.quote
+    assert spans(detector(), TEXT) == [*places, (begin, end)]
+    assert spans(detector(), "boat") == []
 
 
 def forest_of(*trees: tuple[str, float, float, float]) -> Forest:

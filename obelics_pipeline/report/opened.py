@@ -1,0 +1,112 @@
+"""A run's folder as a report reads it: what its manifests, its config and its event log say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from obelics_pipeline.config import RunConfig, load_config
+from obelics_pipeline.config.run import load_resolved
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.folder import MARK, RunFolder
+from obelics_pipeline.shard.manifest import RunManifest, read_manifest
+from obelics_pipeline.storage import local_copy, place, read_bytes, size_of
+from obelics_pipeline.survey.documents import survey_documents
+
+Event = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A run. `path` is as it was given; `manifest` is None where the run has not finished."""
+
+    path: str
+    folder: RunFolder
+    config_name: str
+    sample: float | None  # the share of the input that was read; None for all
+    config: RunConfig
+    resolved: Mapping[str, Any]  # the same config, as it stands in the folder
+    manifest: RunManifest | None
+    validated: bool
+    failed_units: Sequence[Mapping[str, str]]  # stage, unit, reason
+    events: Sequence[Event]
+    documents: pa.Table  # see survey_documents
+
+    @property
+    def finished(self) -> bool:
+        """Whether shards, index and manifest are there."""
+        return self.manifest is not None
+
+
+def open_run(path: str) -> Opened:
+    """Read all that a report needs but the nodes. Raises UserError where no run is, or nothing is extracted yet."""
+    folder = RunFolder(place(path))
+    documents = survey_documents(folder)
+    noted = _noted(folder)
+    events = _events(folder)
+    manifest = _manifest(folder)
+    if manifest is not None:
+        sample, failed = manifest.notes.get("sample"), manifest.notes.get("failed_units", [])
+    else:
+        sample, failed = noted.get("sample"), _failures(events)
+    if size_of(folder.config) is None:
+        raise UserError(f"{path}: {folder.config.name} is missing; give the --output of a run")
+    with local_copy(folder.config) as config:
+        checked, resolved = load_config(str(config)), load_resolved(config)
+    return Opened(
+        path=path,
+        folder=folder,
+        config_name=str(noted.get("config", "unknown")),
+        sample=sample,
+        config=checked,
+        resolved=resolved,
+        manifest=manifest,
+        validated=manifest is not None and folder.is_validated(),
+        failed_units=failed,
+        events=events,
+        documents=documents,
+    )
+
+
+def _manifest(folder: RunFolder) -> RunManifest | None:
+    return read_manifest(folder.path) if folder.manifest.exists() else None
+
+
+def _noted(folder: RunFolder) -> dict[str, Any]:
+    try:
+        noted = json.loads(read_bytes(folder.path / MARK))
+    except (OSError, ValueError):
+        return {}
+    return noted if isinstance(noted, dict) else {}
+
+
+def _events(folder: RunFolder) -> list[Event]:
+    """The lines of the event log; one that a killed run left half written is passed over."""
+    try:
+        lines = read_bytes(folder.events).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    found: list[Event] = []
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and isinstance(event.get("time"), int | float) and "event" in event:
+            found.append(event)
+    return found
+
+
+def _failures(events: Sequence[Event]) -> list[Mapping[str, str]]:
+    """The units that failed since the last start."""
+    failed: list[Mapping[str, str]] = []
+    for event in events:
+        if event["event"] == "run_started":
+            failed = []
+        elif event["event"] == "unit_failed":
+            failed.append({name: str(event.get(name, "")) for name in ("stage", "unit", "reason")})
+    return failed
