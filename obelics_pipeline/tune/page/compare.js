@@ -5,29 +5,51 @@ import { ask, latest } from "./server.js";
 import { remember, remembered, settings } from "./settings.js";
 
 export function compare(place) {
-  const found = element("div");
   const which = element("p");
-  const own = button("compare with the run’s own config", () => remember(null));
-  place.append(element("section", { class: "wide" }, element("h2", {}, "Compare: A and now"), which,
-    element("p", { class: "actions" }, button("Remember these settings as A", () => remember({ ...settings }), { id: "remember" }), own), found));
+  const found = element("div");
+  const keep = button("Remember these settings as A", () => remember({ ...settings }), { id: "remember" });
+  const own = button("A: the run’s own config", () => remember(null));
+  const title = element("h2", {}, "Compare: A and now");
+  place.append(element("section", { class: "wide" }, title, which, element("p", { class: "actions" }, keep, own), found));
 
   const load = latest(async () => {
-    const count = Object.keys(remembered ?? {}).length;
-    which.textContent = remembered ? `A: remembered settings (${count ? `${count} changed` : "nothing changed"}). Second: the settings now.` : "A: the run’s own config. Second: the settings now.";
     own.disabled = remembered === null;
+    which.textContent = `A is ${said(remembered)}; now is what the page is set to.`;
     const answer = await ask("compared", { settings: remembered ?? {}, other: settings });
     if (answer === undefined) return;
-    const { kept, only, documents } = answer;
-    const rows = ["documents", "images", "tokens"].map((thing) => element("tr", {}, element("th", { scope: "row" }, thing),
-      ...[kept.first, kept.second].map((of) => element("td", { class: "number" }, whole(of[thing]))), element("td", { class: "number" }, signed(kept.second[thing] - kept.first[thing]))));
-    const listing = (side, title, other) => element("div", {}, element("h3", {}, `${title}: ${whole(only[side])} documents`),
-      cards(documents[side], { within: () => side === "second", note: ({ reason }) => `dropped by ${other}: ${words(reason ?? "not known")}` }),
-      only[side] > documents[side].length ? element("p", { class: "quiet" }, `the first ${documents[side].length} of them`) : null);
-    found.replaceChildren(
-      element("table", { class: "kept" }, element("thead", {}, element("tr", {}, ["kept", "A", "now", "change"].map((name) => element("th", { scope: "col" }, name)))), element("tbody", {}, rows)),
-      element("div", { class: "two" }, listing("first", "Only A keeps", "now"), listing("second", "Only now keeps", "A")));
+    const lists = [listing(answer, "first", "Only A keeps", "now"), listing(answer, "second", "Only now keeps", "A")];
+    found.replaceChildren(keptTable(answer.kept), element("div", { class: "two" }, lists));
   });
 
   load();
   return { changed: load };
+}
+
+function said(values) {
+  if (values === null) return "the run’s own config";
+  const places = Object.keys(values).sort();
+  return places.length ? `what was remembered: ${places.map((at) => `${at} ${values[at]}`).join(", ")}` : "as the run";
+}
+
+function keptTable({ first, second }) {
+  const head = ["kept", "A", "now", "change"].map((name) => element("th", { scope: "col" }, name));
+  const rows = ["documents", "images", "tokens"].map((thing) => {
+    const numbers = [whole(first[thing]), whole(second[thing]), signed(second[thing] - first[thing])];
+    const cells = numbers.map((text) => element("td", { class: "number" }, text));
+    return element("tr", {}, element("th", { scope: "row" }, thing), cells);
+  });
+  const body = element("tbody", {}, rows);
+  return element("table", { class: "kept" }, element("thead", {}, element("tr", {}, head)), body);
+}
+
+function listing({ only, documents }, side, title, other) {
+  const note = ({ reason }) => `dropped by ${other}: ${words(reason ?? "not known")}`;
+  const shown = documents[side];
+  return element(
+    "div",
+    {},
+    element("h3", {}, `${title}: ${whole(only[side])} documents`),
+    cards(shown, { within: () => side === "second", note }),
+    only[side] > shown.length ? element("p", { class: "quiet" }, `the first ${shown.length} of them`) : null,
+  );
 }

@@ -41,5 +41,5 @@ export const whole = (number) => Math.round(number).toLocaleString("en");
 export const short = (number) =>
   number == null ? "" : Math.abs(number) >= 1000 ? whole(number) : String(Number(number.toPrecision(3)));
 export const percent = (share) => (share == null ? "–" : `${Math.round(share * 100)}%`);
-export const signed = (number) => (Math.round(number) > 0 ? "+" : Math.round(number) < 0 ? "−" : "±") + whole(Math.abs(number));
+export const signed = (number) => "−±+"[Math.sign(Math.round(number)) + 1] + whole(Math.abs(number));
 export const words = (name) => name.replaceAll("_", " ");

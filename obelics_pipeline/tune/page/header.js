@@ -35,7 +35,7 @@ export function header(place) {
           element("dt", {}, thing),
           element("dd", { id: `kept-${thing}` }, element("b", {}, about_ + whole(estimate.kept[thing]))),
           element("dd", { class: "of" }, `of ${whole(about.all[thing])}`),
-          element("dd", { class: Math.round(change) < 0 ? "change bad" : "change good" }, Math.round(change) ? signed(change) : "as the run"),
+          element("dd", { class: change < 0 ? "change bad" : "change good" }, Math.round(change) ? signed(change) : "as the run"),
         );
       }),
     );
@@ -56,7 +56,8 @@ export function header(place) {
 
   function missing() {
     const { images = 0, scores = 0 } = bench.rehearsal?.known ? bench.rehearsal : {};
-    return images || scores ? `, but for ${whole(images)} images never fetched and ${whole(scores)} documents not scored` : "";
+    const lacking = `, but for ${whole(images)} images never fetched and ${whole(scores)} documents not scored`;
+    return images || scores ? lacking : "";
   }
 
   function showChanges() {
@@ -82,7 +83,7 @@ export function header(place) {
     element("h1", {}, "obelics tune ", element("small", {}, what)),
     counts,
     element("div", { class: "now" }, state, progress),
-    element("div", { class: "actions" }, button("Rehearse", rehearse, { id: "rehearse", title: "exact counts" }), saving(), undo),
+    element("div", { class: "actions" }, button("Rehearse", rehearse, { id: "rehearse" }), saving(), undo),
     error,
     changes,
   );

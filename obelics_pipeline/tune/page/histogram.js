@@ -85,14 +85,14 @@ export function histogram({ data, bounds, whole, name, unit, moved }) {
   const within = svg("rect", { y: 0, height: HEIGHT });
   const plot = svg(
     "svg",
-    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "histogram", role: "group", "aria-label": `distribution of ${words(name)}` },
+    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "histogram", role: "group", "aria-label": `how ${words(name)} lies` },
     svg("clipPath", { id }, within),
     ...[0, top / 2, top].filter((count) => Number.isInteger(count)).map((count) => countTick(count, y(count))),
     bars("outside", data.all),
     svg("g", { "clip-path": `url(#${id})` }, bars("lost", data.all), bars("kept", data.kept)),
     svg("path", { class: "axis", d: `M${LEFT} ${TOP + INNER.height}h${INNER.width}` }),
     ...scale.ticks().map((value) => valueTick(value, x(scale.position(value)))),
-    svg("text", { class: "label", x: LEFT + INNER.width / 2, y: HEIGHT - 4 }, `${words(name)}${data.log ? " (log scale)" : ""}`),
+    svg("text", { class: "label", x: LEFT + INNER.width / 2, y: HEIGHT - 4 }, words(name) + (data.log ? " (log scale)" : "")),
     svg("text", { class: "label", transform: `translate(10 ${TOP + INNER.height / 2}) rotate(-90)` }, unit),
   );
 
@@ -180,8 +180,9 @@ export function histogram({ data, bounds, whole, name, unit, moved }) {
   }
 
   show(bounds);
-  const drawnSides = set.map(([side]) => side).join();
-  return { node: element("div", { class: "plot" }, plot), show, drawn: drawnSides, low: scale.cuts[0], high: scale.cuts.at(-1) };
+  const reaches = (values) =>
+    Object.values(values).every((value) => value === null || (value >= scale.cuts[0] && value <= scale.cuts.at(-1)));
+  return { node: element("div", { class: "plot" }, plot), show, reaches, drawn: set.map(([side]) => side).join() };
 }
 
 const countTick = (count, at) =>

@@ -1,22 +1,27 @@
 // The pane to read a document in: text and images in place, what was dropped and why, and buttons to mark it.
 import { button, element, short, words } from "./element.js";
 import { ask, image } from "./server.js";
-import { boundOf, scopeFor, sidesOf } from "./settings.js";
+import { boundOf, boundsText, holds, scopeFor, sidesOf } from "./settings.js";
 import { bench, weigh } from "./workbench.js";
 
 const TAGS = { heading: "h3", quote: "blockquote", code: "pre", table: "pre" };
 const pane = document.getElementById("reading");
-const KEYS = { g: () => mark("good"), b: () => mark("bad"), u: () => mark(null), j: () => step(1), k: () => step(-1), Escape: close };
-let [list, at, rule, item] = [[], 0, null, null];
+const MARKS = [["good", "Good", "g"], ["bad", "Bad", "b"], ["", "No mark", "u"]]; // mark, label, key
+const KEYS = { j: () => step(1), k: () => step(-1), Escape: close };
+for (const [value, , key] of MARKS) KEYS[key] = () => mark(value || null);
+const marked = new Map(); // doc_id -> what was marked on this page
+let [list, at, found_by, item] = [[], 0, {}, null];
+
+export const markOf = ({ doc_id, mark: before }) => (marked.has(doc_id) ? marked.get(doc_id) : before);
 
 document.addEventListener("keydown", (event) => {
-  if (pane.hidden || event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea")) return;
-  KEYS[event.key]?.();
+  const typing = event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select");
+  if (!pane.hidden && !typing) KEYS[event.key]?.();
 });
 
-/** Opens a document of a list; `by` is the rule that it was found by. */
+/** Opens a document of a list; `by` is the level and the rule that it was found by. */
 export async function read(chosen, among, by) {
-  [list, at, rule] = [unique(among), 0, by ?? null];
+  [list, at, found_by] = [unique(among), 0, by ?? {}];
   at = list.findIndex(({ doc_id }) => doc_id === chosen.doc_id);
   await open(chosen.node);
 }
@@ -25,7 +30,7 @@ const unique = (items) => [...new Map(items.map((one) => [one.doc_id, one])).val
 
 async function open(node) {
   const wanted = list[at].doc_id;
-  const found = await ask("document", { doc_id: wanted, rule: rule?.name ?? null });
+  const found = await ask("document", { doc_id: wanted, ...found_by });
   if (found === undefined || list[at].doc_id !== wanted) return;
   item = found;
   show();
@@ -52,14 +57,14 @@ function step(by) {
 }
 
 async function mark(value) {
-  const { doc_id } = item;
+  const { doc_id } = list[at]; // the one that was asked for, if it is not shown yet
   if ((await ask("mark", { doc_id, mark: value })) === undefined) return;
-  for (const one of [...list, item]) if (one.doc_id === doc_id) one.mark = value;
+  marked.set(doc_id, value);
   for (const card of document.querySelectorAll(`[data-doc="${doc_id}"] .top`)) {
     card.querySelector(".mark")?.remove();
     if (value) card.append(element("span", { class: `mark ${value}` }, value));
   }
-  if (item.doc_id === doc_id) showMarks();
+  showMarks();
   weigh();
 }
 
@@ -68,26 +73,35 @@ function showOpen(doc_id) {
 }
 
 function showMarks() {
-  for (const one of pane.querySelectorAll("[data-mark]")) one.setAttribute("aria-pressed", String(one.dataset.mark === (item.mark ?? "")));
+  const mark_ = markOf(item) ?? "";
+  for (const one of pane.querySelectorAll("[data-mark]"))
+    one.setAttribute("aria-pressed", String(one.dataset.mark === mark_));
 }
 
 function show() {
-  const marking = [["good", "Good", "g"], ["bad", "Bad", "b"], ["", "No mark", "u"]].map(([value, label, key]) =>
-    button(label, () => mark(value || null), { "data-mark": value, title: `key ${key}` }));
+  const marking = MARKS.map(([value, label, key]) =>
+    button(label, () => mark(value || null), { "data-mark": value, title: `key ${key}` }),
+  );
+  const bar = element(
+    "div",
+    { class: "bar-top" },
+    ...marking,
+    element("span", { class: "gap" }),
+    button("‹ Previous", () => step(-1), { title: "key k", disabled: at === 0 }),
+    element("small", {}, `${at + 1} of ${list.length}`),
+    button("Next ›", () => step(1), { title: "key j", disabled: at === list.length - 1 }),
+    button("Close", close, { title: "key Escape" }),
+  );
+  const { title, url, stage, reason, language, images, tokens, nodes } = item;
+  const fate = stage ? `dropped in ${stage}: ${words(reason ?? "")}` : "kept by the run";
+  const facts = ` · ${language ?? "no language"} · ${images} images · ${short(tokens)} tokens`;
   pane.replaceChildren(
-    element("div", { class: "bar-top" },
-      ...marking,
-      element("span", { class: "gap" }),
-      button("‹ Previous", () => step(-1), { title: "key k", disabled: at === 0 }),
-      element("small", {}, `${at + 1} of ${list.length}`),
-      button("Next ›", () => step(1), { title: "key j", disabled: at === list.length - 1 }),
-      button("Close", close, { title: "key Escape" })),
-    element("h2", { dir: "auto" }, item.title || "(no title)"),
-    element("p", { class: "quiet url" }, item.url),
-    element("p", {}, element("b", { class: item.stage ? "bad" : "good" }, item.stage ? `dropped in ${item.stage}: ${words(item.reason ?? "")}` : "kept by the run"),
-      element("small", {}, ` · ${item.language ?? "no language"} · ${item.images} images · ${short(item.tokens)} tokens`)),
+    bar,
+    element("h2", { dir: "auto" }, title || "(no title)"),
+    element("p", { class: "quiet url" }, url),
+    element("p", {}, element("b", { class: stage ? "bad" : "good" }, fate), element("small", {}, facts)),
     scores(),
-    element("div", { class: "text" }, item.nodes.map((node, i) => (node.kind === "text" ? text(node, i) : picture(node, i)))),
+    element("div", { class: "text" }, nodes.map((node, i) => (node.kind === "text" ? text(node, i) : picture(node, i)))),
   );
   pane.hidden = false;
   showOpen(item.doc_id);
@@ -96,23 +110,32 @@ function show() {
 
 function scores() {
   const rows = Object.entries(item.scores).map(([name, value]) => {
-    const of = bench.about.document.find((one) => one.name === name);
-    const bounds = of ? sidesOf(of).map((side) => [side, boundOf(of, scopeFor(of, item.language), side)]).filter(([, bound]) => bound !== null) : [];
-    const out = bounds.some(([side, bound]) => ({ min: value < bound, max: value > bound, below: value >= bound })[side]);
-    return element("tr", { class: `${out ? "bad" : ""} ${name === rule?.name ? "sought" : ""}` }, element("th", { scope: "row" }, words(name)),
-      element("td", { class: "number" }, short(value)), element("td", {}, bounds.map(([side, bound]) => `${side} ${short(bound)}`).join(", ")));
+    const rule = bench.about.document.find((one) => one.name === name);
+    const scope = rule && scopeFor(rule, item.language);
+    const bounds = Object.fromEntries(rule ? sidesOf(rule).map((side) => [side, boundOf(rule, scope, side)]) : []);
+    const sought = found_by.level === "document" && name === found_by.rule;
+    return element(
+      "tr",
+      { class: `${holds(bounds, value) ? "" : "bad"} ${sought ? "sought" : ""}` },
+      element("th", { scope: "row" }, words(name)),
+      element("td", { class: "number" }, short(value)),
+      element("td", {}, rule ? boundsText(rule, scope) : ""),
+    );
   });
-  return element("details", { class: "scores", open: true }, element("summary", {}, "Scores, and their bounds now"), element("table", {}, rows));
+  const summary = element("summary", {}, "Scores, and their bounds now");
+  return element("details", { class: "scores", open: true }, summary, element("table", {}, rows));
 }
 
-const why = ({ reason, of }) => (reason ? element("small", { class: "why" }, words(reason), of ? ` of ${of}` : "") : null);
+const why = ({ reason, of }) =>
+  reason ? element("small", { class: "why" }, `${words(reason)}${of ? ` of ${of}` : ""}`) : null;
 
 function text(node, i) {
   if (node.role === "end_of_document") return element("hr");
   const tag = TAGS[node.role] ?? "p";
   const parts = node.parts.map((part) => (part.marked ? element("mark", {}, part.text) : part.text));
   const cut = node.cut ? element("small", {}, ` … and ${short(node.cut)} more characters`) : null;
-  return element("div", { class: `node ${node.role} ${node.reason ? "no" : ""}`, "data-node": i }, why(node), element(tag, { dir: "auto" }, parts, cut));
+  const kind = `node ${node.role} ${node.reason ? "no" : ""}`;
+  return element("div", { class: kind, "data-node": i }, why(node), element(tag, { dir: "auto" }, parts, cut));
 }
 
 function picture(node, i) {
@@ -121,6 +144,6 @@ function picture(node, i) {
   const shown = sha256
     ? element("img", { src: image(sha256), alt, width, height, loading: "lazy" })
     : element("div", { class: "unfetched" }, url, element("small", {}, "not fetched"));
-  return element("figure", { class: node.reason ? "node no" : "node", "data-node": i }, why(node), shown,
-    element("figcaption", { dir: "auto" }, [alt, size].filter(Boolean).join(" · ")));
+  const caption = element("figcaption", { dir: "auto" }, [alt, size].filter(Boolean).join(" · "));
+  return element("figure", { class: node.reason ? "node no" : "node", "data-node": i }, why(node), shown, caption);
 }

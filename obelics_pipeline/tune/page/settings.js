@@ -1,4 +1,5 @@
 // The whole state of the page's config: places that differ from the run's config, and their values.
+import { short } from "./element.js";
 import { forgetErrors } from "./server.js";
 
 export const SIDES = ["min", "max", "below"];
@@ -60,14 +61,26 @@ export const boundOf = (rule, scope, side) =>
 /** Languages with bounds of their own, in the run's config or by a setting. */
 export function languagesOf(rule) {
   const start = `${rule.place}.languages.`;
-  const added = Object.keys(settings).filter((place) => place.startsWith(start));
-  return [...new Set([...Object.keys(rule.languages ?? {}), ...added.map((place) => place.slice(start.length).split(".")[0])])];
+  const places = Object.keys(settings).filter((place) => place.startsWith(start));
+  const added = places.map((place) => place.slice(start.length).split(".")[0]);
+  return [...new Set([...Object.keys(rule.languages ?? {}), ...added])];
 }
+
+export const holds = ({ min, max, below }, value) =>
+  !(min != null && value < min) && !(max != null && value > max) && !(below != null && value >= below);
+
+export const boundsText = (rule, scope = "") =>
+  sidesOf(rule)
+    .map((side) => [side, boundOf(rule, scope, side)])
+    .filter(([, value]) => value !== null)
+    .map(([side, value]) => `${side} ${short(value)}`)
+    .join(", ");
 
 /** The bounds that hold for a language: its own, or those of all others. */
 export const scopeFor = (rule, language) => (language && languagesOf(rule).includes(language) ? language : "");
 
 export function set(place, value) {
+  for (const above of Object.keys(settings)) if (place.startsWith(`${above}.`)) delete settings[above];
   if (originals.has(place) && value === originals.get(place)) delete settings[place];
   else settings[place] = value;
   changed();
@@ -75,11 +88,22 @@ export function set(place, value) {
 
 /** Bounds of a rule for one language, by side; null: the rule decides nothing there. */
 export function setLanguage(rule, language, bounds) {
-  const own = languagePlace(rule, language);
-  for (const place of Object.keys(settings)) if (place === own || place.startsWith(`${own}.`)) delete settings[place];
-  if (bounds === null) return set(own, null);
+  forget(rule, language);
+  if (bounds === null) return set(languagePlace(rule, language), null);
   for (const [side, value] of Object.entries(bounds)) settings[placeOf(rule, language, side)] = value;
   changed();
+}
+
+/** A language that the run's config has bounds for has none; one that was added is as all others again. */
+export function takeLanguage(rule, language) {
+  if (language in rule.languages) return setLanguage(rule, language, null);
+  forget(rule, language);
+  changed();
+}
+
+function forget(rule, language) {
+  const own = languagePlace(rule, language);
+  for (const place of Object.keys(settings)) if (place === own || place.startsWith(`${own}.`)) delete settings[place];
 }
 
 export function unset(place) {

@@ -5,47 +5,22 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from obelics_pipeline.cli import main
-
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 ROOT = Path(__file__).parents[3]
-SAMPLE = "0.6"
-SMALL = ("--set", "reading.unit_bytes=60000")  # some units of the demo, so that a share of them is not all
-
-
-def sampled(config: str, warcs: Sequence[Path], output: Path, *more: str) -> Path:
-    """A run of a share of the units, with the images of `proxy`."""
-    inputs = [str(path) for path in warcs]
-    assert main(["run", config, "--input", *inputs, "--output", str(output), "--sample", SAMPLE, *more]) == 0
-    return output
-
-
-@pytest.fixture(scope="session")
-def images(proxy: str) -> Iterator[None]:
-    """Runs fetch their images from the demo's server."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("http_proxy", proxy)
-        patch.setenv("no_proxy", "")
-        yield
-
-
-@pytest.fixture(scope="session")
-def run(images: None, warcs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo's site, sampled; tests take a copy each, for marks and rehearsals are kept beside it."""
-    return sampled("default", warcs, tmp_path_factory.mktemp("tuned") / "run", *SMALL)
 
 
 @pytest.fixture
-def copy(run: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(run, tmp_path / "run"))
+def copy(sampled_run: Path, tmp_path: Path) -> Path:
+    """The demo's site, sampled: a copy, for marks and rehearsals are kept beside it."""
+    return Path(shutil.copytree(sampled_run, tmp_path / "run"))
 
 
 @contextmanager

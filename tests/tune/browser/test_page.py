@@ -12,7 +12,8 @@ from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.survey.documents import survey_documents
 from tests.explain.hostile import PAGE, URL
 from tests.read.warcs import record
-from tests.tune.browser.conftest import sampled, serving, sync_api
+from tests.sampled import run_sample
+from tests.tune.browser.conftest import serving, sync_api
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 REHEARSED = 240_000  # ms that a rehearsal may take on a busy machine
@@ -53,8 +54,8 @@ def press(page: Any, name: str, times: int) -> None:
         page.keyboard.press(name)
 
 
-def test_it_opens_with_the_rule_that_drops_most_and_the_runs_own_counts(page: Any, run: Path) -> None:
-    documents = survey_documents(RunFolder(run))
+def test_it_opens_with_the_rule_that_drops_most_and_the_runs_own_counts(page: Any, copy: Path) -> None:
+    documents = survey_documents(RunFolder(copy))
     assert number(page, "documents") == documents["stage"].null_count
     assert "exact" in page.locator(".state").inner_text()
     drops = [int(cell) for cell in page.locator(".rules td.drops").all_inner_texts()]
@@ -128,7 +129,7 @@ def test_bounds_are_taken_away_and_added(page: Any) -> None:
 
 
 def test_a_rehearsal_tells_what_a_run_of_the_saved_config_keeps(
-    page: Any, images: None, copy: Path, warcs: list[Path], tmp_path: Path
+    page: Any, copy: Path, warcs: list[Path], proxy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_tab(page, "Documents", "farm score")
     write(page, "#bound-max", 0.4)
@@ -146,7 +147,9 @@ def test_a_rehearsal_tells_what_a_run_of_the_saved_config_keeps(
     page.locator("#save").click()
     page.get_by_text("Written").wait_for()
     saved = copy.parent / "tuned.yaml"
-    again = survey_documents(RunFolder(sampled(str(saved), warcs, tmp_path / "again")))
+    monkeypatch.setenv("http_proxy", proxy)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    again = survey_documents(RunFolder(run_sample(warcs, tmp_path / "again", str(saved))))
     of_kept = [row for row in again.select(["stage", "images"]).to_pylist() if row["stage"] is None]
     assert kept == {"documents": len(of_kept), "images": sum(row["images"] for row in of_kept)}
 
@@ -180,6 +183,7 @@ def test_documents_are_read_and_marked(page: Any, copy: Path) -> None:
     sync_api.expect(pane.get_by_role("button", name="Bad")).to_have_attribute("aria-pressed", "true")
     pane.get_by_role("button", name="Close").click()
     page.locator(".card.in .url").first.click()
+    pane.locator(".node p").first.wait_for()
     page.keyboard.press("g")
     sync_api.expect(pane.get_by_role("button", name="Good")).to_have_attribute("aria-pressed", "true")
     sync_api.expect(pane.locator("img").first).to_have_js_property("complete", True)
@@ -205,6 +209,7 @@ def test_documents_are_read_and_marked(page: Any, copy: Path) -> None:
     assert "filters.document.farm_score.max" in page.locator(".changes").inner_text()
 
     page.locator(".cards .url").first.click()
+    pane.locator(".node p").first.wait_for()
     page.keyboard.press("u")
     page.get_by_text(re.compile("1 good, 0 bad|0 good, 1 bad")).wait_for()
 
@@ -212,7 +217,7 @@ def test_documents_are_read_and_marked(page: Any, copy: Path) -> None:
 def test_a_threshold_for_a_budget_of_tokens_leaves_no_more(page: Any) -> None:
     open_tab(page, "Marks")
     page.locator("#suggest-rule").select_option(label="word count")
-    page.locator("#suggest-kind").select_option("tokens")
+    page.locator("#suggest-goal").select_option("tokens")
     page.locator("#suggest-value").fill("15000")
     page.get_by_role("button", name="Suggest").click()
     _, kept = after(page, "tokens", lambda: page.locator("#use").click())
