@@ -165,7 +165,6 @@ setup(
         "obelics_pipeline.tune": ["page/*"],
         "obelics_pipeline.report": ["*.css", "*.html"],
         "obelics_pipeline.fit.farm_detector": ["irregular.txt"],
-        "obelics_pipeline.tune": ["page/*"],
         "filters": ["words/**"],
         "models": ["*.json", "kenlm/en.*", "quality/*"],
         "models.farm_detector": ["*.npz"],

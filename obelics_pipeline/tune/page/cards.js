@@ -31,9 +31,10 @@ function card(item, { all, by, within, note }) {
     element("small", {}, `${short(images)} images · ${short(tokens)} tokens`),
     mark ? element("span", { class: `mark ${mark}` }, mark) : null,
   );
+  const click = ({ target }) => target.closest("button") ?? open();
   return element(
     "li",
-    { class: `card ${stays ? "in" : "out"}`, "data-doc": doc_id, click: ({ target }) => target.closest("button") ?? open() },
+    { class: `card ${stays ? "in" : "out"}`, "data-doc": doc_id, click },
     top,
     sha256 ? element("img", { src: image(sha256), alt: "", loading: "lazy" }) : null,
     what === undefined ? null : element("p", { class: "what", dir: "auto" }, what),

@@ -10,7 +10,8 @@ export function compare(place) {
   const keep = button("Remember these settings as A", () => remember({ ...settings }), { id: "remember" });
   const own = button("A: the run’s own config", () => remember(null));
   const title = element("h2", {}, "Compare: A and now");
-  place.append(element("section", { class: "wide" }, title, which, element("p", { class: "actions" }, keep, own), found));
+  const actions = element("p", { class: "actions" }, keep, own);
+  place.append(element("section", { class: "wide" }, title, which, actions, found));
 
   const load = latest(async () => {
     own.disabled = remembered === null;

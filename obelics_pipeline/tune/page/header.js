@@ -28,14 +28,14 @@ export function header(place) {
     counts.classList.toggle("stale", Boolean(stale));
     counts.replaceChildren(
       ...THINGS.map((thing) => {
-        const change = estimate.kept[thing] - about.estimate.kept[thing];
+        const change = Math.round(estimate.kept[thing] - about.estimate.kept[thing]);
         return element(
           "div",
           {},
           element("dt", {}, thing),
           element("dd", { id: `kept-${thing}` }, element("b", {}, about_ + whole(estimate.kept[thing]))),
           element("dd", { class: "of" }, `of ${whole(about.all[thing])}`),
-          element("dd", { class: change < 0 ? "change bad" : "change good" }, Math.round(change) ? signed(change) : "as the run"),
+          element("dd", { class: `change ${change < 0 ? "bad" : "good"}` }, change ? signed(change) : "as the run"),
         );
       }),
     );

@@ -57,8 +57,10 @@ export class Scale {
     const [low, high] = [cuts[before], cuts[this.slots - 1]];
     const found = [];
     if (this.log) {
-      for (let e = Math.floor(Math.log10(low || cuts[before + 1])); e <= Math.log10(high); e++)
-        for (const digit of [1, 2, 5]) found.push(Number((digit * 10 ** e).toPrecision(3)));
+      const least = low || cuts[before + 1];
+      const digits = high / least > 30 ? [1, 2, 5] : [1, 2, 3, 4, 5, 6, 8];
+      for (let e = Math.floor(Math.log10(least)); e <= Math.log10(high); e++)
+        for (const digit of digits) found.push(Number((digit * 10 ** e).toPrecision(3)));
     } else {
       const raw = (high - low) / 8;
       const unit = 10 ** Math.floor(Math.log10(raw));
@@ -81,6 +83,7 @@ export function histogram({ data, bounds, whole, name, unit, moved }) {
   const top = Math.max(1, ...data.all);
   const y = (count) => TOP + INNER.height * (1 - count / top);
 
+  const axis = words(name) + (data.log ? " (log scale)" : "");
   const id = `within-${++drawn}`;
   const within = svg("rect", { y: 0, height: HEIGHT });
   const plot = svg(
@@ -92,7 +95,7 @@ export function histogram({ data, bounds, whole, name, unit, moved }) {
     svg("g", { "clip-path": `url(#${id})` }, bars("lost", data.all), bars("kept", data.kept)),
     svg("path", { class: "axis", d: `M${LEFT} ${TOP + INNER.height}h${INNER.width}` }),
     ...scale.ticks().map((value) => valueTick(value, x(scale.position(value)))),
-    svg("text", { class: "label", x: LEFT + INNER.width / 2, y: HEIGHT - 4 }, words(name) + (data.log ? " (log scale)" : "")),
+    svg("text", { class: "label", x: LEFT + INNER.width / 2, y: HEIGHT - 4 }, axis),
     svg("text", { class: "label", transform: `translate(10 ${TOP + INNER.height / 2}) rotate(-90)` }, unit),
   );
 
@@ -125,7 +128,9 @@ export function histogram({ data, bounds, whole, name, unit, moved }) {
           found.focus();
           event.preventDefault();
         },
-        pointermove: (event) => found.hasPointerCapture(event.pointerId) && move(side, valueAt(event.clientX, side)),
+        pointermove: ({ pointerId, clientX }) => {
+          if (found.hasPointerCapture(pointerId)) move(side, valueAt(clientX, side));
+        },
       },
       svg("rect", { class: "grip", x: -9, y: 0, width: 18, height: TOP + INNER.height }),
       svg("path", { d: `M0 2V${TOP + INNER.height}` }),

@@ -31,7 +31,8 @@ export function marks(place) {
     const found = await ask("marked");
     if (found === undefined) return;
     const count = (mark) => found.filter((item) => item.mark === mark).length;
-    many.textContent = found.length ? `${count("good")} good, ${count("bad")} bad. A rule is to drop the bad ones.` : NONE;
+    const counts = `${count("good")} good, ${count("bad")} bad. Rules are to drop the bad ones.`;
+    many.textContent = found.length ? counts : NONE;
     list.replaceChildren(cards(found));
   });
 

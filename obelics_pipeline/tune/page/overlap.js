@@ -44,7 +44,8 @@ function matrix(rules, counts) {
 
 function cell(row, other, count) {
   const [mine, its] = [words(row.name), words(other.name)];
-  const title = row === other ? `${mine} drops ${count}` : `of ${row.drops} that ${mine} drops, ${its} would drop ${count}`;
+  const both = `of ${row.drops} that ${mine} drops, ${its} would drop ${count}`;
+  const title = row === other ? `${mine} drops ${count}` : both;
   const found = element("td", { class: row === other ? "number own" : "number", title }, count ? whole(count) : "·");
   found.style.setProperty("--share", count / row.drops);
   return found;

@@ -69,7 +69,8 @@ async function mark(value) {
 }
 
 function showOpen(doc_id) {
-  for (const card of document.querySelectorAll("[data-doc]")) card.classList.toggle("open", card.dataset.doc === doc_id);
+  for (const card of document.querySelectorAll("[data-doc]"))
+    card.classList.toggle("open", card.dataset.doc === doc_id);
 }
 
 function showMarks() {
@@ -95,18 +96,26 @@ function show() {
   const { title, url, stage, reason, language, images, tokens, nodes } = item;
   const fate = stage ? `dropped in ${stage}: ${words(reason ?? "")}` : "kept by the run";
   const facts = ` · ${language ?? "no language"} · ${images} images · ${short(tokens)} tokens`;
-  pane.replaceChildren(
+  const marks = nodes.some(({ parts }) => parts?.some((part) => part.marked));
+  const content = element(
+    "div",
+    {},
     bar,
     element("h2", { dir: "auto" }, title || "(no title)"),
     element("p", { class: "quiet url" }, url),
     element("p", {}, element("b", { class: stage ? "bad" : "good" }, fate), element("small", {}, facts)),
     scores(),
-    element("div", { class: "text" }, nodes.map((node, i) => (node.kind === "text" ? text(node, i) : picture(node, i)))),
+    marks ? counted() : null,
+    element("div", { class: "text" }, nodes.map((node, i) => (node.kind === "text" ? text : picture)(node, i))),
   );
+  pane.replaceChildren(content);
   pane.hidden = false;
   showOpen(item.doc_id);
   showMarks();
 }
+
+const counted = () =>
+  element("p", { class: "quiet" }, element("mark", {}, "marked"), `: what counts for ${words(found_by.rule)}`);
 
 function scores() {
   const rows = Object.entries(item.scores).map(([name, value]) => {

@@ -35,8 +35,8 @@ function open([name, level, make], tabs) {
 async function begin() {
   const about = await ask("about");
   if (about === undefined) {
-    const error = element("p", { class: "error", role: "alert" }, "The server does not answer; start obelics tune again.");
-    return document.getElementById("header").append(error);
+    const text = "The server does not answer; start obelics tune again.";
+    return document.getElementById("header").append(element("p", { class: "error", role: "alert" }, text));
   }
   readOriginals(about);
   start(about);
