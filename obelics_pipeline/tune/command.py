@@ -50,6 +50,7 @@ def _listening(port: int) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((HOST, port))
+        found.listen()  # now: a browser that is told the address may be there before the server is
     except OSError as error:
         found.close()
         raise UserError(f"--port {port}: {error.strerror}; give another, or none for a free one") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -84,11 +84,15 @@ def paragraph_counts(paragraphs: Paragraphs, config: RunConfig) -> list[dict[str
 
 
 def image_counts(images: Images, config: RunConfig) -> list[dict[str, Any]]:
-    """The same of the rules of images."""
-    failing = images.fails(config.images)
-    return list(
-        _counts(failing, list(failing.values()), [images.scores["ratio"]] * len(failing), images.scores["bytes"])
-    )
+    """The same of the thresholds of images, as `image_level` lists them."""
+    scores = [images.scores[score] for score, _, _ in IMAGE_BOUNDS]
+    limits = [getattr(config.images, key) for _, _, key in IMAGE_BOUNDS]
+    with np.errstate(invalid="ignore"):
+        failing = [
+            values < limit if side == "min" else values > limit
+            for values, limit, (_, side, _) in zip(scores, limits, IMAGE_BOUNDS, strict=True)
+        ]
+    return list(_counts([score for score, _, _ in IMAGE_BOUNDS], failing, scores, images.scores["bytes"]))
 
 
 def values_of(measured: Measured, level: str, name: str) -> tuple[Numbers, Mask, NDArray[np.int64]]:
@@ -101,7 +105,7 @@ def values_of(measured: Measured, level: str, name: str) -> tuple[Numbers, Mask,
 
 
 def _counts(
-    names: Mapping[str, Any], failing: list[Mask], scores: list[Numbers | None], worth: NDArray[Any]
+    names: Iterable[str], failing: list[Mask], scores: list[Numbers | None], worth: NDArray[Any]
 ) -> Iterator[dict[str, Any]]:
     times = np.sum(failing, axis=0) if failing else np.zeros(0)
     before = np.zeros(len(times), bool)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -36,6 +36,10 @@ class Marks:
 
     def __len__(self) -> int:
         return len(self._marks)
+
+    def __iter__(self) -> Iterator[str]:
+        """The ids of marked documents, in order."""
+        return iter(sorted(self._marks))
 
     def of(self, doc_id: str) -> Mark | None:
         """The mark of a document; None without one."""

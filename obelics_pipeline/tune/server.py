@@ -68,8 +68,9 @@ def application(bench: Workbench, token: str, hosts: list[str] | None = None) ->
 def _questions(bench: Workbench) -> Mapping[str, Callable[..., Any]]:
     """The methods that a page may call by name, with the types of their arguments checked."""
     methods = (
-        bench.about, bench.levels, bench.estimate, bench.counts, bench.histogram, bench.near, bench.listed,
-        bench.compared, bench.document, bench.mark, bench.suggested, bench.rehearse, bench.rehearsal, bench.saved,
+        bench.about, bench.levels, bench.estimate, bench.counts, bench.reasons, bench.histogram, bench.near,
+        bench.listed, bench.compared, bench.document, bench.mark, bench.marked, bench.suggested, bench.rehearse,
+        bench.rehearsal, bench.saved,
     )  # fmt: skip
     return {method.__name__: validate_call(method) for method in methods}
 

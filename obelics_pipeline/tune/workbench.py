@@ -84,6 +84,11 @@ class Workbench:
             "config": self._mark.get("config"),
             "sample": self._mark.get("sample"),
             "documents": len(documents),
+            "all": {
+                "documents": len(documents),
+                "images": int(documents.images.sum()),
+                "tokens": float(documents.bytes.sum()) / BYTES_PER_TOKEN,
+            },
             "languages": _most(documents.languages, 1000),
             "sites": _most(documents.sites, MOST_SITES),
             "marks": len(self.marks),
@@ -139,6 +144,12 @@ class Workbench:
         config = self.config(settings)
         base = self._base(config)
         return paragraph_counts(base.paragraphs, config) if level == "paragraph" else image_counts(base.images, config)
+
+    def reasons(self, settings: Settings) -> dict[str, dict[str, int]]:
+        """How many documents, paragraphs and images each reason dropped, in the run or in a rehearsal of a config."""
+        base = self._base(self.config(settings))
+        columns = {"document": base.documents, "paragraph": base.paragraphs, "image": base.images}
+        return {level: _counted(_named(of_it.reasons)) for level, of_it in columns.items()}
 
     def histogram(
         self, level: str, name: str, language: str | None = None, site: str | None = None, log: bool | None = None
@@ -235,6 +246,11 @@ class Workbench:
         unknown = vars(result[1]) if result is not None and known else {}
         return {**self.rehearsing.state(), "known": known, **unknown}
 
+    def marked(self) -> list[Values]:
+        """The documents of the run that are marked, in the order of their ids."""
+        rows = self.run.documents.row_of
+        return [self._document(rows[doc_id]) for doc_id in self.marks if doc_id in rows]
+
     def suggested(
         self, settings: Settings, name: str, side: Literal["min", "max"], precision: float | None, tokens: float | None
     ) -> float | None:
@@ -328,6 +344,11 @@ def _most(column: Codes, most: int) -> list[Values]:
     counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names))
     order = np.lexsort((np.arange(len(counts)), -counts))[:most]
     return [{"name": column.names[i], "documents": int(counts[i])} for i in order]
+
+
+def _named(column: Codes) -> list[str | None]:
+    names = [*column.names, None]
+    return [names[code] for code in column.codes.tolist()]
 
 
 def _counted(reasons: Sequence[str | None]) -> dict[str, int]:

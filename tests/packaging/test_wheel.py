@@ -73,6 +73,11 @@ def test_the_wheel_carries_the_demo_site(wheel_files: set[str]) -> None:
     assert below("obelics_pipeline/demo/site") | {THESAURUS} <= wheel_files
 
 
+def test_the_wheel_carries_the_pages(wheel_files: set[str]) -> None:
+    pages = below("obelics_pipeline/tune/page") | below("obelics_pipeline/explain", "page.*")
+    assert {"obelics_pipeline/tune/page/index.html", "obelics_pipeline/tune/page/tune.js"} <= pages <= wheel_files
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_the_wheel_tells_type_checkers_that_it_is_typed(wheel_files: set[str], package: str) -> None:
     assert f"{package}/py.typed" in wheel_files

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from filters.rule import ParagraphRules, Rule
 from filters.text import Text
+from obelics_pipeline.config import RunConfig
 from obelics_pipeline.config.filtering import Threshold
 from obelics_pipeline.config.sharding import ImageRulesConfig
 from obelics_pipeline.document import ImageNode, TextNode
@@ -14,6 +15,7 @@ from obelics_pipeline.shard.image_rules import image_reason
 from obelics_pipeline.survey.images import FIELDS as IMAGE_FIELDS
 from obelics_pipeline.survey.paragraphs import FIELDS as PARAGRAPH_FIELDS
 from obelics_pipeline.tune.images import Images
+from obelics_pipeline.tune.levels import image_counts
 from obelics_pipeline.tune.paragraphs import Paragraphs
 from tests.tune.made import documents
 
@@ -121,3 +123,16 @@ def test_images_come_and_go_with_their_rules_and_not_with_others() -> None:
     assert made.left(ImageRulesConfig(min_side=50)).tolist() == [1, 1, 0, 0]
     assert made.left(ImageRulesConfig(min_side=300)).tolist() == [0, 0, 0, 0]
     assert np.isnan(made.scores["ratio"][3])
+
+
+def test_each_threshold_of_images_is_counted_by_itself() -> None:
+    made = images([(100, 300, "jpeg", None), (100, 100, "jpeg", None), (900, 300, "jpeg", None), (None, None, None, "x")])
+    config = RunConfig.model_validate({"images": {"min_side": 150, "max_side": 800}})
+    counts = {(row["name"], i): (row["measured"], row["drops"], row["first"], row["alone"])
+              for i, row in enumerate(image_counts(made, config))}  # fmt: skip
+    assert counts == {
+        ("shorter_side", 0): (3, 2, 2, 1),
+        ("longer_side", 1): (3, 1, 1, 0),
+        ("ratio", 2): (3, 1, 0, 0),
+        ("ratio", 3): (3, 1, 0, 0),
+    }

@@ -1,6 +1,7 @@
 """The page's server answers this machine, those who know the token, and in one line what is wrong."""
 
 import shutil
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from obelics_pipeline.cli import main
+from obelics_pipeline.tune.command import _listening
 from obelics_pipeline.tune.server import application
 from obelics_pipeline.tune.workbench import Workbench
 
@@ -75,3 +77,8 @@ def test_what_is_no_run_is_told_before_anything_is_served(tmp_path: Path, capsys
     assert "no such folder on this machine" in capsys.readouterr().err
     assert main(["tune", str(tmp_path)]) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_a_browser_that_is_told_the_address_is_not_turned_away() -> None:
+    with _listening(0) as listening, socket.create_connection(listening.getsockname(), timeout=5):
+        pass

@@ -50,7 +50,7 @@ def test_thresholds_of_paragraphs_and_images_are_counted(bench: Workbench) -> No
     settings = {"filters.paragraph.word_count.min": 30, "images.min_side": 5000}
     assert bench.estimate(settings)["kept"]["documents"] < bench.estimate({})["kept"]["documents"]
     assert bench.counts(settings, "paragraph")[0]["drops"] > bench.counts({}, "paragraph")[0]["drops"]
-    side = next(rule for rule in bench.counts(settings, "image") if rule["name"] == "image_side")
+    side = next(rule for rule in bench.counts(settings, "image") if rule["name"] == "shorter_side")
     assert side["drops"] == side["measured"] > 0
 
 
@@ -159,3 +159,20 @@ def test_after_a_rehearsal_the_counts_are_exact(bench: Workbench) -> None:
     while bench.rehearsal({})["working"]:
         time.sleep(0.1)
     assert "run the sample again" in bench.rehearsal({})["problem"]
+
+
+def test_reasons_are_counted_at_each_level(bench: Workbench) -> None:
+    found = bench.reasons({})
+    assert found["document"] == bench.estimate({})["reasons"]
+    assert found["paragraph"]["word_count"] == bench.run.paragraphs.reasons.mask("word_count").sum() > 0
+    assert found["image"]["image_side"] == bench.run.images.reasons.mask("image_side").sum() > 0
+
+
+def test_marked_documents_are_listed_in_order(bench: Workbench) -> None:
+    ids = sorted(str(item["doc_id"]) for item in bench.listed({}, None)[:2])
+    for doc_id in reversed(ids):
+        bench.mark(doc_id, "good")
+    assert [item["doc_id"] for item in bench.marked() if item["doc_id"] in ids] == ids
+    for doc_id in ids:
+        bench.mark(doc_id, None)
+    assert not {item["doc_id"] for item in bench.marked()} & set(ids)

@@ -1,0 +1,77 @@
+"""A sampled run of the demo behind `obelics tune`, and a browser to look at it with."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def copy(sampled_run: Path, tmp_path: Path) -> Path:
+    """The demo's site, sampled: a copy, for marks and rehearsals are kept beside it."""
+    return Path(shutil.copytree(sampled_run, tmp_path / "run"))
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """The address of the page of a run; what is saved lands beside the run."""
+    command = [sys.executable, "-u", "-m", "obelics_pipeline", "tune", str(folder), "--no-browser"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "no_proxy": "*"}
+    server = subprocess.Popen(command, cwd=folder.parent, env=environment, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        said = ""
+        for line in server.stdout:
+            said += line
+            if found := re.search(r"http://\S+", line):
+                yield found[0]
+                return
+        raise AssertionError(f"obelics tune ended: {said}")
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def tab(browser: Any) -> Iterator[Any]:
+    """An empty page; that nothing of it fails, opens a dialog or asks another host is checked when the test ends."""
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: wrong.append(f"dialog: {dialog.message}") or dialog.dismiss())
+    page.on("request", lambda asked: asked.url.startswith("http://127.0.0.1:") or wrong.append(f"asked {asked.url}"))
+    page.on("console", lambda said: "Content Security Policy" in said.text and wrong.append(said.text))
+    yield page
+    context.close()
+    assert wrong == []
+
+
+@pytest.fixture
+def page(tab: Any, copy: Path) -> Iterator[Any]:
+    """The page of a copy of the run, open."""
+    with serving(copy) as url:
+        tab.goto(url)
+        tab.locator(".histogram").wait_for()
+        yield tab

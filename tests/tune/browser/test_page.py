@@ -1,0 +1,292 @@
+"""What a person does on the page of `obelics tune`, in a browser."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obelics_pipeline.cli import main
+from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.survey.documents import survey_documents
+from tests.explain.hostile import PAGE, URL
+from tests.read.warcs import record
+from tests.sampled import run_sample
+from tests.tune.browser.conftest import serving, sync_api
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+REHEARSED = 240_000  # ms that a rehearsal may take on a busy machine
+
+
+def number(page: Any, thing: str) -> int:
+    """How much the header says is kept."""
+    return int(re.sub(r"\D", "", page.locator(f"#kept-{thing}").inner_text()))
+
+
+def after(page: Any, thing: str, act: Callable[[], Any]) -> tuple[int, int]:
+    """What is kept before and after an act that changes it."""
+    before = page.locator(f"#kept-{thing}").inner_text()
+    act()
+    sync_api.expect(page.locator(f"#kept-{thing}")).not_to_have_text(before, timeout=20_000)
+    return int(re.sub(r"\D", "", before)), number(page, thing)
+
+
+def open_tab(page: Any, name: str, rule: str | None = None) -> None:
+    page.get_by_role("tab", name=name).click()
+    if rule is not None:
+        page.get_by_role("button", name=rule, exact=True).click()
+        page.get_by_role("slider").first.wait_for()
+
+
+def write(page: Any, field: str, value: object) -> None:
+    page.locator(field).fill(str(value))
+    page.keyboard.press("Tab")
+
+
+def rehearsed(page: Any) -> None:
+    page.locator(".state.exact", has_text="rehearsed").wait_for(timeout=REHEARSED)
+
+
+def press(page: Any, name: str, times: int) -> None:
+    page.get_by_role("slider").first.focus()
+    for _ in range(times):
+        page.keyboard.press(name)
+
+
+def test_it_opens_with_the_rule_that_drops_most_and_the_runs_own_counts(page: Any, copy: Path) -> None:
+    documents = survey_documents(RunFolder(copy))
+    assert number(page, "documents") == documents["stage"].null_count
+    assert "exact" in page.locator(".state").inner_text()
+    drops = [int(cell) for cell in page.locator(".rules td.drops").all_inner_texts()]
+    chosen = page.locator(".rules tbody tr.chosen td.drops").inner_text()
+    assert int(chosen) == max(drops) > 0
+
+
+def test_a_document_threshold_moves_by_keyboard(page: Any) -> None:
+    open_tab(page, "Documents", "word count")
+    before, kept = after(page, "documents", lambda: press(page, "PageUp", 8))
+    assert kept < before
+    assert "about" in page.locator("#kept-documents").inner_text()
+    assert "filters.document.word_count.min" in page.locator(".changes").inner_text()
+    page.keyboard.press("Home")
+    page.locator("#undo").click()
+    sync_api.expect(page.locator("#kept-documents")).to_have_text(str(before))
+
+
+def test_a_document_threshold_is_dragged_and_counts_follow_before_it_is_let_go(page: Any) -> None:
+    open_tab(page, "Documents", "farm score")
+    line = page.locator(".bound path").bounding_box()
+
+    def drag() -> None:
+        page.mouse.move(line["x"], line["y"] + 50)
+        page.mouse.down()
+        page.mouse.move(line["x"] - 350, line["y"] + 50, steps=10)
+
+    before, during = after(page, "documents", drag)
+    assert during < before
+    value = page.locator("#bound-max").input_value()
+    page.mouse.up()
+    page.mouse.move(line["x"], line["y"] + 50)
+    assert page.locator("#bound-max").input_value() == value
+    assert float(value) < 0.95
+
+
+def test_a_threshold_of_paragraphs_moves_tokens(page: Any) -> None:
+    open_tab(page, "Paragraphs", "word count")
+    drops = page.locator(".rules tbody tr.chosen td.drops")
+    before, kept = after(page, "tokens", lambda: write(page, "#bound-min", 20))
+    assert kept < before
+    assert int(drops.inner_text()) > 0
+
+
+def test_a_threshold_of_images_moves_images(page: Any) -> None:
+    open_tab(page, "Images", "shorter side")
+    before, kept = after(page, "images", lambda: write(page, "#bound-min", 500))
+    assert kept < before
+    drops = page.locator(".rules tbody tr.chosen td.drops")
+    sync_api.expect(drops).not_to_have_text("0")
+
+
+def test_a_bound_of_one_language_is_its_own(page: Any) -> None:
+    open_tab(page, "Documents", "stopword ratio")
+    assert page.locator("#language").input_value() == "en"
+    before, kept = after(page, "documents", lambda: write(page, "#bound-min", 0.58))
+    assert kept < before
+    assert "filters.document.stopword_ratio.languages.en.min" in page.locator(".changes").inner_text()
+    after(page, "documents", lambda: page.get_by_role("button", name="no bounds in en").click())
+    assert number(page, "documents") == before
+
+
+def test_bounds_are_taken_away_and_added(page: Any) -> None:
+    before, kept = after(page, "documents", lambda: page.get_by_role("button", name="no max").click())
+    assert kept > before
+    assert page.get_by_role("slider").count() == 0
+    page.get_by_role("button", name="+ max").click()
+    page.get_by_role("slider").wait_for()
+    assert after(page, "documents", lambda: write(page, "#bound-max", 0.95)) == (kept, before)
+    assert page.locator(".changes li").count() == 0
+
+
+def test_a_rehearsal_tells_what_a_run_of_the_saved_config_keeps(
+    page: Any, copy: Path, warcs: list[Path], proxy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_tab(page, "Documents", "farm score")
+    write(page, "#bound-max", 0.4)
+    open_tab(page, "Images", "shorter side")
+    write(page, "#bound-min", 450)
+    open_tab(page, "Duplicates")
+    page.locator("[id='dedup.paragraphs.min_count']").fill("2")
+    page.keyboard.press("Tab")
+    page.locator("#rehearse").click()
+    rehearsed(page)
+    assert "about" not in page.locator("#kept-documents").inner_text()
+    kept = {thing: number(page, thing) for thing in ("documents", "images")}
+
+    page.locator("summary", has_text="Save").click()
+    page.locator("#save").click()
+    page.get_by_text("Written").wait_for()
+    saved = copy.parent / "tuned.yaml"
+    monkeypatch.setenv("http_proxy", proxy)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    again = survey_documents(RunFolder(run_sample(warcs, tmp_path / "again", str(saved))))
+    of_kept = [row for row in again.select(["stage", "images"]).to_pylist() if row["stage"] is None]
+    assert kept == {"documents": len(of_kept), "images": sum(row["images"] for row in of_kept)}
+
+    page.locator("#save").click()
+    page.get_by_role("alert").get_by_text("is there already").wait_for()
+    page.locator("#replace").check()
+    page.locator("#save").click()
+    page.get_by_text("Written").wait_for()
+    sync_api.expect(page.get_by_role("alert")).to_be_hidden()
+
+
+def test_a_rehearsal_begins_by_itself_and_tells_of_duplicates(page: Any) -> None:
+    open_tab(page, "Duplicates")
+    cells = page.locator(".duplicates tbody tr", has_text="dedup.text.threshold").locator("td.number")
+    sync_api.expect(cells.first).to_have_text(re.compile(r"\d"))
+    before = int(cells.first.inner_text())
+    page.locator("[id='dedup.text.threshold']").fill("0.3")
+    page.keyboard.press("Tab")
+    rehearsed(page)
+    page.get_by_text("those of the rehearsal").wait_for()
+    sync_api.expect(cells.first).not_to_have_text(str(before))
+    assert int(cells.first.inner_text()) > before
+
+
+def test_documents_are_read_and_marked(page: Any, copy: Path) -> None:
+    page.locator(".card.out .url").first.click()
+    pane = page.get_by_label("Reading pane")
+    pane.locator(".node p").first.wait_for()
+    assert "farm score" in pane.inner_text()
+    page.keyboard.press("b")
+    sync_api.expect(pane.get_by_role("button", name="Bad")).to_have_attribute("aria-pressed", "true")
+    pane.get_by_role("button", name="Close").click()
+    page.locator(".card.in .url").first.click()
+    pane.locator(".node p").first.wait_for()
+    page.keyboard.press("g")
+    sync_api.expect(pane.get_by_role("button", name="Good")).to_have_attribute("aria-pressed", "true")
+    sync_api.expect(pane.locator("img").first).to_have_js_property("complete", True)
+    assert pane.locator("img").first.evaluate("image => image.naturalWidth") > 0
+    assert len((copy / "tune" / "marks.jsonl").read_text().splitlines()) == 2
+
+    title = pane.locator("h2").inner_text()
+    page.keyboard.press("j")
+    sync_api.expect(pane.locator("h2")).not_to_have_text(title)
+    page.keyboard.press("k")
+    sync_api.expect(pane.locator("h2")).to_have_text(title)
+    page.keyboard.press("Escape")
+    sync_api.expect(pane).to_be_hidden()
+
+    open_tab(page, "Marks")
+    page.get_by_text("1 good, 1 bad").wait_for()
+    farm = page.locator(".judged tr", has_text="farm score")
+    assert "100% (1 of 1" in farm.inner_text()
+    page.locator("#suggest-rule").select_option(label="farm score")
+    page.get_by_role("button", name="Suggest").click()
+    page.locator("#suggested").wait_for()
+    page.locator("#use").click()
+    assert "filters.document.farm_score.max" in page.locator(".changes").inner_text()
+
+    page.locator(".cards .url").first.click()
+    pane.locator(".node p").first.wait_for()
+    page.keyboard.press("u")
+    page.get_by_text(re.compile("1 good, 0 bad|0 good, 1 bad")).wait_for()
+
+
+def test_a_threshold_for_a_budget_of_tokens_leaves_no_more(page: Any) -> None:
+    open_tab(page, "Marks")
+    page.locator("#suggest-rule").select_option(label="word count")
+    page.locator("#suggest-goal").select_option("tokens")
+    page.locator("#suggest-value").fill("15000")
+    page.get_by_role("button", name="Suggest").click()
+    _, kept = after(page, "tokens", lambda: page.locator("#use").click())
+    assert 0 < kept <= 15_000
+
+
+def test_overlap_and_comparison_follow_the_settings(page: Any) -> None:
+    open_tab(page, "Documents", "word count")
+    before, kept = after(page, "documents", lambda: write(page, "#bound-min", 300))
+    open_tab(page, "Overlap")
+    page.locator(".overlap tbody tr").nth(1).wait_for()
+    assert page.locator(".overlap tbody tr", has_text="word count").locator("td.own").inner_text() != "·"
+    open_tab(page, "Compare")
+    page.get_by_text(f"Only A keeps: {before - kept} documents").wait_for()
+    page.locator("#remember").click()
+    page.get_by_text("Only A keeps: 0 documents").wait_for()
+    page.locator("#undo").click()
+    page.get_by_text(f"Only now keeps: {before - kept} documents").wait_for()
+
+
+def test_a_reload_keeps_the_settings(page: Any) -> None:
+    open_tab(page, "Documents", "word count")
+    _, kept = after(page, "documents", lambda: write(page, "#bound-min", 300))
+    page.reload()
+    sync_api.expect(page.locator(".changes")).to_contain_text("filters.document.word_count.min")
+    sync_api.expect(page.locator("#kept-documents")).to_contain_text(str(kept))
+
+
+def test_a_wrong_value_is_said_in_a_line_that_goes_away(page: Any) -> None:
+    open_tab(page, "Documents", "language score")
+    write(page, "#bound-min", 7)
+    alert = page.get_by_role("alert")
+    sync_api.expect(alert).to_contain_text("language.min_score")
+    assert "\n" not in alert.inner_text()
+    write(page, "#bound-min", 0.3)
+    sync_api.expect(alert).to_be_hidden()
+
+
+def test_what_comes_from_the_web_is_only_shown(tab: Any, tmp_path: Path) -> None:
+    """That no other host is asked and no dialog opens is checked when the fixture ends."""
+    warc = tmp_path / "hostile.warc.gz"
+    page = PAGE.replace("x()", "pwned=1").replace("water", "w" * 100_000, 1)
+    warc.write_bytes(record(page.encode(), URL, compressed=True))
+    run = tmp_path / "run"
+    sets = ["--set", "fetch.enabled=false", "--set", "filters.document.word_count.min=10000"]
+    assert main(["run", "default", "--input", str(warc), "--output", str(run), "--workers", "1", *sets]) == 0
+    with serving(run) as url:
+        tab.goto(url)
+        open_tab(tab, "Documents", "word count")
+        for name, rule in (("Paragraphs", "word count"), ("Documents", "word count")):
+            open_tab(tab, name, rule)
+            tab.locator(".card").first.wait_for()
+            assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        tab.locator(".card .url").first.click()
+        pane = tab.get_by_label("Reading pane")
+        pane.locator(".node p").first.wait_for()
+        assert "<script>pwned=1</script>" in pane.inner_text()
+        assert "nobody in the village" in pane.inner_text()
+        assert "not fetched" in pane.inner_text()
+        assert tab.evaluate("document.querySelector('main').scrollWidth <= innerWidth")
+        assert tab.evaluate("document.querySelector('#reading').scrollWidth <= innerWidth")
+        for name in ("Images", "Duplicates", "Overlap", "Compare", "Marks"):
+            open_tab(tab, name)
+        assert tab.evaluate("window.pwned === undefined")
+        assert tab.locator("script").count() == 1
+
+
+def test_no_text_of_the_page_is_read_as_html() -> None:
+    from obelics_pipeline.tune.server import PAGE as FOLDER
+
+    code = "".join(path.read_text("utf-8") for path in FOLDER.glob("*.js"))
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", code)
