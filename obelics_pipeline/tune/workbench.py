@@ -148,8 +148,11 @@ class Workbench:
     def reasons(self, settings: Settings) -> dict[str, dict[str, int]]:
         """How many documents, paragraphs and images each reason dropped, in the run or in a rehearsal of a config."""
         base = self._base(self.config(settings))
-        columns = {"document": base.documents, "paragraph": base.paragraphs, "image": base.images}
-        return {level: _counted(_named(of_it.reasons)) for level, of_it in columns.items()}
+        return {
+            "document": _numbers(base.documents.reasons),
+            "paragraph": _numbers(base.paragraphs.reasons),
+            "image": _numbers(base.images.reasons),
+        }
 
     def histogram(
         self, level: str, name: str, language: str | None = None, site: str | None = None, log: bool | None = None
@@ -346,9 +349,10 @@ def _most(column: Codes, most: int) -> list[Values]:
     return [{"name": column.names[i], "documents": int(counts[i])} for i in order]
 
 
-def _named(column: Codes) -> list[str | None]:
-    names = [*column.names, None]
-    return [names[code] for code in column.codes.tolist()]
+def _numbers(column: Codes) -> dict[str, int]:
+    """How often each name occurs, the most frequent first."""
+    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.names)).tolist()
+    return dict(sorted(zip(column.names, counts, strict=True), key=lambda item: -item[1]))
 
 
 def _counted(reasons: Sequence[str | None]) -> dict[str, int]:

@@ -126,7 +126,9 @@ def test_images_come_and_go_with_their_rules_and_not_with_others() -> None:
 
 
 def test_each_threshold_of_images_is_counted_by_itself() -> None:
-    made = images([(100, 300, "jpeg", None), (100, 100, "jpeg", None), (900, 300, "jpeg", None), (None, None, None, "x")])
+    made = images(
+        [(100, 300, "jpeg", None), (100, 100, "jpeg", None), (900, 300, "jpeg", None), (None, None, None, "x")]
+    )
     config = RunConfig.model_validate({"images": {"min_side": 150, "max_side": 800}})
     counts = {(row["name"], i): (row["measured"], row["drops"], row["first"], row["alone"])
               for i, row in enumerate(image_counts(made, config))}  # fmt: skip
