@@ -38,7 +38,7 @@ def main() -> None:
         shutil.copytree(asked.run, run)
         browser = playwright.chromium.launch(executable_path=asked.chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport=SIZE)
-        obelics("report", run)
+        obelics("report", run.name, at=run.parent)
         page.goto((run / "report.html").as_uri())
         take(page, "report")
         with tuning(run) as address:
@@ -53,7 +53,7 @@ def tuned(page: Page) -> None:
     page.locator(".card").first.wait_for()
     take(page, "tune-documents")
     page.locator(".card").last.click()
-    page.locator(".reading img").first.wait_for()
+    page.locator("#reading img").first.wait_for()
     page.wait_for_timeout(500)
     take(page, "tune-reading")
     page.keyboard.press("b")
@@ -72,16 +72,16 @@ def take(page: Page, name: str) -> None:
     print(f"{PICTURES / name}.png")
 
 
-def obelics(*arguments: object) -> None:
-    """A command of the project."""
-    subprocess.run([sys.executable, "-m", "obelics_pipeline", *map(str, arguments)], check=True)
+def obelics(*arguments: str, at: Path) -> None:
+    """A command of the project, given in a folder."""
+    subprocess.run([sys.executable, "-m", "obelics_pipeline", *arguments], check=True, cwd=at)
 
 
 @contextmanager
 def tuning(run: Path) -> Iterator[str]:
     """The address of the page, while it is served."""
-    command = [sys.executable, "-m", "obelics_pipeline", "tune", str(run), "--no-browser"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as served:
+    command = [sys.executable, "-m", "obelics_pipeline", "tune", run.name, "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=run.parent) as served:
         assert served.stdout is not None
         try:
             yield next(found[0] for line in served.stdout if (found := re.search(r"http://\S+/", line)))
