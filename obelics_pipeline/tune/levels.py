@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,7 +105,7 @@ def values_of(measured: Measured, level: str, name: str) -> tuple[Numbers, Mask,
 
 
 def _counts(
-    names: Iterable[str], failing: list[Mask], scores: list[Numbers | None], worth: NDArray[Any]
+    names: Iterable[str], failing: list[Mask], scores: Sequence[Numbers | None], worth: NDArray[Any]
 ) -> Iterator[dict[str, Any]]:
     times = np.sum(failing, axis=0) if failing else np.zeros(0)
     before = np.zeros(len(times), bool)

@@ -148,8 +148,12 @@ class Workbench:
     def reasons(self, settings: Settings) -> dict[str, dict[str, int]]:
         """How many documents, paragraphs and images each reason dropped, in the run or in a rehearsal of a config."""
         base = self._base(self.config(settings))
-        columns = {"document": base.documents, "paragraph": base.paragraphs, "image": base.images}
-        return {level: _counted(_named(of_it.reasons)) for level, of_it in columns.items()}
+        columns = {
+            "document": base.documents.reasons,
+            "paragraph": base.paragraphs.reasons,
+            "image": base.images.reasons,
+        }
+        return {level: _counted(_named(column)) for level, column in columns.items()}
 
     def histogram(
         self, level: str, name: str, language: str | None = None, site: str | None = None, log: bool | None = None
