@@ -34,10 +34,13 @@ export function latest(work) {
     again = true;
     if (busy) return;
     busy = true;
-    while (again) {
-      again = false;
-      await work();
+    try {
+      while (again) {
+        again = false;
+        await work();
+      }
+    } finally {
+      busy = false; // or an error in one would end all that follow
     }
-    busy = false;
   };
 }

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+sync_api.expect.set_options(timeout=30_000)  # ms: counts follow slowly on a busy machine
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 ROOT = Path(__file__).parents[3]
 
