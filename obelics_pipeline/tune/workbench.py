@@ -210,7 +210,7 @@ class Workbench:
         }
 
     def _reasons_now(self, settings: Settings) -> list[str | None]:
-        """Why each document of the run is dropped by a config, a rehearsal of it or an estimate; None where it stays."""
+        """Why each document of the run is dropped by a config, a rehearsal or an estimate; None where it stays."""
         config = self.config(settings)
         documents, found = self._base(config).documents, self._estimate(config)
         reason_of = dict(zip(documents.ids, found.reasons, strict=True))
