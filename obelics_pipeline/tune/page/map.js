@@ -21,7 +21,7 @@ export function map(place) {
   const stage = element("section", { class: "stage" });
   place.append(stage);
   follow(place, stage);
-  return { changed: () => repaint("settings"), weighed: () => repaint("marks") };
+  return { changed: () => repaint("settings"), weighed: () => repaint("weighed") };
 }
 
 /** Shows the map, or how far it is, or that there is none. */
@@ -106,10 +106,13 @@ function lay(place, stage) {
     paint();
   });
 
+  let weighed = bench.estimate;
   repaint = (what) => {
     if (!plane.node.isConnected) return (repaint = () => {});
-    if ((what === "settings" && chosen === "reason") || (what === "marks" && chosen === "mark") || (what === "marks" && chosen === "reason")) load();
-    else if (what !== "marks") paint();
+    if (what !== "weighed") return paint(); // bounds moved, or the light changed
+    if (weighed === bench.estimate) return; // only a rehearsal's progress
+    weighed = bench.estimate;
+    if (chosen === "reason" || chosen === "mark") load();
   };
 
   async function choose(corners) {
@@ -183,7 +186,7 @@ async function findRules(of, place) {
     for (const [at, value] of Object.entries(values)) set(at, value);
   };
   const rows = of.rules.map((rule) => element("tr", {},
-    element("th", { scope: "row" }, rule.lines.map((line) => element("code", {}, line))),
+    element("th", { scope: "row" }, rule.lines.map(lineOf)),
     ...[rule.precision, rule.recall, rule.rest_kept].map((share) => element("td", { class: "number" }, percent(share))),
     element("td", {}, rule.settings ? button("Use it", () => use(rule.settings)) : element("small", {}, "not in the run’s config"))));
   place.replaceChildren(element("table", { class: "found" }, element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "rule"),
@@ -191,6 +194,12 @@ async function findRules(of, place) {
     element("th", { scope: "col", class: "number", title: "of the region, the share that it drops" }, "recall"),
     element("th", { scope: "col", class: "number", title: "of all other documents, the share that stays" }, "rest stays"), element("td"))), element("tbody", {}, rows)),
   element("p", { class: "quiet" }, "Of documents that the run keeps. A low precision: it drops much else too."));
+}
+
+/** A line of a config, broken where it may be; most scores are of one section, which is left out. */
+function lineOf(line) {
+  const [name, bounds] = line.replace(/^filters\.document\./, "").split(": {");
+  return element("code", { title: line }, name.replaceAll("_", "_\u200b"), ": ", element("span", {}, `{${bounds}`));
 }
 
 function trainingSet({ corners }) {

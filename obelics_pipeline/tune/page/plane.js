@@ -52,17 +52,19 @@ export class Plane {
     [this.width, this.height] = [width, height];
     this.whole = ROOM * Math.min(width / this.first.width, height / this.first.height); // CSS pixels per unit
     this.image = null;
-    if (this.view) this.look(this.view);
+    if (this.view && !this.fitted) this.look(this.view);
     else this.fit();
   }
 
   fit() {
     this.look({ x: this.first.x, y: this.first.y, scale: this.whole });
+    this.fitted = true;
   }
 
   /** Shows another part: its middle, and CSS pixels per unit. */
   look({ x, y, scale }) {
     this.view = { x, y, scale: Math.min(Math.max(scale, this.whole * FARTHEST), this.whole * CLOSEST) };
+    this.fitted = false;
     this.hover(-1);
     this.draw(true);
   }
@@ -161,7 +163,9 @@ export class Plane {
       const middle = Math.min(Math.max(left, half), this.width - half);
       if (taken.some((other) => Math.abs(other.middle - middle) < other.half + half && Math.abs(other.top - top) < ROW + 2)) continue;
       taken.push({ middle, top, half });
+      context.globalAlpha = 0.7; // points under a name can still be guessed
       context.strokeText(text, middle, top);
+      context.globalAlpha = 1;
       context.fillText(text, middle, top);
     }
   }
