@@ -34,25 +34,22 @@ Corners = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Laid:
-    """A map's documents that the run has: arrays by point; one without words has NaN as its place."""
+    """The documents of a map that have a place on it, which those without words have not: arrays by point."""
 
     points: NDArray[np.float32]
     rows: NDArray[np.int64]  # of the run's documents
     labels: list[Values]
+    wordless: int
 
     @classmethod
     def of(cls, found: CorpusMap, row_of: dict[str, int]) -> Laid:
         """Documents that came into the run after the page began to read it are left out."""
         rows = np.array([row_of.get(doc_id, -1) for doc_id in found.points["doc_id"].to_pylist()], np.int64)
-        axes = [found.points[axis].to_numpy(zero_copy_only=False) for axis in ("x", "y")]
-        known = rows >= 0
-        return cls(np.column_stack(axes)[known], rows[known], found.labels.to_pylist())
-
-    @property
-    def placed(self) -> Mask:
-        """Which documents have a place."""
-        found: Mask = ~np.isnan(self.points[:, 0])
-        return found
+        axes = [found.points[axis].to_numpy(zero_copy_only=False).astype(np.float32) for axis in ("x", "y")]
+        points, known = np.column_stack(axes), rows >= 0
+        placed = known & ~np.isnan(points[:, 0])
+        wordless = int(np.count_nonzero(known & ~placed))
+        return cls(points[placed], rows[placed], found.labels.to_pylist(), wordless)
 
 
 class RunMap:
@@ -98,14 +95,14 @@ class RunMap:
 
     def map_points(self) -> Values:
         """The points, with the rows of their documents, and the names of the cells; what they can be coloured by."""
-        laid, placed = self._there(), self._there().placed
-        x, y = (np.round(laid.points[placed, axis].astype(np.float64), DECIMALS).tolist() for axis in (0, 1))
+        laid = self._there()
+        x, y = (np.round(laid.points[:, axis].astype(np.float64), DECIMALS).tolist() for axis in (0, 1))
         return {
             "x": x,
             "y": y,
-            "rows": laid.rows[placed].tolist(),
+            "rows": laid.rows.tolist(),
             "labels": [label for label in laid.labels if label["words"]],
-            "wordless": int(np.count_nonzero(~placed)),
+            "wordless": laid.wordless,
             "of": len(self._run.documents),
             "colors": [REASON, LANGUAGE, MARK, *sorted(self._run.documents.scores)],
         }
@@ -115,8 +112,7 @@ class RunMap:
 
         The code -1 is no name: of reasons it is what these settings keep. Raises UserError for what cannot be a colour.
         """
-        laid, documents = self._there(), self._run.documents
-        rows = laid.rows[laid.placed]
+        rows, documents = self._there().rows, self._run.documents
         if color == LANGUAGE:
             return {"names": list(documents.languages.names), "codes": documents.languages.codes[rows].tolist()}
         if color == MARK:
