@@ -5,7 +5,7 @@ import { element, percent, short, svg, whole, words } from "./element.js";
 
 const NAMED = {
   light: ["#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a4fa3"],
-  dark: ["#f0763b", "#2bbf93", "#e08fc0", "#e6b03a", "#5fbdf0", "#f0e442"],
+  dark: ["#f0763b", "#2bbf93", "#e08fc0", "#f0e442", "#a98bf0", "#b98a2e"],
 };
 const GROUND = {
   light: { kept: "#0072b2", nothing: "#c3c7cd", others: "#6d727a" },
