@@ -36,6 +36,7 @@ from obelics_pipeline.tune.levels import (
     paragraph_level,
     values_of,
 )
+from obelics_pipeline.tune.mapping import RunMap
 from obelics_pipeline.tune.marks import Mark, Marks, for_budget, for_precision, judge
 from obelics_pipeline.tune.measured import Measured
 from obelics_pipeline.tune.reading import readable
@@ -56,6 +57,7 @@ class Workbench:
         self.run = Measured(RunFolder(folder))
         self.marks = Marks(folder / FOLDER / "marks.jsonl")
         self.rehearsing = Rehearsing(self.run, folder / FOLDER / "rehearsal", workers)
+        self.map = RunMap(self.run, self.marks, workers, self._document, self._reasons_now)
         self._mark = json.loads(read_bytes(folder / MARK)) if (folder / MARK).exists() else {}
 
     def config(self, settings: Settings) -> RunConfig:
@@ -209,6 +211,13 @@ class Workbench:
             "scores": {name: value for name, value in document.scores.items() if value is not None},
             "nodes": readable(document, self.run.stored, self._spans(document, rule, level)),
         }
+
+    def _reasons_now(self, settings: Settings) -> list[str | None]:
+        """Why each document of the run is dropped by a config, a rehearsal or an estimate; None where it stays."""
+        config = self.config(settings)
+        documents, found = self._base(config).documents, self._estimate(config)
+        reason_of = dict(zip(documents.ids, found.reasons, strict=True))
+        return [reason_of.get(doc_id) for doc_id in self.run.documents.ids]
 
     def _spans(self, document: Document, rule: str | None, level: str) -> Callable[[TextNode], Sequence[Span]]:
         if level == "paragraph" and rule in self.run.config.filters.paragraph:

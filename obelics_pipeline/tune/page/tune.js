@@ -3,6 +3,7 @@ import { button, element } from "./element.js";
 import { header } from "./header.js";
 import { compare } from "./compare.js";
 import { duplicates } from "./duplicates.js";
+import { map } from "./map.js";
 import { marks } from "./marks.js";
 import { overlap } from "./overlap.js";
 import { rules } from "./rules.js";
@@ -19,6 +20,7 @@ const TABS = [
   ["Duplicates", "dedup", duplicates],
   ["Overlap", "overlap", overlap],
   ["Compare", "compare", compare],
+  ["Map", "map", map],
   ["Marks", "marks", marks],
 ];
 let shown = {};
