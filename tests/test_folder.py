@@ -40,6 +40,15 @@ def test_a_changed_value_is_named(tmp_path: Path) -> None:
         assert folder.claim("default", changed, force=False) == ["fetch.threads: 32 -> 3"]
 
 
+def test_a_folder_of_a_sample_that_becomes_one_of_everything_is_named(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    with folder.locked():
+        assert folder.claim("default", RunConfig(), force=False, sample=0.1) == []
+        assert folder.claim("default", RunConfig(), force=False, sample=0.1) == []
+        assert folder.claim("default", RunConfig(), force=False) == ["--sample: 0.1 -> all"]
+        assert folder.claim("default", RunConfig(), force=False, sample=0.2) == ["--sample: all -> 0.2"]
+
+
 def test_two_runs_do_not_work_in_one_folder(tmp_path: Path) -> None:
     with (
         RunFolder(tmp_path).locked(),

@@ -184,6 +184,32 @@ def test_deciding_twice_changes_nothing() -> None:
         assert page == before
 
 
+@given(st.sampled_from(PAGES), st.lists(BOUNDS, min_size=2, max_size=4), st.integers(0, 2))
+@settings(max_examples=40)
+def test_of_a_sample_deciding_anew_is_measuring_everything_anew(
+    texts: tuple[str, ...], choices: list[dict[str, Any]], images: int
+) -> None:
+    def everything(choice: dict[str, Any]) -> Document:
+        page = document(*texts, images=images)
+        Measurer(decided_by(choice).filters, decided_by(choice).language).measure(page, everything=True)
+        return page
+
+    stored = everything(choices[0])
+    for choice in choices[1:]:
+        Measurer(decided_by(choice).filters, decided_by(choice).language).decide(stored, everything=True)
+        fresh = everything(choice)
+        assert (stored.reason, stored.scores, stored.nodes) == (fresh.reason, fresh.scores, fresh.nodes)
+
+
+def test_of_a_sample_a_document_that_lost_something_is_measured_beyond_its_drop() -> None:
+    page = measured(document(GOOD, GOOD), config(filters=FILTERS))
+    page.nodes = page.nodes[1:]
+    strict = config(filters={"document": {"word_count": {"min": 1000}, "image_count": {}}})
+    Measurer(strict.filters, strict.language).measure_again(page, everything=True)
+    assert page.reason == "word_count"
+    assert page.scores["image_count"] is not None
+
+
 def test_a_tightened_threshold_measures_nothing() -> None:
     stored = measured(document(GOOD), config(filters=FILTERS))
     stored.nodes.clear()  # what is not there cannot be measured

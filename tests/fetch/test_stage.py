@@ -36,9 +36,9 @@ class Stage:
     def __init__(self, folder: Path, units: list[Manifest], config: FetchingConfig) -> None:
         self.folder, self.units, self.config = folder, units, config
 
-    def requests(self) -> list[tuple[int, str, str]]:
+    def requests(self, everything: bool = False) -> list[tuple[int, str, str]]:
         rows = []
-        for unit in request_units(self.units, self.config, "rules"):
+        for unit in request_units(self.units, self.config, "rules", everything):
             manifest = request_unit(
                 unit,
                 folder=self.folder / "requests",
@@ -82,6 +82,17 @@ def test_what_is_dropped_or_refused_by_its_url_is_not_asked_for(tmp_path: Path) 
     asked = Stage(tmp_path, units, config).requests()
     assert [url for _, _, url in asked] == ["http://a.example/1.jpg", "http://b.example/2.jpg"]
     assert all(bucket == host_bucket(url, 8) for bucket, _, url in asked)
+
+
+def test_of_a_sample_dropped_documents_ask_as_well(tmp_path: Path) -> None:
+    units = [
+        extracted(tmp_path, "kept", ["http://a.example/1.jpg"]),
+        extracted(tmp_path, "dropped", ["http://a.example/2.jpg", "http://a.example/logo.jpg"], reason="word_count"),
+    ]
+    stage = Stage(tmp_path, units, FetchingConfig())
+    assert [url for _, _, url in stage.requests()] == ["http://a.example/1.jpg"]
+    every = [url for _, _, url in stage.requests(everything=True)]
+    assert every == ["http://a.example/1.jpg", "http://a.example/2.jpg"]
 
 
 def test_each_url_is_asked_once_and_answered_to_all(tmp_path: Path, one_bucket: dict[str, int]) -> None:

@@ -5,18 +5,24 @@ from io import StringIO
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from rich.console import Console
 
-from obelics_pipeline.config import load_config
+from obelics_pipeline.cli import main
+from obelics_pipeline.config import ImageRulesConfig, load_config
 from obelics_pipeline.display import Display
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.rehearsal.known import known_images
 from obelics_pipeline.rehearsal.rehearse import Unknown, rehearse
+from obelics_pipeline.shard.image_rules import url_reason
 from obelics_pipeline.survey.documents import survey_documents
+from obelics_pipeline.tables import read_documents
 from tests.sampled import run_sample
 
+RULES = ImageRulesConfig()
 LOOSER = (
     "filters.document.farm_score.max=0.999",
     "filters.document.stopword_ratio={min: 0.05}",
@@ -76,3 +82,27 @@ def test_a_changed_threshold_keeps_what_a_run_keeps(
 def test_what_changes_the_reading_of_pages_is_refused(sampled_run: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"extract\.scope: main -> page.*run the sample again"):
         rehearsed(sampled_run, tmp_path / "scratch", ["extract.scope=page"])
+
+
+def test_a_sample_measures_every_score_and_fetches_every_image_of_what_it_drops(sampled_run: Path) -> None:
+    folder = RunFolder(sampled_run)
+    documents = survey_documents(folder)
+    dropped = documents.filter(pc.equal(documents["stage"], "extract"))
+    assert dropped.num_rows > 5
+    assert dropped.filter(pc.equal(dropped["language"], "en"))["farm_score"].null_count == 0
+    known = set(known_images(folder, load_config(str(folder.config)).fetch)["url"].to_pylist())
+    asked = [url for row in dropped.to_pylist() for url in urls_of(folder, row)]
+    assert asked
+    assert [url for url in asked if url not in known and not url.endswith((".svg", ".ico"))] == []
+
+
+def urls_of(folder: RunFolder, row: dict[str, object]) -> list[str]:
+    """The images that a document asks for."""
+    place, at = folder.path / str(row["file"]), int(str(row["row"]))
+    return [image.src for image in next(read_documents(place, at, at + 1)).images() if not url_reason(image.src, RULES)]
+
+
+@pytest.mark.parametrize("share", ["0", "1.5", "-1", "nan"])
+def test_a_share_that_is_none_is_refused(share: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "default", "--input", "x", "--output", str(tmp_path), "--sample", share]) == 2
+    assert "above 0 and at most 1" in capsys.readouterr().err
