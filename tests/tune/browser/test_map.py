@@ -14,6 +14,7 @@ pytest.importorskip("openTSNE")
 pytest.importorskip("sklearn")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 MADE = 240_000  # ms that a map may take on a busy machine
+READ = 60_000  # ms, of the first document: the word lists behind its marked words are read then
 FARM = "everyday-answers-hub.example"
 ASK = """async ([name, values]) => {
   const response = await fetch(`api/${name}`, { method: "POST", body: JSON.stringify(values) });
@@ -119,7 +120,7 @@ def test_a_point_tells_its_document_and_opens_it(page: Any) -> None:
     page.mouse.down()
     page.mouse.up()
     pane = page.get_by_label("Reading pane")
-    sync_api.expect(pane.locator(".url").first).to_have_text(told)
+    sync_api.expect(pane.locator(".url").first).to_have_text(told, timeout=READ)
 
 
 def test_a_lasso_counts_and_its_rule_is_used(page: Any) -> None:
@@ -146,7 +147,7 @@ def test_what_is_chosen_is_saved_as_a_training_set(page: Any, tmp_path: Path) ->
     lasso(page, [(min(x, box["x"] + box["width"] / 2), y) for x, y in all_of_it(page)])
     page.locator("#set-folder").fill(str(tmp_path / "junk"))
     page.locator("#save-set").click()
-    sync_api.expect(page.locator("#set-done")).to_contain_text("obelics fit classifier")
+    sync_api.expect(page.locator("#set-done")).to_contain_text("obelics fit classifier", timeout=READ)
     assert {path.name for path in (tmp_path / "junk").iterdir()} == {"region.jsonl.gz", "rest.jsonl.gz"}
     page.locator("#save-set").click()
     sync_api.expect(page.get_by_role("alert")).to_contain_text("is there already")
