@@ -7,6 +7,7 @@ import secrets
 import socket
 import sys
 import webbrowser
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -41,7 +42,8 @@ def tune(folder: str, port: int = 0, workers: int = 1, browser: bool = True) -> 
     if browser and (os.environ.get("DISPLAY") or sys.platform == "darwin"):
         webbrowser.open(url)
     config = uvicorn.Config(application(bench, token), log_level="warning", access_log=False)
-    uvicorn.Server(config).run(sockets=[listening])
+    with suppress(KeyboardInterrupt):  # how it is ended
+        uvicorn.Server(config).run(sockets=[listening])
     return 0
 
 
