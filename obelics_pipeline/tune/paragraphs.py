@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from obelics_pipeline.config.filtering import Bounds, Threshold
+from obelics_pipeline.config.filtering import Threshold
 from obelics_pipeline.survey.paragraphs import FIELDS, paragraph_scores
+from obelics_pipeline.tune.bounds import within
 from obelics_pipeline.tune.documents import Codes, Documents, Mask, Numbers
 
 
@@ -49,11 +50,11 @@ class Paragraphs:
         scores = self.scores.get(name)
         if scores is None:
             return np.zeros(len(self), bool)
-        failed = ~_holds(threshold, scores)
+        failed = ~within(threshold, scores)
         languages = self._documents.languages
         for language, bounds in threshold.languages.items():
             of_it = languages.mask(language)[self.document]
-            failed[of_it] = False if bounds is None else ~_holds(bounds, scores[of_it])
+            failed[of_it] = False if bounds is None else ~within(bounds, scores[of_it])
         return failed & ~np.isnan(scores) & self.meets(threshold)
 
     def bytes_left(self, before: Mapping[str, Threshold], rules: Mapping[str, Threshold]) -> NDArray[np.int64]:
@@ -67,15 +68,3 @@ class Paragraphs:
         np.add.at(left, self.document, change)
         found: NDArray[np.int64] = np.maximum(left, 0)
         return found
-
-
-def _holds(bounds: Bounds, scores: Numbers) -> Mask:
-    held = np.ones(len(scores), bool)
-    with np.errstate(invalid="ignore"):
-        if bounds.min is not None:
-            held &= scores >= bounds.min
-        if bounds.max is not None:
-            held &= scores <= bounds.max
-        if bounds.below is not None:
-            held &= scores < bounds.below
-    return held

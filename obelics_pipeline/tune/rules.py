@@ -9,6 +9,7 @@ import numpy as np
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.config.filtering import Bounds, LanguageBounds
 from obelics_pipeline.extract.measure import LANGUAGE_SCORE
+from obelics_pipeline.tune.bounds import within
 from obelics_pipeline.tune.documents import Documents, Mask
 
 
@@ -59,14 +60,7 @@ def other_language(config: RunConfig, documents: Documents) -> Mask:
 def _holds(bounds: Bounds, name: str, documents: Documents) -> Mask:
     """As `filters.sampling.keeps`, of all documents at once."""
     scores = documents.scores[name]
-    held = np.ones(len(documents), bool)
-    with np.errstate(invalid="ignore"):
-        if bounds.min is not None:
-            held &= scores >= bounds.min
-        if bounds.max is not None:
-            held &= scores <= bounds.max
-        if bounds.below is not None:
-            held &= scores < bounds.below
+    held = within(bounds, scores)
     if bounds.sample is not None:
         points, shares = zip(*bounds.sample, strict=True)
         held &= documents.draws(name) < np.interp(scores, points, shares)
