@@ -4,7 +4,7 @@ import { markOf, read } from "./reading.js";
 import { image } from "./server.js";
 
 const KEPT = "kept by the run";
-const fate = ({ stage, reason }) => (stage ? `dropped: ${words(reason ?? stage)}` : KEPT);
+export const fate = ({ stage, reason }) => (stage ? `dropped: ${words(reason ?? stage)}` : KEPT);
 const fateOfNode = ({ node_reason: reason }) => (reason ? `dropped: ${words(reason)}` : KEPT);
 
 /**
