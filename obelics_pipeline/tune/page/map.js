@@ -83,7 +83,9 @@ function lay(place, stage) {
     },
     async clicked(i) {
       const card = await cardOf(points.rows[i]);
-      if (card) read(card, region?.shown?.some(({ doc_id }) => doc_id === card.doc_id) ? region.shown : [card], ruleOf(chosen));
+      if (!card) return;
+      const among = region?.shown?.some(({ doc_id }) => doc_id === card.doc_id) ? region.shown : [card];
+      read(card, among, ruleOf(chosen) && { rule: chosen, level: "document" });
     },
     enclosed: (corners) => choose(corners),
   });

@@ -23,9 +23,9 @@ ASK = """async ([name, values]) => {
 
 
 @pytest.fixture(scope="module")
-def mapped(run: Path, browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def mapped(sampled_run: Path, browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run with its map, made on the page."""
-    folder = Path(shutil.copytree(run, tmp_path_factory.mktemp("mapped") / "run"))
+    folder = Path(shutil.copytree(sampled_run, tmp_path_factory.mktemp("mapped") / "run"))
     with serving(folder) as url:
         page = browser.new_page()
         page.goto(url)
