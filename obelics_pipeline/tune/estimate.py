@@ -105,9 +105,8 @@ def _tried_again(documents: Documents, rules: set[tuple[str, str]]) -> Mask:
     """
     found = np.zeros(len(documents), bool)
     for name, stage in rules:
-        stages = (stage, "dedup") if stage == "extract" else (stage,)
-        of_it = documents.reasons.mask(name)
-        found |= of_it & np.isin(documents.stages, [STAGES.index(stage) for stage in stages])
+        stages = [STAGES.index(stage), STAGES.index("dedup")]
+        found |= documents.reasons.mask(name) & np.isin(documents.stages, stages)
     return found
 
 

@@ -25,9 +25,10 @@ def thresholds(draw: st.DrawFn) -> Threshold:
     low, high = draw(BOUND), draw(BOUND)
     if low is not None and high is not None and low > high:
         low, high = high, low
+    below = draw(BOUND) if low is None else None
     sample = draw(st.one_of(st.none(), st.just([[0.0, 1.0], [1.0, 0.2]])))
     languages = draw(st.sampled_from([{}, {"de": None}, {"de": {"min": 0.5}}]))
-    return Threshold.model_validate({"min": low, "max": high, "sample": sample, "languages": languages})
+    return Threshold.model_validate({"min": low, "max": high, "below": below, "sample": sample, "languages": languages})
 
 
 @given(
@@ -100,6 +101,17 @@ def test_text_that_is_gone_and_images_that_are_too_few_drop_a_document() -> None
     found = estimate(made, config(), left)
     assert found.reasons == [None, "no_text", "image_count", None]
     assert (found.kept.images, found.kept.tokens) == (3, 200)
+
+
+def test_a_document_that_would_newly_be_kept_needs_its_images_too() -> None:
+    made = documents({"word_count": [1.0, 1.0]}, stage=["extract"] * 2, reason=["word_count"] * 2)
+    found = estimate(made, config(word_count={"min": 1}), Contents(made.bytes, np.array([2, 0])))
+    assert found.reasons == [None, "image_count"]
+
+
+def test_a_document_that_its_filters_dropped_after_the_corpus_was_compared_is_weighed_again() -> None:
+    made = documents({"word_count": [5.0]}, stage=["dedup"], reason=["word_count"])
+    assert estimate(made, config(word_count={"min": 5})).reasons == [None]
 
 
 def test_documents_that_had_too_few_images_are_weighed_again() -> None:
