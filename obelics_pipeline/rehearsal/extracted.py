@@ -17,13 +17,18 @@ from obelics_pipeline.tables import read_documents
 from obelics_pipeline.unit import Unit, digest
 
 VERSION = 1  # raise it when the same documents and config would be decided otherwise
-FROM_PAGES = ("reading", "extract", "filters.standardize_whitespace")  # settings that only a page can be read again by
+FROM_PAGES = (
+    "reading.",
+    "extract.",
+    "filters.standardize_whitespace",
+)  # settings that only a page can be read again by
+CUTS = ("reading.unit_bytes", "reading.pointer_rows", "reading.pointer_root")  # but for those of where units are cut
 
 
 def require_same_pages(before: RunConfig, config: RunConfig) -> None:
     """Raises UserError where a config differs in what is taken from pages: there is nothing to rehearse that with."""
     for line in differences(before.model_dump(mode="json"), config):
-        if line.startswith(FROM_PAGES):
+        if line.startswith(FROM_PAGES) and not line.startswith(CUTS):
             raise UserError(f"{line}: changes what is read from pages; run the sample again with it")
 
 

@@ -23,6 +23,7 @@ from obelics_pipeline.explain.visible import on_a_line
 from obelics_pipeline.extract.measure import Measurer
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.folder import MARK, RunFolder
+from obelics_pipeline.rehearsal.extracted import require_same_pages
 from obelics_pipeline.storage import local_copy, read_bytes
 from obelics_pipeline.tune.documents import BYTES_PER_TOKEN, Codes, Mask
 from obelics_pipeline.tune.estimate import Estimate, estimate
@@ -42,7 +43,7 @@ from obelics_pipeline.tune.measured import Measured
 from obelics_pipeline.tune.reading import readable
 from obelics_pipeline.tune.rehearsing import Rehearsing
 from obelics_pipeline.tune.rules import document_rules, fails
-from obelics_pipeline.tune.saving import save
+from obelics_pipeline.tune.saving import changes, save
 
 FOLDER = "tune"  # below a run's: marks, and the rehearsal
 MOST_SITES, MOST_NEAR, MOST_LISTED = 50, 12, 50
@@ -182,6 +183,25 @@ class Workbench:
         found = self._estimate(self.config(settings))
         rows = [row for row, of_it in enumerate(found.reasons) if of_it == reason][offset : offset + MOST_LISTED]
         return [self._document(row) for row in rows]
+
+    def settings_of(self, config: str) -> dict[str, Any]:
+        """The settings by which the run's config becomes another one: a YAML file, or a bundled config by its name.
+
+        A filter that the other does not have is one without bounds. Raises UserError for what is no config, and for one
+        that cannot be weighed on this run.
+        """
+        mine, theirs = self.run.config, load_config(config)
+        require_same_pages(mine, theirs)
+        found: dict[str, Any] = {}
+        for place, value in changes(mine.model_dump(mode="json"), theirs.model_dump(mode="json")).items():
+            if place[0] == "reading":  # where units are cut
+                continue
+            section, level, *name = place
+            if section == "filters" and len(name) == 1 and value is None:
+                value = {"options": getattr(mine.filters, level)[name[0]].options}
+            found[".".join(place)] = value
+        self.config(found)
+        return found
 
     def compared(self, settings: Settings, other: Settings) -> Values:
         """What each of two configs keeps that the other drops."""

@@ -113,6 +113,24 @@ def test_two_configs_are_told_apart(bench: Workbench) -> None:
     assert {row["reason"] for row in found["documents"]["second"]} <= {"word_count", "farm_score"}
 
 
+def test_another_config_is_weighed_by_the_settings_that_lead_to_it(bench: Workbench, tmp_path: Path) -> None:
+    path = tmp_path / "other.yaml"
+    bench.saved({WORDS: 300}, path)
+    text = path.read_text().replace("    farm_score: { max: 0.95 }", "    # farm_score: { max: 0.95 }")
+    path.write_text(text + "\n")
+    settings = bench.settings_of(str(path))
+    assert settings[WORDS] == 300
+    assert bench.config(settings).filters.document["farm_score"].max is None
+    assert bench.compared(settings, {WORDS: 300})["only"]["second"] == 0
+    assert bench.settings_of("default") == {}
+
+
+@pytest.mark.parametrize(("config", "line"), [("nowhere.yaml", "no such file"), ("obelics", "run the sample again")])
+def test_a_config_that_cannot_be_weighed_is_told_in_a_line(bench: Workbench, config: str, line: str) -> None:
+    with pytest.raises(UserError, match=line):
+        bench.settings_of(config)
+
+
 def test_marks_judge_the_rules_and_suggest_thresholds(bench: Workbench) -> None:
     bad, good = first(bench, "farm_score"), first(bench, None)
     assert (bench.mark(bad, "bad"), bench.mark(good, "good")) == (1, 2)

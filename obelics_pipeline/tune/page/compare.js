@@ -9,8 +9,13 @@ export function compare(place) {
   const found = element("div");
   const keep = button("Remember these settings as A", () => remember({ ...settings }), { id: "remember" });
   const own = button("A: the run’s own config", () => remember(null));
+  const file = element("input", { id: "config-file", placeholder: "a config file, or default" });
+  const ofFile = button("A: this config", async () => {
+    const values = await ask("settings_of", { config: file.value.trim() });
+    if (values !== undefined) remember(values);
+  });
   const title = element("h2", {}, "Compare: A and now");
-  const actions = element("p", { class: "actions" }, keep, own);
+  const actions = element("p", { class: "actions" }, keep, own, element("label", {}, " config ", file), ofFile);
   place.append(element("section", { class: "wide" }, title, which, actions, found));
 
   const load = latest(async () => {
@@ -29,7 +34,7 @@ export function compare(place) {
 function said(values) {
   if (values === null) return "the run’s own config";
   const places = Object.keys(values).sort();
-  return places.length ? `what was remembered: ${places.map((at) => `${at} ${values[at]}`).join(", ")}` : "as the run";
+  return places.length ? `what was remembered: ${places.map((at) => `${at} ${JSON.stringify(values[at])}`).join(", ")}` : "as the run";
 }
 
 function keptTable({ first, second }) {

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from obelics_pipeline.cli import main
+from obelics_pipeline.config.run import bundled_configs
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.survey.documents import survey_documents
 from tests.explain.hostile import PAGE, URL
@@ -291,3 +292,17 @@ def test_no_text_of_the_page_is_read_as_html() -> None:
 
     code = "".join(path.read_text("utf-8") for path in FOLDER.glob("*.js"))
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", code)
+
+
+def test_a_config_file_is_set_beside_the_page(page: Any, tmp_path: Path) -> None:
+    text = (bundled_configs() / "default.yaml").read_text()
+    (tmp_path / "other.yaml").write_text(text.replace("word_count: { min: 10 }", "word_count: { min: 300 }"))
+    open_tab(page, "Compare")
+    page.locator("#config-file").fill(str(tmp_path / "other.yaml"))
+    page.get_by_role("button", name="A: this config").click()
+    page.get_by_text("filters.document.word_count.min 300").wait_for()
+    sync_api.expect(page.locator("h3", has_text="Only A keeps")).to_contain_text(": 0 documents")
+    sync_api.expect(page.locator("h3", has_text="Only now keeps")).not_to_contain_text(": 0 documents")
+    page.locator("#config-file").fill("obelics")
+    page.get_by_role("button", name="A: this config").click()
+    sync_api.expect(page.get_by_role("alert")).to_contain_text("run the sample again")
