@@ -1,7 +1,7 @@
 """Makes the pictures of these pages: `python docs/make_pictures.py RUN`, of a finished run with --sample.
 
 Serves `obelics tune` on a copy of the run, writes its report and one document's account, and takes pictures of them by
-the Chromium of this machine. Needs the extras `tune` and `dev`.
+the Chromium of this machine. Needs the extras `tune` and `dev`, and the run's WARC files where they were.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
+
+from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.survey.documents import survey_documents
 
 PICTURES = Path(__file__).parent / "pictures"
 SIZE = {"width": 1280, "height": 860}  # pixels
@@ -41,6 +44,9 @@ def main() -> None:
         obelics("report", run.name, at=run.parent)
         page.goto((run / "report.html").as_uri())
         take(page, "report")
+        obelics("explain", run.name, dropped(run), "--html", "account.html", at=run.parent)
+        page.goto((run.parent / "account.html").as_uri())
+        take(page, "explain")
         with tuning(run) as address:
             page.goto(address)
             tuned(page)
@@ -59,10 +65,19 @@ def tuned(page: Page) -> None:
     page.keyboard.press("b")
     page.keyboard.press("Escape")
     for tab in TABS[1:]:
-        if page.get_by_role("tab", name=tab).count():
-            page.get_by_role("tab", name=tab).click()
-            page.wait_for_timeout(1500)
-            take(page, f"tune-{tab.lower()}")
+        page.get_by_role("tab", name=tab).click()
+        if tab == "Map":
+            page.locator("#make-map").click()
+            page.locator(".plane").wait_for(timeout=300_000)
+            page.get_by_label("colour").select_option(label="farm score")
+        page.wait_for_timeout(1500)
+        take(page, f"tune-{tab.lower()}")
+
+
+def dropped(run: Path) -> str:
+    """The first document that was taken for generated."""
+    documents = survey_documents(RunFolder(run))
+    return str(next(row["doc_id"] for row in documents.to_pylist() if row["reason"] == "farm_score"))
 
 
 def take(page: Page, name: str) -> None:
