@@ -93,7 +93,7 @@ def lines_of_verdicts(verdicts: Sequence[Verdict], output: Path) -> list[str]:
     lines += _of_the_unusual(verdicts)
     if told := _an_example(dropped):
         lines += ["", f"why, for one of them: obelics explain {escape(str(output))} {escape(told)}"]
-    return lines
+    return [*lines, f"all of it on a page:  obelics report {escape(str(output))}"]
 
 
 def _of_the_unusual(verdicts: Sequence[Verdict]) -> Iterator[str]:
