@@ -58,6 +58,26 @@ class EventLog:
             self._put_bytes = len(data)
 
 
+def read_events(place: Place) -> list[dict[str, Any]]:
+    """The lines of a log, oldest first; none where there is no log.
+
+    One that a killed run left half written, or that is no event, is passed over.
+    """
+    try:
+        lines = read_bytes(place).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and isinstance(event.get("time"), int | float) and "event" in event:
+            found.append(event)
+    return found
+
+
 def _so_far(place: Place) -> bytes:
     try:
         return read_bytes(place)

@@ -99,6 +99,14 @@ class RunFolder:
         write_bytes(self.config, dump_config(config).encode())
         return changed
 
+    def noted(self) -> dict[str, Any]:
+        """What the folder says it is: the name of its config, and of a sample its share; empty if it says nothing."""
+        try:
+            found = json.loads(read_bytes(self.path / MARK))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
     def refuse_other_input(self, names: Iterable[str]) -> None:
         """Raises UserError where the folder holds the output of other files altogether."""
         known = self._known_inputs()

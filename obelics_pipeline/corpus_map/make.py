@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from obelics_pipeline.corpus_map.stored import CorpusMap, digest_of, read_map, to_tables, write_map
-from obelics_pipeline.corpus_map.texts import in_file_order, texts_of
 from obelics_pipeline.corpus_map.words import count_words
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.survey.documents import survey_documents
+from obelics_pipeline.survey.texts import in_file_order, texts_of
 
 DOCUMENTS = 100_000  # of a map, at most, unless another number is asked for
 
@@ -48,7 +48,7 @@ def make_map(folder: RunFolder, at_most: int = DOCUMENTS, threads: int = 1, adva
         raise UserError(f"a map needs openTSNE: pip install 'obelics-pipeline[tune]' ({error})") from None
     documents = in_file_order(documents)
     try:
-        words = count_words(_told(texts_of(folder, documents), len(documents), advance))
+        words = count_words(_told((text for _, text in texts_of(folder, documents)), len(documents), advance))
     except (OSError, pa.ArrowException) as error:
         raise UserError(f"{folder.path}: documents cannot be read ({' '.join(str(error).split())})") from None
     order = np.asarray(pc.sort_indices(documents["doc_id"]))  # the same map however documents are dealt to files

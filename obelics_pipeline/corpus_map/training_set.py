@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from obelics_pipeline.corpus_map.texts import in_file_order, texts_of
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.storage import Place, draft
+from obelics_pipeline.survey.texts import in_file_order, texts_of
 
 REST, REGION = "rest.jsonl.gz", "region.jsonl.gz"
 
@@ -50,11 +50,11 @@ def _some(documents: pa.Table, at_most: int) -> pa.Table:
 
 def _write(folder: RunFolder, documents: pa.Table, target: Place) -> int:
     rows, count = in_file_order(documents), 0
-    names = zip(rows["doc_id"].to_pylist(), rows["site"].to_pylist(), texts_of(folder, rows), strict=True)
+    doc_ids, sites = rows["doc_id"].to_pylist(), rows["site"].to_pylist()
     with draft(target) as path, path.open("wb") as file, _zipped(file) as out:
-        for doc_id, site, text in names:
+        for row, text in texts_of(folder, rows):
             if text.strip():
-                line = json.dumps({"id": doc_id, "source": site, "text": text}, ensure_ascii=False)
+                line = json.dumps({"id": doc_ids[row], "source": sites[row], "text": text}, ensure_ascii=False)
                 out.write(line + "\n")
                 count += 1
     return count

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,8 +10,9 @@ from typing import Any
 from obelics_pipeline.commit import Manifest, read_manifest, read_manifests, unit_names
 from obelics_pipeline.document import Document
 from obelics_pipeline.errors import UserError
+from obelics_pipeline.events import read_events
 from obelics_pipeline.folder import RunFolder
-from obelics_pipeline.storage import Place, read_bytes, read_table, size_of
+from obelics_pipeline.storage import Place, read_table, size_of
 from obelics_pipeline.tables import read_documents
 
 _DOC_ID = re.compile(r"[0-9a-f]{32}")
@@ -107,11 +107,7 @@ def noted_config(folder: RunFolder) -> str | None:
 
 def _starts(folder: RunFolder) -> list[dict[str, Any]]:
     """The events that began the runs in a folder, the last run's first."""
-    try:
-        lines = read_bytes(folder.events).decode("utf-8", "replace").splitlines()
-    except OSError:
-        return []
-    return [json.loads(line) for line in reversed(lines) if '"run_started"' in line and line.endswith("}")]
+    return [event for event in reversed(read_events(folder.events)) if event["event"] == "run_started"]
 
 
 def _manifests(folder: Place) -> Iterator[Manifest]:

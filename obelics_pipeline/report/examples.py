@@ -13,7 +13,6 @@ import pyarrow.compute as pc
 
 from filters.genre import bounds_of
 from obelics_pipeline.config.filtering import LanguageBounds
-from obelics_pipeline.document import PARAGRAPH_SEPARATOR
 from obelics_pipeline.extract.measure import LANGUAGE
 from obelics_pipeline.report.human import counted, figure
 from obelics_pipeline.report.opened import Opened
@@ -23,7 +22,7 @@ from obelics_pipeline.storage import Place
 from obelics_pipeline.survey.folders import STAGES
 from obelics_pipeline.survey.nodes import texts_of_nodes
 from obelics_pipeline.survey.paragraphs import paragraph_scores
-from obelics_pipeline.survey.rows import row_groups
+from obelics_pipeline.survey.texts import texts_of
 from obelics_pipeline.tables import read_documents
 
 SHOWN = 5  # of a reason
@@ -199,10 +198,6 @@ def _place(run: Opened, file: str) -> Place:
 
 
 def _texts(run: Opened, rows: Sequence[int]) -> dict[int, str]:
-    """The beginning of the kept text of documents."""
-    found: dict[int, str] = {}
+    """The kept text of documents, by their row."""
     some = run.documents.select(["file", "row"]).take(pa.array(rows, pa.int64()))
-    for table, places in row_groups(run.folder, some, lambda _: ["texts.list.element"]):
-        for texts, place in zip(table["texts"].to_pylist(), places.tolist(), strict=True):
-            found[rows[place]] = PARAGRAPH_SEPARATOR.join(text for text in texts if text)
-    return found
+    return {rows[place]: text for place, text in texts_of(run.folder, some)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +11,10 @@ import pyarrow as pa
 from obelics_pipeline.config import RunConfig, load_config
 from obelics_pipeline.config.run import load_resolved
 from obelics_pipeline.errors import UserError
-from obelics_pipeline.folder import MARK, RunFolder
+from obelics_pipeline.events import read_events
+from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.shard.manifest import RunManifest, read_manifest
-from obelics_pipeline.storage import local_copy, place, read_bytes, size_of
+from obelics_pipeline.storage import local_copy, place, size_of
 from obelics_pipeline.survey.documents import survey_documents
 
 Event = Mapping[str, Any]
@@ -46,8 +46,8 @@ def open_run(path: str) -> Opened:
     """Read all that a report needs but the nodes. Raises UserError where no run is, or nothing is extracted yet."""
     folder = RunFolder(place(path))
     documents = survey_documents(folder)
-    noted = _noted(folder)
-    events = _events(folder)
+    noted = folder.noted()
+    events = read_events(folder.events)
     manifest = _manifest(folder)
     if manifest is not None:
         sample, failed = manifest.notes.get("sample"), manifest.notes.get("failed_units", [])
@@ -74,31 +74,6 @@ def open_run(path: str) -> Opened:
 
 def _manifest(folder: RunFolder) -> RunManifest | None:
     return read_manifest(folder.path) if folder.manifest.exists() else None
-
-
-def _noted(folder: RunFolder) -> dict[str, Any]:
-    try:
-        noted = json.loads(read_bytes(folder.path / MARK))
-    except (OSError, ValueError):
-        return {}
-    return noted if isinstance(noted, dict) else {}
-
-
-def _events(folder: RunFolder) -> list[Event]:
-    """The lines of the event log; one that a killed run left half written is passed over."""
-    try:
-        lines = read_bytes(folder.events).decode("utf-8", "replace").splitlines()
-    except OSError:
-        return []
-    found: list[Event] = []
-    for line in lines:
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict) and isinstance(event.get("time"), int | float) and "event" in event:
-            found.append(event)
-    return found
 
 
 def _failures(events: Sequence[Event]) -> list[Mapping[str, str]]:

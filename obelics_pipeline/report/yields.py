@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from obelics_pipeline.survey.documents import BYTES_PER_TOKEN
+
 SHOWN = 30  # rows of a table; the others are one row
-BYTES_PER_TOKEN = 4  # an estimate: about what tokenizers make of English text
 
 
 @dataclass(frozen=True)

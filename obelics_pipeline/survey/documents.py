@@ -17,6 +17,8 @@ from obelics_pipeline.registered_domain import site_of_url
 from obelics_pipeline.storage import Place, open_parquet, read_table
 from obelics_pipeline.survey.folders import committed_units, document_folders, duplicates_file
 
+BYTES_PER_TOKEN = 4.0  # of UTF-8: what the tokenizers of language models come to on English web text, about
+
 Measure = Callable[[pa.Array], pa.Array]
 
 # Of every survey; a column of float64 per score follows.

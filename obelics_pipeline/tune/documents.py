@@ -13,7 +13,6 @@ from filters.sampling import draw
 from obelics_pipeline.survey.documents import score_names
 from obelics_pipeline.survey.folders import STAGES
 
-BYTES_PER_TOKEN = 4.0  # of UTF-8: what the tokenizers of language models come to on English web text, about
 Mask = NDArray[np.bool_]
 Numbers = NDArray[np.float64]
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.extract.measure import LANGUAGE
+from obelics_pipeline.survey.documents import BYTES_PER_TOKEN
 from obelics_pipeline.survey.folders import STAGES
-from obelics_pipeline.tune.documents import BYTES_PER_TOKEN, Documents, Mask, Numbers
+from obelics_pipeline.tune.documents import Documents, Mask, Numbers
 from obelics_pipeline.tune.rules import document_rules, fails, other_language
 
 NO_TEXT, TOO_FEW_OR_MANY = "no_text", "image_count"  # reasons of documents by what is left of them

@@ -25,9 +25,7 @@ IMAGE_BOUNDS = (
     ("ratio", "min", "min_ratio"),
     ("ratio", "max", "max_ratio"),
 )
-# Of documents by their images, and of the whole corpus: the key of the config and what is counted. Only a rehearsal
-# can tell what the latter do.
-IMAGE_COUNTS = (("images.min_per_document", "min"), ("images.max_per_document", "max"))
+# Of the whole corpus: the key of the config, what it is, and the reason of what it drops. Only a rehearsal can tell.
 CORPUS = (
     ("dedup.text.threshold", "similarity of two texts from which they are near duplicates", "duplicate_text"),
     ("dedup.paragraphs.min_count", "pages of a host from which a paragraph is a repetition", "repeated_paragraph"),

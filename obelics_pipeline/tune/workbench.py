@@ -22,10 +22,11 @@ from obelics_pipeline.explain.in_run import noted_config
 from obelics_pipeline.explain.visible import on_a_line
 from obelics_pipeline.extract.measure import Measurer
 from obelics_pipeline.fetch.image_store import ImageStore
-from obelics_pipeline.folder import MARK, RunFolder
+from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.rehearsal.extracted import require_same_pages
 from obelics_pipeline.storage import local_copy, read_bytes
-from obelics_pipeline.tune.documents import BYTES_PER_TOKEN, Codes, Mask
+from obelics_pipeline.survey.documents import BYTES_PER_TOKEN
+from obelics_pipeline.tune.documents import Codes, Mask
 from obelics_pipeline.tune.estimate import Estimate, estimate
 from obelics_pipeline.tune.histogram import histogram
 from obelics_pipeline.tune.levels import (
@@ -59,7 +60,7 @@ class Workbench:
         self.marks = Marks(folder / FOLDER / "marks.jsonl")
         self.rehearsing = Rehearsing(self.run, folder / FOLDER / "rehearsal", workers)
         self.map = RunMap(self.run, self.marks, workers, self._document, self._reasons_now)
-        self._mark = json.loads(read_bytes(folder / MARK)) if (folder / MARK).exists() else {}
+        self._noted = self.run.folder.noted()
 
     def config(self, settings: Settings) -> RunConfig:
         """The run's config with other values.
@@ -84,8 +85,8 @@ class Workbench:
         documents = run.documents
         return {
             "folder": str(run.folder.path),
-            "config": self._mark.get("config"),
-            "sample": self._mark.get("sample"),
+            "config": self._noted.get("config"),
+            "sample": self._noted.get("sample"),
             "documents": len(documents),
             "all": {
                 "documents": len(documents),
