@@ -158,11 +158,15 @@ class Job:
 
     def score(self, documents: Documents) -> Documents:
         """Models look at the documents with their images, and bounds decide; the same documents where none is named."""
-        columns, folder = model_columns(self.config.score), self.folder.scored
+        columns = model_columns(self.config.score)
         if not columns:
-            sweep(folder, [])
+            sweep(self.folder.scored, [])
             return documents
-        measured = self._measure(documents, columns)
+        return self.decide(documents, self._measure(documents, columns))
+
+    def decide(self, documents: Documents, measured: Sequence[Manifest]) -> Documents:
+        """The documents with what models measured of them, less those that are out of the bounds."""
+        columns, folder = model_columns(self.config.score), self.folder.scored
         bounds = self.config.score.document
         work = functools.partial(
             decide_unit,

@@ -17,7 +17,7 @@ from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.model_scores.stage import SIMILARITY, measured_schema
 from obelics_pipeline.storage import Place, file_sha256, read_table, read_tables, write_table
 from obelics_pipeline.tables import kept_rows
-from obelics_pipeline.unit import Unit, digest
+from obelics_pipeline.unit import Unit
 
 
 def known_images(run: RunFolder, config: FetchingConfig) -> pa.Table:
@@ -65,14 +65,6 @@ def _urls(path: Place) -> list[str]:
     for _, table in kept_rows(path, ["images"]):
         found.update(pc.list_flatten(table["images"]).drop_null().to_pylist())
     return sorted(found)
-
-
-def score_units(documents: Sequence[Manifest], scores: str) -> list[Unit]:
-    """One unit per unit of documents; `scores` says what is known."""
-    return [
-        Unit("score", digest(m.files["data"]["sha256"], scores), m.unit.rpartition("-")[0], {"documents": m.unit})
-        for m in documents
-    ]
 
 
 def score_unit(unit: Unit, *, folder: Place, document_folder: Place, scores: Place, columns: Sequence[str]) -> Manifest:

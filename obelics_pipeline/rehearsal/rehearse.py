@@ -16,9 +16,9 @@ from obelics_pipeline.events import EventLog
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.job import Documents, Job
 from obelics_pipeline.model_scores.document_models import model_columns
-from obelics_pipeline.model_scores.stage import decide_unit, decide_units
+from obelics_pipeline.model_scores.stage import measure_units
 from obelics_pipeline.rehearsal.extracted import extracted_unit, extracted_units, require_same_pages
-from obelics_pipeline.rehearsal.known import answers, known_images, known_scores, score_unit, score_units
+from obelics_pipeline.rehearsal.known import answers, known_images, known_scores, score_unit
 from obelics_pipeline.run import STAGES
 from obelics_pipeline.shard.assemble import NOT_FETCHED
 from obelics_pipeline.stages import StageRunner
@@ -57,7 +57,7 @@ def rehearse(
             found = answers(documents.units, documents.folder, images, scratch.exchange / "answers")
         documents = job.assemble(documents, found, job.dedup_images(documents, found))
         unknown = runner.ledgers["assemble"]["images"].failed[NOT_FETCHED]
-        documents, unscored = _scored(run, config, scratch, runner, documents)
+        documents, unscored = _scored(run, job, documents)
         job.settle(documents)
         if runner.failures:
             raise Stopped(f"{runner.failures[0]['stage']}: {runner.failures[0]['reason']}")
@@ -77,26 +77,14 @@ def _extracted(
     return extracted
 
 
-def _scored(
-    run: RunFolder, config: RunConfig, scratch: RunFolder, runner: StageRunner, documents: Documents
-) -> tuple[Documents, int]:
+def _scored(run: RunFolder, job: Job, documents: Documents) -> tuple[Documents, int]:
     """The documents decided by what models had measured of them, and how many of those no model has seen."""
-    columns = model_columns(config.score)
+    columns, scratch = model_columns(job.config.score), job.folder
     if not columns:
         return documents, 0
     known = scratch.exchange / "known-scores.parquet"
     write_table(known_scores(run, columns), known)
     lay = partial(score_unit, folder=scratch.scores, document_folder=documents.folder, scores=known, columns=columns)
-    measured = runner.map("score", lay, score_units(documents.units, file_sha256(known)), scratch.scores)
-    bounds = config.score.document
-    decide = partial(
-        decide_unit,
-        folder=scratch.scored,
-        document_folder=documents.folder,
-        score_folder=scratch.scores,
-        columns=columns,
-        bounds=bounds,
-    )
-    decided = runner.map("decide", decide, decide_units(documents.units, measured, bounds), scratch.scored, "score")
-    sweep(scratch.scored, decided)
-    return Documents(decided, scratch.scored), sum(m.notes["unseen"] for m in measured)
+    units = measure_units(documents.units, file_sha256(known))
+    measured = job.runner.map("score", lay, units, scratch.scores)
+    return job.decide(documents, measured), sum(m.notes["unseen"] for m in measured)

@@ -6,7 +6,7 @@ Whole documents are decided here as a run decides them. What a document that wou
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,8 @@ from obelics_pipeline.extract.measure import LANGUAGE
 from obelics_pipeline.survey.documents import BYTES_PER_TOKEN
 from obelics_pipeline.survey.folders import STAGES
 from obelics_pipeline.tune.documents import Documents, Mask, Numbers
-from obelics_pipeline.tune.rules import document_rules, fails, other_language
+from obelics_pipeline.tune.rules import Rule, document_rules, fails, other_language
+from obelics_pipeline.tune.tallies import tallies
 
 NO_TEXT, TOO_FEW_OR_MANY = "no_text", "image_count"  # reasons of documents by what is left of them
 ASSEMBLE = "assemble"  # the stage that knows how many images are left
@@ -64,8 +65,15 @@ class Estimate:
     reasons: Sequence[str | None]
     kept: Counts
     rules: Sequence[RuleCounts]
-    overlap: NDArray[np.int64]  # documents that two rules would both drop, by their places in `rules`
+    failing: NDArray[np.bool_]  # which documents each rule would drop, a row for each of `rules`
     unknown: int  # documents that are between
+
+    @property
+    def overlap(self) -> NDArray[np.int64]:
+        """How many documents two rules would both drop, by their places in `rules`."""
+        some = self.failing.astype(np.float32)  # sums below 2**24 are exact
+        found: NDArray[np.int64] = (some @ some.T).astype(np.int64)
+        return found
 
 
 def estimate(documents: Documents, config: RunConfig, contents: Contents | None = None) -> Estimate:
@@ -93,8 +101,8 @@ def estimate(documents: Documents, config: RunConfig, contents: Contents | None 
         keeps,
         reasons,
         _counts(keeps, left),
-        [_rule_counts(i, rule.name, rule.place, failing, dropped_by, documents) for i, rule in enumerate(rules)],
-        _overlap(failing),
+        list(_rule_counts(rules, failing, documents)),
+        failing,
         int(np.count_nonzero((keeps > 0) & (keeps < 1))),
     )
 
@@ -144,23 +152,8 @@ def _counts(keeps: Numbers, left: Contents) -> Counts:
     return Counts(float(keeps.sum()), float(keeps @ left.images), float(keeps @ left.bytes) / BYTES_PER_TOKEN)
 
 
-def _rule_counts(
-    i: int, name: str, place: str, failing: NDArray[np.bool_], dropped_by: NDArray[np.int32], documents: Documents
-) -> RuleCounts:
-    scores = documents.scores.get(name)
-    measured = 0 if scores is None else int(np.count_nonzero(~np.isnan(scores)))
-    alone = failing[i] & (failing.sum(axis=0) == 1)
-    return RuleCounts(
-        name,
-        place,
-        measured,
-        int(np.count_nonzero(failing[i])),
-        int(np.count_nonzero(dropped_by == i)),
-        int(np.count_nonzero(alone)),
-    )
-
-
-def _overlap(failing: NDArray[np.bool_]) -> NDArray[np.int64]:
-    some = failing.astype(np.float32)  # sums below 2**24 are exact
-    found: NDArray[np.int64] = (some @ some.T).astype(np.int64)
-    return found
+def _rule_counts(rules: Sequence[Rule], failing: NDArray[np.bool_], documents: Documents) -> Iterator[RuleCounts]:
+    for rule, tally in zip(rules, tallies(list(failing)), strict=True):
+        scores = documents.scores.get(rule.name)
+        measured = 0 if scores is None else int(np.count_nonzero(~np.isnan(scores)))
+        yield RuleCounts(rule.name, rule.place, measured, tally.drops, tally.first, tally.alone)

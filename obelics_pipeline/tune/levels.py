@@ -15,6 +15,7 @@ from obelics_pipeline.tune.images import Images
 from obelics_pipeline.tune.measured import Measured
 from obelics_pipeline.tune.paragraphs import Paragraphs
 from obelics_pipeline.tune.rules import document_rules
+from obelics_pipeline.tune.tallies import tallies
 
 LEVELS = ("document", "paragraph", "image", "dedup")
 
@@ -105,18 +106,13 @@ def values_of(measured: Measured, level: str, name: str) -> tuple[Numbers, Mask,
 def _counts(
     names: Iterable[str], failing: list[Mask], scores: Sequence[Numbers | None], worth: NDArray[Any]
 ) -> Iterator[dict[str, Any]]:
-    times = np.sum(failing, axis=0) if failing else np.zeros(0)
-    before = np.zeros(len(times), bool)
-    for name, fails, values in zip(names, failing, scores, strict=True):
+    for name, fails, values, tally in zip(names, failing, scores, tallies(failing), strict=True):
         yield {
             "name": name,
             "measured": 0 if values is None else int(np.count_nonzero(~np.isnan(values))),
-            "drops": int(np.count_nonzero(fails)),
-            "first": int(np.count_nonzero(fails & ~before)),
-            "alone": int(np.count_nonzero(fails & (times == 1))),
+            **vars(tally),
             "bytes": float(np.nansum(worth[fails])),
         }
-        before |= fails
 
 
 def _of(bounds: LanguageBounds) -> dict[str, Any]:

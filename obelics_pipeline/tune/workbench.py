@@ -43,7 +43,7 @@ from obelics_pipeline.tune.marks import Mark, Marks, for_budget, for_precision, 
 from obelics_pipeline.tune.measured import Measured
 from obelics_pipeline.tune.reading import readable
 from obelics_pipeline.tune.rehearsing import Rehearsing
-from obelics_pipeline.tune.rules import document_rules, fails
+from obelics_pipeline.tune.rules import document_rules
 from obelics_pipeline.tune.saving import changes, save
 
 FOLDER = "tune"  # below a run's: marks, and the rehearsal
@@ -129,8 +129,7 @@ class Workbench:
         config = self.config(settings)
         base, found = self._base(config), self._estimate(config)
         good, bad = (self.marks.rows(base.documents.row_of, mark) for mark in ("good", "bad"))
-        rules = document_rules(config)
-        judged = [judge(fails(rule, base.documents), good, bad).to_json() for rule in rules] if good or bad else []
+        judged = [judge(dropped, good, bad).to_json() for dropped in found.failing] if good or bad else []
         return {
             "exact": base.config == config,
             "rehearsed": base is not self.run,
