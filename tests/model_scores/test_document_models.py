@@ -13,11 +13,12 @@ from obelics_pipeline.fetch.image_store import ImageStore  # noqa: E402
 from obelics_pipeline.model_scores.document_models import LoadDocumentModels, model_columns  # noqa: E402
 from obelics_pipeline.model_scores.stage import RunImages  # noqa: E402
 from tests.models.flamingo import tiny as flamingo  # noqa: E402
+from tests.models.pictures.illustrated import png  # noqa: E402
 from tests.models.similarity import tiny as similarity  # noqa: E402
 
 
 def test_a_flamingo_and_a_similarity_score_the_same_documents_from_the_store(tmp_path: Path) -> None:
-    content = similarity.png(similarity.drawing("a red bar"))
+    content = png(similarity.drawing("a red bar"))
     assert ImageStore(tmp_path / "images").put(content) == hashlib.sha256(content).hexdigest()
     model, weights = similarity.save(tmp_path, similarity.towers())
     config = ScoringConfig.model_validate(
