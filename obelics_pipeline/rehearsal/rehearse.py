@@ -81,7 +81,7 @@ def _scored(run: RunFolder, job: Job, documents: Documents) -> tuple[Documents, 
     """The documents decided by what models had measured of them, and how many of those no model has seen."""
     columns, scratch = model_columns(job.config.score), job.folder
     if not columns:
-        return documents, 0
+        return job.score(documents), 0  # which takes back what a config with models had decided there
     known = scratch.exchange / "known-scores.parquet"
     write_table(known_scores(run, columns), known)
     lay = partial(score_unit, folder=scratch.scores, document_folder=documents.folder, scores=known, columns=columns)

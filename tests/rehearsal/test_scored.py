@@ -50,6 +50,14 @@ def test_bounds_of_what_models_measured_decide(sampled_run: Path, tmp_path: Path
     assert {rows[i]["stage"] for i in dropped} == {"score"}
 
 
+def test_a_config_without_models_is_rehearsed_after_one_with_them(sampled_run: Path, tmp_path: Path) -> None:
+    with_scores(sampled_run, tmp_path / "run", unseen=0)
+    rehearsed(tmp_path / "run", tmp_path / "scratch", ["score.document={flamingo_loss: {max: 9}}"])
+    rehearsed(tmp_path / "run", tmp_path / "scratch", ["score.flamingo=null"])
+    found = survey_documents(RunFolder(tmp_path / "scratch"))
+    assert "flamingo_loss" not in [*found["reason"].to_pylist(), *found.column_names]
+
+
 def test_documents_that_no_model_has_seen_stay_and_are_counted(sampled_run: Path, tmp_path: Path) -> None:
     ids = with_scores(sampled_run, tmp_path / "run", unseen=1)
     units = len(unit_names(RunFolder(tmp_path / "run").assembled))
