@@ -21,7 +21,7 @@ from typing import Any
 
 from obelics_pipeline.commit import Attempt
 from obelics_pipeline.config import RunConfig, load_config
-from obelics_pipeline.config.run import dump_config
+from obelics_pipeline.config.yaml_file import dump_config
 from obelics_pipeline.document import Document, ImageNode, Node, TextNode
 from obelics_pipeline.extract.measure import score_names
 from obelics_pipeline.folder import RunFolder

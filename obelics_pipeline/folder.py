@@ -12,7 +12,8 @@ from typing import Any
 
 from obelics_pipeline.commit import sweep_temporary
 from obelics_pipeline.config import RunConfig
-from obelics_pipeline.config.run import differences, dump_config, load_resolved
+from obelics_pipeline.config.run import load_resolved
+from obelics_pipeline.config.yaml_file import differences, dump_config
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.lease import leased
 from obelics_pipeline.storage import Place, file_sha256, local_copy, read_bytes, scratch_of, write_bytes

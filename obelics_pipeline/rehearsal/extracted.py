@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from obelics_pipeline.commit import Attempt, Manifest, committed
 from obelics_pipeline.config import RunConfig
-from obelics_pipeline.config.run import differences
+from obelics_pipeline.config.yaml_file import differences
 from obelics_pipeline.document import Document, TextNode
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.extract.measure import EMPTY, decision_config, measurement_config

@@ -7,7 +7,7 @@ from functools import partial
 
 from obelics_pipeline.commit import Manifest, read_manifests, sweep, unit_names
 from obelics_pipeline.config import RunConfig
-from obelics_pipeline.config.run import dump_config
+from obelics_pipeline.config.yaml_file import dump_config
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.display import Display
 from obelics_pipeline.engines.engine import Engine

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from obelics_pipeline.config.run import differences
+from obelics_pipeline.config.yaml_file import differences
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.report.examples import command_of
 from obelics_pipeline.report.funnel import Funnel

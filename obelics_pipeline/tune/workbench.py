@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from filters.spans import Span
 from obelics_pipeline.config import RunConfig, load_config
-from obelics_pipeline.config.run import find_config
+from obelics_pipeline.config.yaml_file import find_config
 from obelics_pipeline.document import Document, TextNode, kept_texts
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.explain.in_run import noted_config

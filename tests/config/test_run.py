@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from obelics_pipeline.config.run import RunConfig, bundled_configs, differences, dump_config, load_config, load_resolved
+from obelics_pipeline.config.run import RunConfig, load_config, load_resolved
+from obelics_pipeline.config.yaml_file import bundled_configs, differences, dump_config
 from obelics_pipeline.errors import UserError
 
 

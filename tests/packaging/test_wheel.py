@@ -107,7 +107,8 @@ def test_name_version_licence_and_python_are_stated(metadata: Message, wheel_fil
 
 def test_an_installed_package_finds_its_own_configs(installed: Path) -> None:
     code = (
-        "from obelics_pipeline.config.run import bundled_configs, load_config\n"
+        "from obelics_pipeline.config.run import load_config\n"
+        "from obelics_pipeline.config.yaml_file import bundled_configs\n"
         "print(bundled_configs())\n"
         "for path in bundled_configs().glob('*.yaml'): load_config(path.stem)"
     )

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from obelics_pipeline.commit import Attempt, committed, unit_names
-from obelics_pipeline.config.run import dump_config, load_config
+from obelics_pipeline.config.run import load_config
+from obelics_pipeline.config.yaml_file import dump_config
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.model_scores.document_models import model_columns
 from obelics_pipeline.model_scores.stage import SIMILARITY, measured_schema

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from obelics_pipeline.config import load_config
-from obelics_pipeline.config.run import dump_config
+from obelics_pipeline.config.yaml_file import dump_config
 from obelics_pipeline.extract.stage import extract_unit, extract_units
 from obelics_pipeline.read.inputs import resolve_inputs
 from obelics_pipeline.read.ranges import plan_ranges

@@ -7,7 +7,7 @@ import pytest
 
 from models.pictures.sources import ImageSource
 from obelics_pipeline.config import RunConfig
-from obelics_pipeline.config.run import dump_config
+from obelics_pipeline.config.yaml_file import dump_config
 from obelics_pipeline.document import ImageNode
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.score.fetched_images import name_of

@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from obelics_pipeline.config import load_config
-from obelics_pipeline.config.run import dump_config
+from obelics_pipeline.config.yaml_file import dump_config
 from obelics_pipeline.document import Document
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.folder import RunFolder

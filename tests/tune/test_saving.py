@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obelics_pipeline.config import load_config
-from obelics_pipeline.config.run import bundled_configs
+from obelics_pipeline.config.yaml_file import bundled_configs
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.tune.saving import changes, edited, save
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from obelics_pipeline.cli import main
-from obelics_pipeline.config.run import bundled_configs
+from obelics_pipeline.config.yaml_file import bundled_configs
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.survey.documents import survey_documents
 from tests.explain.hostile import PAGE, URL
