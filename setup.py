@@ -64,6 +64,13 @@ EXTRAS["flamingo"] = [
     "torchvision>=0.21",
     "transformers>=4.57",
 ]
+EXTRAS["train"] = [
+    "pillow>=10.3",
+    "safetensors>=0.4",
+    "tokenizers>=0.22",
+    "torch>=2.13",  # FSDP2 and checkpoints of safetensors as they were run
+    "transformers>=5.0",  # the first that keeps packed documents apart by their positions
+]
 EXTRAS["demo"] = EXTRAS["images"] + EXTRAS["datasets"]  # what `make demo` installs
 EXTRAS["bench"] = ["datasketch>=1.6", "rensa>=0.5", "readability-lxml>=0.9", "trafilatura>=2.0"]
 EXTRAS["dev"] = [
@@ -113,7 +120,7 @@ class BuildWithConfigs(build_py):
 
     def _configs(self) -> dict[str, Path]:
         folder = Path(self.build_lib) / "obelics_pipeline" / "configs"
-        return {str(folder / source.name): source for source in sorted((ROOT / "configs").glob("*.yaml"))}
+        return {str(folder / s.relative_to(ROOT / "configs")): s for s in sorted((ROOT / "configs").rglob("*.yaml"))}
 
 
 def version() -> str:
