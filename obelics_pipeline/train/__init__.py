@@ -1,0 +1,1 @@
+"""Training a Flamingo on shards: what a run is made of, step by step."""
