@@ -58,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_report(commands)
     _add_score(commands)
     _add_map(commands)
+    _add_train(commands)
     _add_fit(commands)
     _add_download(commands)
     return parser
@@ -384,6 +385,21 @@ def _add_download(commands: argparse._SubParsersAction[_Parser]) -> None:
     download.set_defaults(command=_download)
 
 
+def _add_train(commands: argparse._SubParsersAction[_Parser]) -> None:
+    train = commands.add_parser(
+        "train",
+        help="train a Flamingo on a plan; run it again to go on",
+        description="Train a Flamingo on the shards that a plan names, or go on from the newest checkpoint. With "
+        "several GPUs: torchrun --nproc-per-node N -m obelics_pipeline train … Exit codes: 0 done, 2 wrong command or "
+        "config, 3 stopped.",
+    )
+    train.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a bundled one: flamingo")
+    train.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder of the training")
+    train.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of the config")
+    train.add_argument("--step", type=_positive, metavar="N", help="go on from the checkpoint of this step")
+    train.set_defaults(command=_train)
+
+
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -538,6 +554,12 @@ def _map(arguments: argparse.Namespace) -> int:
 
     say = partial(print, flush=True)
     return map_run(arguments.folder, arguments.documents, arguments.workers or os.cpu_count() or 1, say)
+
+
+def _train(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.train.command import train
+
+    return train(arguments.config, arguments.output, arguments.set, arguments.step, partial(print, flush=True))
 
 
 def _fit_main_content(arguments: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, Pos
 from models.packed_flamingo.settings import FlamingoSettings
 from obelics_pipeline.config.section import Section
 from obelics_pipeline.train.guard.config import GuardConfig
-from obelics_pipeline.train.state.schedule import ScheduleConfig
+from obelics_pipeline.train.state.schedule import ScheduleSection
 
 
 class OptimizerConfig(Section):
@@ -77,7 +77,7 @@ class TrainConfig(Section):
     )
     deterministic: bool = Field(False, description="Refuse operations whose last bits differ from run to run (GPU).")
     seed: int = Field(0, description="Of the new parameters' first values. Nothing else in a training is drawn.")
-    schedule: ScheduleConfig = Field(default_factory=ScheduleConfig)
+    schedule: ScheduleSection = Field(default_factory=ScheduleSection)
     optimizer: OptimizerConfig = Field(default_factory=OptimizerConfig)
     loss: LossConfig = Field(default_factory=LossConfig)
     loader: LoaderConfig = Field(default_factory=LoaderConfig)

@@ -8,8 +8,7 @@ from dataclasses import replace
 import torch
 
 from models.packed_flamingo.batch import PackedBatch
-from models.packed_flamingo.flamingo import PackedFlamingo
-from models.packed_flamingo.losses import target_losses
+from models.packed_flamingo.model import PackedFlamingo, target_losses
 from obelics_pipeline.train.collate import MicroBatch
 from obelics_pipeline.train.processes import Processes
 from obelics_pipeline.train.step import Objective

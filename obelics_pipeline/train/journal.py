@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+PIECE = 64 * 1024  # bytes: longer than a line
 METRICS, EVALUATIONS = "metrics.jsonl", "evaluations.jsonl"
 
 
@@ -34,10 +35,19 @@ class Journal:
 
 
 def _mend(path: Path) -> None:
-    """Cut off half a line that a killed process left."""
-    if path.exists():
-        with path.open("r+b") as file:
-            file.truncate(file.read().rfind(b"\n") + 1)
+    """Cut off half a line that a killed process left. Only the end of the file is read."""
+    if not path.exists():
+        return
+    with path.open("r+b") as file:
+        at = file.seek(0, os.SEEK_END)
+        while at:
+            at = max(0, at - PIECE)
+            file.seek(at)
+            found = file.read(PIECE).rfind(b"\n")
+            if found >= 0:
+                file.truncate(at + found + 1)
+                return
+        file.truncate(0)
 
 
 def read_journal(path: Path) -> Iterator[dict[str, Any]]:

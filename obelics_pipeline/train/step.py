@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from models.packed_flamingo.flamingo import PackedFlamingo
-from models.packed_flamingo.losses import target_losses
+from models.packed_flamingo.model import PackedFlamingo, target_losses
 from obelics_pipeline.train.collate import MicroBatch
 from obelics_pipeline.train.processes import Processes
 from obelics_pipeline.train.sums import StepSums, of_datasets, of_spans
@@ -43,7 +42,7 @@ def backward(
     device = processes.device
     counted = torch.tensor(sum(int(batch.packed.target.sum()) for batch in batches), device=device)
     targets = max(1, int(processes.total(counted)))
-    n_datasets = len(objective.weights)
+    n_datasets, words = len(objective.weights), model.vocabulary.words + len(model.vocabulary.added)
     spans, datasets, highest, predicted = [], [], [], []
     for batch in batches:
         packed = batch.packed.to(device)
@@ -55,7 +54,7 @@ def backward(
         spans.append(of_spans(losses, packed.n_spans))
         datasets.append(of_datasets(losses, batch, n_datasets))
         highest.append(losses.log_z.detach().amax() if len(losses.log_z) else torch.zeros((), device=device))
-        predicted.append(torch.bincount(losses.top1, minlength=model.words))
+        predicted.append(torch.bincount(losses.top1, minlength=words))
     return StepSums(
         torch.cat(spans), torch.stack(datasets).sum(0), torch.stack(highest).amax(), torch.stack(predicted).sum(0)
     )

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from models.packed_flamingo.losses import Losses
+from models.packed_flamingo.model import Losses
 from obelics_pipeline.train.collate import MicroBatch
 
 SPAN_COLUMNS = ("n_targets", "loss_sum", "el2n_sum", "log_z_sum")

@@ -1,0 +1,82 @@
+"""Checkpoints of a training as the loop wants them: written, read, and the old ones removed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.train.config import TrainConfig
+from obelics_pipeline.train.folder import TrainingFolder
+from obelics_pipeline.train.learner import Learner
+from obelics_pipeline.train.place import Place
+from obelics_pipeline.train.processes import Processes
+from obelics_pipeline.train.state.checkpoint import Loaded, load, save
+from obelics_pipeline.train.state.kept import Kept, before, retain, to_resume
+from obelics_pipeline.train.state.ledger import Ledger
+from obelics_pipeline.train.state.lineage import Lineage
+from obelics_pipeline.train.state.saved import Progress, versions
+
+
+@dataclass(eq=False)
+class Keeping:
+    """Of one process. `frozen` names the weights that are not trained, and are in no checkpoint."""
+
+    config: TrainConfig
+    folder: TrainingFolder
+    plan_id: str
+    frozen: str
+    processes: Processes
+    learner: Learner
+
+    def write(self, place: Place, guard: Mapping[str, Any]) -> None:
+        """Write the checkpoint of a place. All processes call it. Raises UserError, OSError."""
+        progress = Progress(
+            step=place.step,
+            cursor=place.cursor,
+            attempt=place.attempt,
+            skipped_updates=place.skipped,
+            lr=place.rate,
+            weight_decay=place.decay,
+            seed=self.config.seed,
+            plan_id=self.plan_id,
+            config=self.config.model_dump(mode="json"),
+            versions=versions(),
+            frozen=self.frozen,
+            guard={"guard": dict(guard), "clipped": place.clipped},
+        )
+        run = self.folder.path if self.processes.first else None
+        save(self.folder.checkpoints, progress, self.learner.names, self.learner.optimizer, run=run).wait()
+
+    def tidy(self, ledger: Ledger, alarm: int | None) -> None:
+        """Remove checkpoints that need not stay; the last before the step of an `alarm` does. One process calls it."""
+        kept = self.config.checkpoint
+        lineage = Lineage(ledger.entries)
+        retain(self.folder.checkpoints, lineage, last=kept.keep_last, every=kept.keep_every, alarm=alarm)
+
+    def last(self, ledger: Ledger, step: int | None = None) -> Kept | None:
+        """The checkpoint to go on from: the newest, or that of a step. None where there is none yet."""
+        return to_resume(self.folder.checkpoints, Lineage(ledger.entries), step)
+
+    def before(self, ledger: Ledger, step: int) -> Kept:
+        """The newest of a step before this one. Raises UserError where none was kept."""
+        found = before(self.folder.checkpoints, Lineage(ledger.entries), step)
+        if found is None:
+            raise UserError(f"{self.folder.checkpoints}: no checkpoint of a step before {step} was kept; start anew")
+        return found
+
+    def read(self, kept: Kept, attempt: int) -> tuple[Place, Mapping[str, Any], Loaded]:
+        """Bring model and optimiser back; returns the place, for a new attempt, and the guard's state. All call it."""
+        loaded = load(kept.path, self.learner.names, self.learner.optimizer)
+        saved = loaded.saved
+        place = Place(
+            attempt=attempt,
+            step=saved.step,
+            cursor=saved.cursor,
+            clipped=int(saved.guard["clipped"]),
+            skipped=saved.skipped_updates,
+            rate=saved.lr,
+            decay=saved.weight_decay or 0.0,
+        )
+        return place, saved.guard["guard"], loaded

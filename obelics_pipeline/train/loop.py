@@ -1,0 +1,187 @@
+"""The loop: step after step through a plan, watched by the guard, written down as it happens."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from obelics_pipeline.plan.plan_file import Plan
+from obelics_pipeline.train.collate import MicroBatch
+from obelics_pipeline.train.config import TrainConfig
+from obelics_pipeline.train.feed import Feed
+from obelics_pipeline.train.figures import as_json, figures_of
+from obelics_pipeline.train.guard.decision import Decision
+from obelics_pipeline.train.guard.guard import Guard
+from obelics_pipeline.train.guard.observation import Observation
+from obelics_pipeline.train.learner import Learner
+from obelics_pipeline.train.place import Place
+from obelics_pipeline.train.processes import Processes
+from obelics_pipeline.train.record import Record
+from obelics_pipeline.train.state import schedule
+from obelics_pipeline.train.state.cursor import RowOrder, StepRows, row_order
+from obelics_pipeline.train.state.entries import Entry, ResetMoments
+from obelics_pipeline.train.state.ledger import Holding, holdings
+from obelics_pipeline.train.sums import account_rows
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class GoBack:
+    """The guard wants an earlier checkpoint."""
+
+    decision: Decision
+    seen: Observation
+
+
+@dataclass(frozen=True)
+class Done:
+    """There is nothing more to do; `reason` is why, `stopped` whether by the guard."""
+
+    reason: str
+    stopped: bool = False
+
+
+@dataclass(eq=False)
+class Loop:
+    """One process of a training. The first of them decides and writes, and tells the others.
+
+    `checkpoint` writes one of where the training is; `schedule` knows its last step.
+    """
+
+    config: TrainConfig
+    plan: Plan
+    processes: Processes
+    learner: Learner
+    feed: Feed
+    guard: Guard
+    record: Record
+    place: Place
+    schedule: schedule.ScheduleSection
+    checkpoint: Callable[[], None]
+    _entries: tuple[Entry, ...] = ()
+    _changes: tuple[Holding, ...] = ()
+    _order: RowOrder = field(default_factory=lambda: RowOrder(0))
+
+    def run(self) -> GoBack | Done:
+        """Train until the end, or until the guard wants to go back."""
+        self._hear()
+        while True:
+            end = self._feed_until_changed()
+            if end is not None:
+                return end
+
+    def _feed_until_changed(self) -> GoBack | Done | None:
+        """None where the order of rows has changed, and what was read ahead is of no use."""
+        steps = self.feed.steps(self._order, self.place.cursor)
+        for rows, batches, waited in _timed(steps):
+            if self.config.steps is not None and self.place.step >= self.config.steps:
+                return Done(f"{self.config.steps} steps, as config.steps says")
+            end = self._step(rows, batches, waited)
+            if end is not None:
+                return end
+            if self.place.step % self.config.checkpoint.every_steps == 0:
+                self.checkpoint()
+            if self._hear():
+                return None
+        return Done("the plan is at its end")
+
+    def _hear(self) -> bool:
+        """Learn what was written to the ledger; whether the rows to come are others for it."""
+        new = self.processes.agreed(self.record.news(len(self._entries)))
+        if not new:
+            return False
+        self._entries += tuple(new)
+        self._changes = holdings(self._entries)
+        before, self._order = self._order, row_order(self.plan.n_rows, self._changes)
+        return before != self._order
+
+    def _step(self, rows: StepRows, batches: Sequence[MicroBatch], waited: float) -> GoBack | Done | None:
+        began = time.perf_counter()
+        step = self.place.step + 1
+        self._reset_moments(step)
+        rate = schedule.lr(step, self.schedule, self._changes)
+        clip = schedule.clip(step, self.config.optimizer.clip, self._changes)
+        sums, norm_on_device = self.learner.gradient(batches)
+        figures = figures_of(sums, batches, self.plan.datasets, self.processes)
+        norm = float(norm_on_device)
+        seen = self._observed(step, rows, rate, clip, norm, figures)
+        before = self.processes.agreed(self.guard.before_step(seen) if self.processes.first else Decision())
+        decay = schedule.weight_decay(step, self.schedule, self._changes)
+        if not before.skip:
+            self.learner.update(norm_on_device, clip, rate, decay)
+        self.place = self.place.after(
+            rows.next_cursor, rate, decay, clipped=seen.clipped, skipped=before.skip
+        )
+        self.record.account(step, account_rows(batches, sums.spans))
+        line = self._line(seen, rows, clip, norm, figures, before, waited, time.perf_counter() - began)
+        self.record.step(as_json(line), before, seen)
+        after = self.processes.agreed(self.guard.after_step(seen) if self.processes.first else Decision())
+        self.record.decided(after, seen)
+        if after.action == "rollback":
+            return GoBack(after, seen)
+        return Done(after.why, stopped=True) if after.action == "stop" else None
+
+    def _reset_moments(self, step: int) -> None:
+        for holding in self._changes:
+            if isinstance(holding.entry, ResetMoments) and holding.at == step and holding.holds(step):
+                self.learner.reset_moments(holding.entry.pattern)
+
+    def _observed(
+        self, step: int, rows: StepRows, rate: float, clip: float | None, norm: float, figures: dict[str, Any]
+    ) -> Observation:
+        line = figures | {
+            "step": step,
+            "cursor": rows.cursor,
+            "rows": rows.next_cursor - rows.cursor,
+            "lr": rate,
+            "lr_factor": rate / schedule.lr(step, self.schedule),
+            "grad_norm": norm,
+            "clipped": clip is not None and norm > clip,
+        }
+        return Observation.from_metrics(line)
+
+    def _line(
+        self,
+        seen: Observation,
+        rows: StepRows,
+        clip: float | None,
+        norm: float,
+        figures: dict[str, Any],
+        before: Decision,
+        waited: float,
+        took: float,
+    ) -> dict[str, Any]:
+        datasets = self.plan.epochs_at(rows.next_cursor) if hasattr(self.plan, "epochs_at") else {}
+        for name, epoch in datasets.items():
+            figures["datasets"].get(name, {})["epoch"] = epoch
+        return {
+            "attempt": self.place.attempt,
+            "step": seen.step,
+            "cursor": rows.cursor,
+            "rows": len(rows.rows),
+            "lr": seen.lr,
+            "lr_factor": seen.lr_factor,
+            "grad_norm": norm,
+            "clip": clip,
+            "clipped": seen.clipped,
+            "clip_share": self.place.clipped / self.place.step,
+            "applied": not before.skip,
+            **figures,
+            "time": {"step": took, "data": waited},
+            "tokens_per_second": figures["tokens"] / (took + waited),
+        }
+
+
+def _timed(
+    steps: Iterator[tuple[StepRows, tuple[MicroBatch, ...]]],
+) -> Iterator[tuple[StepRows, tuple[MicroBatch, ...], float]]:
+    """The same, with the seconds that each was waited for."""
+    while True:
+        began = time.perf_counter()
+        found = next(steps, None)
+        if found is None:
+            return
+        yield *found, time.perf_counter() - began
