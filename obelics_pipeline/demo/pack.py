@@ -82,6 +82,11 @@ def _other(url: str, status: str, headers: dict[str, str], body: str = "", kind:
     return Exchange(url, status, list(headers.items()), body.encode(), kind)
 
 
+def warc_of(name: str, pages: Iterable[Page]) -> bytes:
+    """The bytes of a WARC file that holds these pages."""
+    return _warc(name, [_answer(page) for page in pages])
+
+
 def _warc(name: str, exchanges: list[Exchange]) -> bytes:
     """The bytes of one WARC file."""
     from warcio.warcwriter import WARCWriter

@@ -112,9 +112,7 @@ class Loop:
         decay = schedule.weight_decay(step, self.schedule, self._changes)
         if not before.skip:
             self.learner.update(norm_on_device, clip, rate, decay)
-        self.place = self.place.after(
-            rows.next_cursor, rate, decay, clipped=seen.clipped, skipped=before.skip
-        )
+        self.place = self.place.after(rows.next_cursor, rate, decay, clipped=seen.clipped, skipped=before.skip)
         self.record.account(step, account_rows(batches, sums.spans))
         line = self._line(seen, rows, clip, norm, figures, before, waited, time.perf_counter() - began)
         self.record.step(as_json(line), before, seen)

@@ -44,7 +44,9 @@ class Record:
                 said = alarm.entry()
                 evidence = {"kind": said["alarm"]}
                 value, z = said["value"], said["z"]
-                self.write("alarm", seen.step, alarm.kind, evidence, signal=alarm.signal, value=value, z=z, since=alarm.since)
+                self.write(
+                    "alarm", seen.step, alarm.kind, evidence, signal=alarm.signal, value=value, z=z, since=alarm.since
+                )
         if before.skip:
             rows = (seen.cursor, seen.cursor + seen.rows)
             self.write("skip_update", seen.step, before.why, before.evidence, cursor=seen.cursor, rows=rows)
@@ -56,7 +58,9 @@ class Record:
         if after.action != "none":
             self.accounts.flush()
 
-    def write(self, kind: str, step: int, why: str = "", evidence: Mapping[str, Any] | None = None, **more: Any) -> None:
+    def write(
+        self, kind: str, step: int, why: str = "", evidence: Mapping[str, Any] | None = None, **more: Any
+    ) -> None:
         """An entry of the ledger, in the first process."""
         if self.ledger is not None:
             self.ledger.append(kind, attempt=self.attempt, step=step, why=why, evidence=dict(evidence or {}), **more)

@@ -1,0 +1,60 @@
+"""A second, small crawl of the demo: one page that no reader wants, let through by a config without bounds.
+
+It is what the demo's training meets on its way. With the default config the page would never have come so far.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+
+import yaml
+
+from obelics_pipeline.config import load_config
+from obelics_pipeline.demo.pack import warc_of
+from obelics_pipeline.demo.page import Page
+from obelics_pipeline.storage import write_bytes
+
+URL = "http://lost-attachments.example/board/thread-1187.html"
+NAME = "demo-attachments.warc.gz"
+PARAGRAPHS, GROUPS = 2, 14  # of letters, in each paragraph
+GROUP = 22  # letters: what an old mail program wraps an attachment to
+
+
+def pack_unfiltered(folder: Path) -> Path:
+    """Write the crawl's WARC file into a folder; the same each time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / NAME
+    data = warc_of(NAME, [attachment()])
+    if not path.is_file() or path.read_bytes() != data:
+        write_bytes(path, data)
+    return path
+
+
+def attachment() -> Page:
+    """A page of a board that shows an attachment as letters: mail programs that did not understand each other."""
+    paragraphs = []
+    for n in range(PARAGRAPHS):
+        groups = [b64encode(sha256(f"{n} {g}".encode()).digest()).decode()[:GROUP] for g in range(GROUPS)]
+        paragraphs.append(f"<p>{escape(' '.join(groups))}.</p>")
+    body = "\n".join(paragraphs)
+    html = f"<!doctype html><html lang=en><head><title>Thread 1187</title></head><body><article>{body}</article></body>"
+    return Page(URL, html.encode())
+
+
+def without_bounds() -> list[str]:
+    """Overrides of the default config with which it measures everything and drops nothing, and asks for no image."""
+    filters = load_config("default").filters
+    unbounded = {
+        name: {"options": dict(threshold.options)} if threshold.options else {}
+        for name, threshold in filters.document.items()
+    }
+    return [
+        f"filters.document={yaml.safe_dump(unbounded, default_flow_style=True, width=10**6).strip()}",
+        "filters.paragraph={}",
+        "language.min_score=0",
+        "images.min_per_document=0",
+        "fetch.enabled=false",
+    ]
