@@ -55,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_validate(commands)
     _add_export(commands)
     _add_explain(commands)
+    _add_explain_spike(commands)
     _add_report(commands)
     _add_score(commands)
     _add_map(commands)
@@ -178,6 +179,28 @@ def _add_explain(commands: argparse._SubParsersAction[_Parser]) -> None:
     explain.add_argument("--config", metavar="CONFIG", help="default: the run's own; for a FILE, default")
     explain.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of it")
     explain.set_defaults(command=_explain)
+
+
+def _add_explain_spike(commands: argparse._SubParsersAction[_Parser]) -> None:
+    spike = commands.add_parser(
+        "explain-spike",
+        help="a step of a training run where the loss jumped: the documents that did it, and what would remove them",
+        description="Rank the documents that the steps before a spike have seen, each with its text, images, scores of "
+        "curation and WARC record; say which thresholds would have removed them, and what left its range first.",
+    )
+    spike.add_argument("run", type=Path, metavar="RUN", help="folder of a training run")
+    spike.add_argument("step", type=_positive, metavar="STEP", help="a step of the spike: its peak, or the alarm's")
+    spike.add_argument(
+        "--window", type=_positive, default=50, metavar="N", help="steps before it to look at (default: 50)"
+    )
+    spike.add_argument("--top", type=_positive, default=10, metavar="N", help="documents to show (default: 10)")
+    spike.add_argument(
+        "--attempt", type=_positive, metavar="N", help="of a step that was trained more than once (default: where it "
+        "spiked most)",
+    )  # fmt: skip
+    spike.add_argument("--html", type=Path, metavar="FILE", help="the same with pictures and curves, for a browser")
+    spike.add_argument("--without", type=Path, metavar="FILE", help="their ids, as obelics plan --without takes them")
+    spike.set_defaults(command=_explain_spike)
 
 
 def _add_report(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -499,6 +522,15 @@ def _explain(arguments: argparse.Namespace) -> int:
     if arguments.html is not None:
         write_html(account, arguments.html)
         print(f"wrote {arguments.html}")
+    return 0
+
+
+def _explain_spike(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.spike.command import explain
+
+    a = arguments
+    for line in explain(a.run, a.step, a.window, a.top, a.attempt, a.html, a.without):
+        print(line)
     return 0
 
 
