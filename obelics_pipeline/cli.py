@@ -56,6 +56,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_export(commands)
     _add_explain(commands)
     _add_explain_spike(commands)
+    _add_losses(commands)
+    _add_chronicle(commands)
     _add_report(commands)
     _add_score(commands)
     _add_map(commands)
@@ -201,6 +203,29 @@ def _add_explain_spike(commands: argparse._SubParsersAction[_Parser]) -> None:
     spike.add_argument("--html", type=Path, metavar="FILE", help="the same with pictures and curves, for a browser")
     spike.add_argument("--without", type=Path, metavar="FILE", help="their ids, as obelics plan --without takes them")
     spike.set_defaults(command=_explain_spike)
+
+
+def _add_losses(commands: argparse._SubParsersAction[_Parser]) -> None:
+    losses = commands.add_parser(
+        "losses",
+        help="what a training run learned of each document, as columns that tune, report and explain show",
+        description="Write training.parquet beside each curation run that the documents came from: the mean loss of "
+        "each, how far it was above that of documents like it, and which steps saw it. It takes an earlier one's place.",
+    )
+    losses.add_argument("run", type=Path, metavar="RUN", help="folder of a training run")
+    losses.set_defaults(command=_losses)
+
+
+def _add_chronicle(commands: argparse._SubParsersAction[_Parser]) -> None:
+    chronicle = commands.add_parser(
+        "chronicle",
+        help="the story of a training run: incidents, what was done, rollbacks, with curves; or two runs compared",
+        description="Write chronicle.md and its curves into the folder of a run, from metrics.jsonl and ledger.jsonl.",
+    )
+    chronicle.add_argument("run", type=Path, metavar="RUN", help="folder of a training run")
+    chronicle.add_argument("--against", type=Path, metavar="OTHER", help="another run, drawn over it: compare.md")
+    chronicle.add_argument("--output", type=Path, metavar="DIR", help="where to write (default: RUN/chronicle)")
+    chronicle.set_defaults(command=_chronicle)
 
 
 def _add_report(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -531,6 +556,26 @@ def _explain_spike(arguments: argparse.Namespace) -> int:
     a = arguments
     for line in explain(a.run, a.step, a.window, a.top, a.attempt, a.html, a.without):
         print(line)
+    return 0
+
+
+def _losses(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.spike.losses import losses
+
+    for line in losses(arguments.run):
+        print(line)
+    return 0
+
+
+def _chronicle(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.spike.chronicle import chronicle
+    from obelics_pipeline.spike.compare import compare
+
+    output = arguments.output or arguments.run / "chronicle"
+    if arguments.against is None:
+        print(f"wrote {chronicle(arguments.run, output)}")
+    else:
+        print(f"wrote {compare(arguments.run, arguments.against, output)}")
     return 0
 
 
