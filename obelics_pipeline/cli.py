@@ -55,6 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_validate(commands)
     _add_export(commands)
     _add_explain(commands)
+    _add_explain_spike(commands)
+    _add_losses(commands)
+    _add_chronicle(commands)
     _add_report(commands)
     _add_score(commands)
     _add_map(commands)
@@ -179,6 +182,51 @@ def _add_explain(commands: argparse._SubParsersAction[_Parser]) -> None:
     explain.add_argument("--config", metavar="CONFIG", help="default: the run's own; for a FILE, default")
     explain.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of it")
     explain.set_defaults(command=_explain)
+
+
+def _add_explain_spike(commands: argparse._SubParsersAction[_Parser]) -> None:
+    spike = commands.add_parser(
+        "explain-spike",
+        help="a step of a training run where the loss jumped: the documents that did it, and what would remove them",
+        description="Rank the documents that the steps before a spike have seen, each with its text, images, scores of "
+        "curation and WARC record; say which thresholds would have removed them, and what left its range first.",
+    )
+    spike.add_argument("run", type=Path, metavar="RUN", help="folder of a training run")
+    spike.add_argument("step", type=_positive, metavar="STEP", help="a step of the spike: its peak, or the alarm's")
+    spike.add_argument(
+        "--window", type=_positive, default=50, metavar="N", help="steps before it to look at (default: 50)"
+    )
+    spike.add_argument("--top", type=_positive, default=10, metavar="N", help="documents to show (default: 10)")
+    spike.add_argument(
+        "--attempt", type=_positive, metavar="N", help="of a step that was trained more than once (default: where it "
+        "spiked most)",
+    )  # fmt: skip
+    spike.add_argument("--html", type=Path, metavar="FILE", help="the same with pictures and curves, for a browser")
+    spike.add_argument("--without", type=Path, metavar="FILE", help="their ids, as obelics plan --without takes them")
+    spike.set_defaults(command=_explain_spike)
+
+
+def _add_losses(commands: argparse._SubParsersAction[_Parser]) -> None:
+    losses = commands.add_parser(
+        "losses",
+        help="what a training run learned of each document, as columns that tune, report and explain show",
+        description="Write training.parquet beside each curation run that the documents came from: the mean loss of "
+        "each, how far it was above that of documents like it, and which steps saw it. It takes an earlier one's place.",
+    )
+    losses.add_argument("run", type=Path, metavar="RUN", help="folder of a training run")
+    losses.set_defaults(command=_losses)
+
+
+def _add_chronicle(commands: argparse._SubParsersAction[_Parser]) -> None:
+    chronicle = commands.add_parser(
+        "chronicle",
+        help="the story of a training run: incidents, what was done, rollbacks, with curves; or two runs compared",
+        description="Write chronicle.md and its curves into the folder of a run, from metrics.jsonl and ledger.jsonl.",
+    )
+    chronicle.add_argument("run", type=Path, metavar="RUN", help="folder of a training run")
+    chronicle.add_argument("--against", type=Path, metavar="OTHER", help="another run, drawn over it: compare.md")
+    chronicle.add_argument("--output", type=Path, metavar="DIR", help="where to write (default: RUN/chronicle)")
+    chronicle.set_defaults(command=_chronicle)
 
 
 def _add_report(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -515,6 +563,35 @@ def _explain(arguments: argparse.Namespace) -> int:
     if arguments.html is not None:
         write_html(account, arguments.html)
         print(f"wrote {arguments.html}")
+    return 0
+
+
+def _explain_spike(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.spike.command import explain
+
+    a = arguments
+    for line in explain(a.run, a.step, a.window, a.top, a.attempt, a.html, a.without):
+        print(line)
+    return 0
+
+
+def _losses(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.spike.losses import losses
+
+    for line in losses(arguments.run):
+        print(line)
+    return 0
+
+
+def _chronicle(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.spike.chronicle import chronicle
+    from obelics_pipeline.spike.compare import compare
+
+    output = arguments.output or arguments.run / "chronicle"
+    if arguments.against is None:
+        print(f"wrote {chronicle(arguments.run, output)}")
+    else:
+        print(f"wrote {compare(arguments.run, arguments.against, output)}")
     return 0
 
 

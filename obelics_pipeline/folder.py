@@ -37,6 +37,7 @@ class RunFolder:
         self.config, self.events = path / "config.yaml", path / "events.jsonl"
         self.duplicates = path / "duplicates.parquet"  # which documents are left out as duplicates, and of which
         self.inputs, self.validated = path / "inputs.json", path / "validated"
+        self.training = path / "training.parquet"  # what a training run told of its documents: obelics losses
         self.map = path / "map"  # of the corpus: obelics map
 
     @contextmanager

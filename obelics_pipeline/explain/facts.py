@@ -11,14 +11,16 @@ from obelics_pipeline.config import FiltersConfig
 from obelics_pipeline.config.filtering import Bounds, LanguageBounds
 from obelics_pipeline.document import Document, ImageNode, TextNode
 from obelics_pipeline.explain.account import Account
-from obelics_pipeline.explain.in_run import InRun
+from obelics_pipeline.explain.in_run import Fate, InRun
 from obelics_pipeline.extract.main_content import MIN_CONFIDENCE, MIN_PROBABILITY
 from obelics_pipeline.extract.measure import LANGUAGE_SCORE
 from obelics_pipeline.extract.tree import CHARS
 from obelics_pipeline.model_scores.document_models import model_columns
 from obelics_pipeline.read.page import Page
+from obelics_pipeline.survey.training import Trained
 
 Row = tuple[str, ...]
+MOST_STEPS = 12  # that saw a document, and are shown
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,9 @@ def facts_of_document(account: Account, document: Document) -> Iterator[Facts]:
         rows += _fate(account, document)
     yield Facts(f"document {document.doc_id}", rows)
     yield Facts("scores", list(_scores(account, document)))
+    told = account.fates.get(document.doc_id, Fate()).trained
+    if told is not None:
+        yield Facts("in training", list(_in_training(told)))
     for name, told in account.reasons.get(document.doc_id, {}).items():
         yield Facts(f"what made {name} {_number(document.scores[name])}", told)
 
@@ -201,6 +206,17 @@ def _scores(account: Account, document: Document) -> Iterator[Row]:
         value, bounds = ended.scores.get(name), bounds_of(thresholds.get(name, LanguageBounds()), document)
         holds = value is None or bounds is None or keeps(bounds, value, name, document.doc_id)
         yield name, _number(value), bounds_text(bounds), _holds(holds)
+
+
+def _in_training(told: Trained) -> Iterator[Row]:
+    """What it cost a model, and which steps saw it."""
+    for name, value in told.scores.items():
+        yield name, _number(value)
+    seen = zip(told.steps[:MOST_STEPS], told.losses, strict=False)
+    for step, loss in seen:
+        yield f"step {step:,}", f"{loss:.4g} nats a token"
+    if len(told.steps) > MOST_STEPS:
+        yield "and", f"{len(told.steps) - MOST_STEPS:,} more steps"
 
 
 def _site_scores(account: Account, document: Document) -> Iterator[Row]:

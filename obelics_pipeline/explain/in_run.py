@@ -13,6 +13,7 @@ from obelics_pipeline.errors import UserError
 from obelics_pipeline.events import read_events
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.storage import Place, read_table, size_of
+from obelics_pipeline.survey.training import Trained, trained
 from obelics_pipeline.tables import read_documents
 
 _DOC_ID = re.compile(r"[0-9a-f]{32}")
@@ -39,8 +40,8 @@ class InRun:
 @dataclass(frozen=True)
 class Fate:
     """What became of a document in the run: as extract left it, as what repeats over the corpus was dropped from it, as
-    it was judged by its site, as it met its images, as models judged it, what it is a duplicate of, and where it stands
-    in a tar.
+    it was judged by its site, as it met its images, as models judged it, what it is a duplicate of, where it stands in
+    a tar, and what training told of it.
     """
 
     extracted: Document | None = None
@@ -52,6 +53,7 @@ class Fate:
     shard: str | None = None
     offset: int | None = None  # bytes
     length: int | None = None  # bytes
+    trained: Trained | None = None
 
 
 def find_in_run(folder: RunFolder, which: str) -> InRun:
@@ -81,6 +83,7 @@ def fates_of(folder: RunFolder, unit: str, doc_ids: Sequence[str]) -> dict[str, 
         for place in (folder.dedup, folder.site, folder.assembled, folder.scored)
     )
     placed, duplicates = _index_rows(folder, doc_ids), _duplicates(folder, doc_ids)
+    told = trained(folder, list(doc_ids))
     return {
         doc_id: Fate(
             document,
@@ -90,6 +93,7 @@ def fates_of(folder: RunFolder, unit: str, doc_ids: Sequence[str]) -> dict[str, 
             scored.get(doc_id),
             duplicates.get(doc_id),
             *placed.get(doc_id, (None, None, None)),
+            told.get(doc_id),
         )
         for doc_id, document in extracted.items()
     }

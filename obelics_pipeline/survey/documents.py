@@ -16,6 +16,7 @@ from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.registered_domain import site_of_url
 from obelics_pipeline.storage import Place, open_parquet, read_table
 from obelics_pipeline.survey.folders import committed_units, document_folders, duplicates_file
+from obelics_pipeline.survey.training import with_training
 
 BYTES_PER_TOKEN = 4.0  # of UTF-8: what the tokenizers of language models come to on English web text, about
 
@@ -49,7 +50,8 @@ def survey_documents(folder: RunFolder) -> pa.Table:
         raise UserError(f"{folder.path}: not the folder of a run, or nothing is extracted there yet; see: obelics run")
     parts = [part for stage, place in document_folders(folder) for part in _of_stage(folder, stage, place)]
     table = pa.concat_tables([FIELDS.empty_table(), *parts], promote_options="default")
-    return _with_duplicates(folder, table.take(_last_of_each(table["doc_id"])))
+    documents = _with_duplicates(folder, table.take(_last_of_each(table["doc_id"])))
+    return with_training(folder, documents)
 
 
 def score_names(documents: pa.Table) -> list[str]:

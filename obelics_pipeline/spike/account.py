@@ -1,0 +1,273 @@
+"""`obelics explain-spike`: all that can be told of a spike, as values; nothing is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.spike.curated import Curated, folder_of, percentile, read_curated, scores_of
+from obelics_pipeline.spike.plan_documents import PlanDocuments, Planned
+from obelics_pipeline.spike.robust import Numbers
+from obelics_pipeline.spike.rules import Removal, bounds_for, removals
+from obelics_pipeline.spike.shown import Shown, read_shown
+from obelics_pipeline.spike.sightings import Sightings
+from obelics_pipeline.spike.signals import BASELINE, Lead, Signal, leads, onset_of, signals_of
+from obelics_pipeline.spike.suspicion import Suspicions, suspicions
+from obelics_pipeline.spike.training_run import TrainingRun
+from obelics_pipeline.spike.verdict import NEAR, Verdict, is_untrained, verdict_of
+
+LOOKED_AT = ("alarm", "skip_update", "rollback", "lr", "clip", "wait", "undo", "plateau")  # kinds of events nearby
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score of curation, and where it stands among those of the run: 0 lowest, 100 highest, None where unknown."""
+
+    name: str
+    value: float
+    percentile: float | None
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A document that the steps before a spike have seen, and what speaks against it.
+
+    Losses are nats per target; `high`, `low` and `el2n_z` are spreads of documents like it, away from these.
+    """
+
+    document: Planned
+    step: int
+    steps: Sequence[int]  # of the window that saw it, all
+    repeat: int  # passes over it before
+    n_targets: int
+    loss: float
+    expected: float
+    el2n: float
+    high: float
+    low: float
+    el2n_z: float
+    timing: float
+    share: float  # of the targets of its step
+    suspicion: float
+    folder: str | None  # of its curation run
+    scores: Sequence[Score]
+    bounds: Sequence[Removal]
+    shown: Shown | None
+    problem: str | None  # why it cannot be shown
+
+    @property
+    def side(self) -> str:
+        """In a word or two."""
+        return "loss too high" if self.high >= self.low else "loss too low"
+
+
+@dataclass(frozen=True)
+class SpikeAccount:
+    """A spike of a run. `window` are the first and the last step that were looked at."""
+
+    run: Path
+    step: int
+    attempt: int
+    attempts: Sequence[int]  # others that have had this step
+    rolled_back: bool
+    onset: int
+    window: tuple[int, int]
+    loss: float
+    usual_loss: float
+    words: int | None
+    untrained: bool
+    seen: int  # documents that were looked at
+    suspects: Sequence[Suspect]
+    rules: Sequence[Removal]
+    corpus: int  # documents that the rules' costs are shares of
+    leads: Sequence[Lead]
+    hardware: Sequence[str]
+    events: Sequence[str]
+    verdict: Verdict
+    signals: Sequence[Signal]
+    notices: Sequence[str]
+
+
+def explain_spike(
+    run: TrainingRun, step: int, window: int = 50, top: int = 10, attempt: int | None = None, pictures: bool = True
+) -> SpikeAccount:
+    """Explain one step of a run. `attempt` is where the step spiked most, unless it is named.
+
+    Raises UserError for a step that the run does not have, and for accounts or a plan that are gone.
+    """
+    attempts = run.attempts_with(step)
+    if attempt is None:
+        attempt = max(attempts, key=lambda one: (_height(run, one, step), one))
+    elif attempt not in attempts:
+        raise UserError(f"--attempt {attempt}: has no step {step}; it was trained in {_listed(attempts)}")
+    first = max(1, step - window)
+    lines = run.steps(attempt, first - BASELINE, step)
+    signals = signals_of(lines, first)
+    onset = onset_of(signals, step)
+    seen = run.sightings(attempt, first, step)
+    if not len(seen):
+        raise UserError(f"{run.path / 'accounts'}: no documents are noted of the steps {first} to {step}")
+    plan = PlanDocuments(run.plan)
+    dataset = plan.column("dataset", seen.document)
+    found = suspicions(seen, dataset, onset)
+    chosen = _first_of_each(seen, found, top)
+    corpora = {f: c for f in _folders(plan, seen) if (c := read_curated(f)) is not None}
+    corpus = _joined(list(corpora.values()))
+    suspects = _suspects(plan, seen, found, chosen, corpora, pictures)
+    loss = float(next(line["loss"] for line in lines if line["step"] == step))
+    usual = float(np.median([line["loss"] for line in lines if line["step"] < onset] or [loss]))
+    left = leads(signals, step)
+    hardware = [_event(e) for e in run.ledger if e.get("kind") == "hardware" and abs(_step(e) - onset) <= NEAR]
+    untrained = is_untrained(usual, plan.words)
+    best = suspects[0] if suspects else None
+    return SpikeAccount(
+        run=run.path,
+        step=step,
+        attempt=attempt,
+        attempts=[one for one in attempts if one != attempt],
+        rolled_back=not any(a == attempt and f <= step <= t for a, f, t in _final(run)),
+        onset=onset,
+        window=(first, step),
+        loss=loss,
+        usual_loss=usual,
+        words=plan.words,
+        untrained=untrained,
+        seen=len(np.unique(seen.document)),
+        suspects=suspects,
+        rules=removals(corpus, [{s.name: s.value for s in one.scores} for one in suspects]) if corpora else [],
+        corpus=sum(one.documents for one in corpora.values()),
+        leads=left,
+        hardware=hardware,
+        events=[_event(e) for e in run.ledger if e.get("kind") in LOOKED_AT and first <= _step(e) <= step + NEAR],
+        verdict=verdict_of(
+            best.suspicion if best else 0.0, best.document.dataset if best else None, left, hardware, untrained
+        ),
+        signals=signals,
+        notices=_notices(plan, corpora, seen),
+    )
+
+
+def _height(run: TrainingRun, attempt: int, step: int) -> float:
+    """How far the loss of a step is above what it was before, in an attempt; of a loss that is no number infinitely."""
+    lines = run.steps(attempt, step - BASELINE, step)
+    found = next((s for s in signals_of(lines, max(1, step - 3)) if s.name == "loss"), None)
+    return float(found.z.max()) if found is not None else 0.0
+
+
+def _final(run: TrainingRun) -> list[tuple[int, int, int]]:
+    return run.lineage.parts(run.lineage.last, 1, run.last_step)
+
+
+def _first_of_each(seen: Sightings, found: Suspicions, top: int) -> list[int]:
+    """The most suspicious sighting of each document, the most suspicious document first."""
+    chosen: dict[int, int] = {}
+    for at in np.lexsort((seen.document, -seen.step, -found.score)).tolist():
+        chosen.setdefault(int(seen.document[at]), at)
+        if len(chosen) == top:
+            break
+    return list(chosen.values())
+
+
+def _suspects(
+    plan: PlanDocuments,
+    seen: Sightings,
+    found: Suspicions,
+    chosen: Sequence[int],
+    corpora: Mapping[str, Curated],
+    pictures: bool,
+) -> list[Suspect]:
+    documents = plan.documents([int(seen.document[at]) for at in chosen])
+    by_folder: dict[str, list[str]] = {}
+    for document in documents:
+        folder = folder_of(document.shard)
+        if folder in corpora:
+            by_folder.setdefault(str(folder), []).append(document.doc_id)
+    scores = {folder: scores_of(folder, ids) for folder, ids in by_folder.items()}
+    suspects = []
+    for at, document in zip(chosen, documents, strict=True):
+        folder = folder_of(document.shard)
+        values = scores.get(str(folder), {}).get(document.doc_id, {})
+        corpus = corpora[folder].scores if folder in corpora else {}
+        shown, problem = _shown(document, pictures)
+        number = int(seen.document[at])
+        suspects.append(
+            Suspect(
+                document=document,
+                step=int(seen.step[at]),
+                steps=sorted(set(seen.step[seen.document == number].tolist())),
+                repeat=int(seen.repeat[at]),
+                n_targets=int(seen.n_targets[at]),
+                loss=float(seen.loss[at]),
+                expected=float(found.expected[at]),
+                el2n=float(seen.el2n[at]),
+                high=float(found.high[at]),
+                low=float(found.low[at]),
+                el2n_z=float(found.el2n[at]),
+                timing=float(found.timing[at]),
+                share=float(found.share[at]),
+                suspicion=float(found.score[at]),
+                folder=folder,
+                scores=[Score(n, v, percentile(v, corpus[n])) for n, v in values.items() if v is not None],
+                bounds=bounds_for(corpus, values),
+                shown=shown,
+                problem=problem,
+            )
+        )
+    return suspects
+
+
+def _shown(document: Planned, pictures: bool) -> tuple[Shown | None, str | None]:
+    try:
+        return read_shown(document, pictures), None
+    except UserError as error:
+        return None, str(error)
+
+
+def _folders(plan: PlanDocuments, seen: Sightings) -> list[str]:
+    """The curation runs of the documents that were seen."""
+    shards = set(plan.column("shard", np.unique(seen.document)).tolist())
+    return sorted({folder for shard in shards if (folder := folder_of(shard)) is not None})
+
+
+def _joined(corpora: Sequence[Curated]) -> dict[str, Numbers]:
+    """Scores over several runs; one that a run did not measure is missing of all its documents."""
+    names = list(dict.fromkeys(name for one in corpora for name in one.scores))
+    lengths = [len(next(iter(one.scores.values()))) if one.scores else 0 for one in corpora]
+    return {
+        name: np.concatenate([one.scores.get(name, np.full(n, np.nan)) for one, n in zip(corpora, lengths, strict=True)])
+        for name in names
+    }
+
+
+def _step(entry: Mapping[str, Any]) -> int:
+    return int(entry.get("step") or 0)
+
+
+def _event(entry: Mapping[str, Any]) -> str:
+    """An entry of the ledger in a line."""
+    evidence = entry.get("evidence") or {}
+    told = ", ".join(f"{name} {value}" for name, value in evidence.items() if not isinstance(value, dict | list))
+    why = str(entry.get("why") or entry.get("reason") or "")
+    return f"step {_step(entry)}: {entry.get('kind')}" + (f": {why}" if why else "") + (f" ({told})" if told else "")
+
+
+def _notices(plan: PlanDocuments, corpora: Mapping[str, Curated], seen: Sightings) -> list[str]:
+    notices = []
+    for folder in _folders(plan, seen):
+        if folder not in corpora:
+            notices.append(f"{folder}: has no index.parquet any more: its documents are shown without scores")
+    if not any(folder_of(shard) for shard in plan.shards):
+        notices.append("no shard lies in the folder of a curation run: documents are shown without scores")
+    return notices
+
+
+def _listed(attempts: Sequence[int]) -> str:
+    return "attempt " + ", ".join(map(str, attempts))
+
+

@@ -1,0 +1,50 @@
+"""`obelics explain-spike`: explains a step of a training run, and writes what to plan without."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.spike.account import SpikeAccount, explain_spike
+from obelics_pipeline.spike.lines import lines_of
+from obelics_pipeline.spike.page import page
+from obelics_pipeline.spike.training_run import TrainingRun
+from obelics_pipeline.storage import write_bytes
+
+
+def explain(
+    run: Path,
+    step: int,
+    window: int = 50,
+    top: int = 10,
+    attempt: int | None = None,
+    html: Path | None = None,
+    without: Path | None = None,
+) -> Iterator[str]:
+    """Explain a step, and write the files that are asked for; the lines for a person. Raises UserError."""
+    account = explain_spike(TrainingRun(run), step, window, top, attempt, pictures=html is not None)
+    yield from lines_of(account)
+    if html is not None:
+        _write(html, page(account), "--html")
+        yield f"wrote {html}"
+    if without is not None:
+        _write(without, without_text(account), "--without")
+        yield (
+            f"wrote {without}: {len(account.suspects)} documents; take out those that you want to keep, then plan without "
+            f"the others: obelics plan RECIPE.yaml --without {shlex.quote(str(without))} --output NEW_PLAN"
+        )
+
+
+def without_text(account: SpikeAccount) -> str:
+    """A document id a line, the most suspicious first."""
+    return "".join(f"{one.document.doc_id}\n" for one in account.suspects)
+
+
+def _write(path: Path, text: str, option: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(path, text.encode())
+    except OSError as error:
+        raise UserError(f"{option} {path}: cannot be written: {error.strerror}; give another file") from None

@@ -1,0 +1,123 @@
+"""Which documents are unlike the others of their data set and length, and stood where the spike began.
+
+The loss of a text of a few tokens scatters more than that of a long one, data sets differ in what is to be expected,
+and after a bad update every loss is high. So a document is compared with those of its data set and about its length,
+less what all documents of its step have in common, in spreads of such documents. What repeats itself has a loss that is
+too low and is as bad as one that is too high: both sides count, each in spreads of its own. Sums, and the size of a
+gradient, would rank long documents first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obelics_pipeline.spike.robust import SMALLEST, Numbers, sides
+from obelics_pipeline.spike.sightings import Sightings
+
+FEW = 24  # documents of a group of like length, at least, where there are so many of a data set
+GROUPS = 12  # of like length, at most
+FEW_OF_STEP = 6  # documents of a step from which its common part is told
+BEFORE, AFTER = 3, 0  # steps from the beginning of a spike within which its cause stands, before and after
+FORGET = 20.0  # steps further back in which a document becomes half as suspicious
+LEAST_TIMING = 0.25
+VICTIM = 0.2  # of a document that came after the spike had begun
+SHORT = 16.0  # targets: a document of so many counts half, for it can hardly move a batch
+LEAST_SPREAD = 0.25  # of a group, as a share of that of all: a group of equals makes nobody guilty
+
+
+@dataclass(frozen=True, eq=False)
+class Suspicions:
+    """By sighting. `expected` is the loss of such a document then; `high` and `low` are spreads above and below it."""
+
+    expected: Numbers
+    high: Numbers
+    low: Numbers
+    el2n: Numbers  # spreads above what such documents have
+    timing: Numbers  # 0 to 1
+    share: Numbers  # of the targets of its step
+    score: Numbers
+
+
+def suspicions(seen: Sightings, dataset: NDArray[np.int64], onset: int) -> Suspicions:
+    """How suspicious each sighting is. `dataset` is that of each; `onset` the step at which the spike begins."""
+    expected, above = _residuals(seen.loss, seen, dataset)
+    high, low = _scaled(above, seen, dataset)
+    _, above_el2n = _residuals(seen.el2n, seen, dataset)
+    el2n, _ = _scaled(above_el2n, seen, dataset)
+    timing = timing_of(seen.step, onset)
+    weight = seen.n_targets / (seen.n_targets + SHORT)
+    strangest = np.maximum(np.maximum(high, low), 0.5 * (np.maximum(high, 0) + np.maximum(el2n, 0)))
+    return Suspicions(expected, high, low, el2n, timing, _share(seen), strangest * timing * weight)
+
+
+def timing_of(step: NDArray[np.int64], onset: int) -> Numbers:
+    """1 just before the spike begins, less further back; little after it, where all losses are high."""
+    back = onset - step
+    far = np.maximum(0.5 ** (np.maximum(back - BEFORE, 0) / FORGET), LEAST_TIMING)
+    found: Numbers = np.where(back < -AFTER, VICTIM, far)
+    return found
+
+
+def _residuals(values: Numbers, seen: Sightings, dataset: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
+    """What was to be expected of each, and how far above it was."""
+    base = _by_length(values, seen, dataset)
+    common = _of_step(values - base, seen.step)
+    base = _by_length(values - common, seen, dataset)
+    expected = base + common
+    return expected, values - expected
+
+
+def _by_length(values: Numbers, seen: Sightings, dataset: NDArray[np.int64]) -> Numbers:
+    """The median of those of a data set that are about as long, by straight lines between groups."""
+    found = np.zeros(len(values))
+    for name in np.unique(dataset):
+        of_it = np.flatnonzero(dataset == name)
+        length = np.log(seen.n_targets[of_it].astype(np.float64))
+        groups = _groups(length)
+        middles = [float(np.median(length[group])) for group in groups]
+        medians = [float(np.median(values[of_it][group])) for group in groups]
+        found[of_it] = np.interp(length, middles, medians)
+    return found
+
+
+def _groups(length: Numbers) -> list[NDArray[np.int64]]:
+    """Places of like length, rising; one group where there are few."""
+    order = np.argsort(length, kind="stable")
+    return [group for group in np.array_split(order, min(GROUPS, max(1, len(order) // FEW))) if len(group)]
+
+
+def _of_step(values: Numbers, step: NDArray[np.int64]) -> Numbers:
+    """What the documents of each step have in common: their median, nothing where there are few."""
+    found = np.zeros(len(values))
+    for one in np.unique(step):
+        of_it = np.flatnonzero(step == one)
+        if len(of_it) >= FEW_OF_STEP:
+            found[of_it] = np.median(values[of_it])
+    return found
+
+
+def _scaled(above: Numbers, seen: Sightings, dataset: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
+    """In spreads of like documents: above what was expected, and below it."""
+    low_scale, high_scale = np.ones(len(above)), np.ones(len(above))
+    for name in np.unique(dataset):
+        of_it = np.flatnonzero(dataset == name)
+        length = np.log(seen.n_targets[of_it].astype(np.float64))
+        whole = sides(above[of_it])
+        groups = _groups(length)
+        middles = [float(np.median(length[group])) for group in groups]
+        for place, scale in enumerate((low_scale, high_scale)):
+            least = max(LEAST_SPREAD * whole[place], SMALLEST)
+            spreads = [max(sides(above[of_it][group])[place], least) for group in groups]
+            scale[of_it] = np.interp(length, middles, spreads)
+    return above / high_scale, -above / low_scale
+
+
+def _share(seen: Sightings) -> Numbers:
+    """Of the targets of its step."""
+    _, place = np.unique(seen.step, return_inverse=True)
+    total = np.bincount(place, weights=seen.n_targets)
+    found: Numbers = seen.n_targets / total[place]
+    return found
