@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.config.extraction import ExtractionConfig
@@ -38,6 +38,15 @@ class RunConfig(Section):
     finish: FinishConfig = Field(default_factory=FinishConfig)
     shard: ShardConfig = Field(default_factory=ShardConfig)
     ray: RayConfig = Field(default_factory=RayConfig)
+
+    @model_validator(mode="after")
+    def _trainer_needs_images(self) -> RunConfig:
+        if self.shard.format == "open_flamingo" and not (self.fetch.enabled and self.images.min_per_document):
+            raise ValueError(
+                "shard.format: open_flamingo holds the images, and its loader refuses documents without: set "
+                "fetch.enabled: true and images.min_per_document: 1 or more, or shard.format: webdataset"
+            )
+        return self
 
 
 def bundled_configs() -> Path:
@@ -142,6 +151,8 @@ def _one_line(error: ValidationError, path: str) -> str:
         near = difflib.get_close_matches(str(first["loc"][-1]), valid, n=1)
         message = f"unknown key {place}; valid keys here: {', '.join(valid)}"
         message += f"; did you mean {near[0]}?" if near else ""
+    elif not place:  # a rule over sections says which keys it is about
+        message = str(first["msg"]).removeprefix("Value error, ")
     else:
         message = f"{place}: {first['msg'].removeprefix('Value error, ')}, got {first['input']!r}"[:400]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
