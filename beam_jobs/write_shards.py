@@ -13,11 +13,13 @@ from apache_beam.pvalue import PCollection
 
 from beam_jobs.elements import by_id, from_bytes, is_kept, place
 from obelics_pipeline.config import RunConfig
+from obelics_pipeline.config.sharding import Format
 from obelics_pipeline.document import Document
 from obelics_pipeline.extract.measure import score_names
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.shard.assemble import image_ledger
+from obelics_pipeline.shard.flamingo_record import shaped
 from obelics_pipeline.shard.index import IndexWriter, index_row, merge_indexes
 from obelics_pipeline.shard.manifest import (
     INDEX,
@@ -63,13 +65,14 @@ class WriteShards(beam.PTransform[Any, Any]):
             | "Count" >> beam.CombinePerKey(sum)
             | "Counts" >> beam.MapTuple(lambda key, n: (ALL, f"{key}\t{n}".encode())).with_output_types(_KEYED)
         )
+        write = _WriteTar(self._output, self._images, self._scores, self._config.shard.format)
         kept = pcoll | "Kept" >> beam.Filter(is_kept).with_output_types(Document)
         tars = (
             {"documents": kept | "ById" >> beam.Map(by_id).with_output_types(_KEYED), "tar": self._places(kept)}
             | "Meet" >> beam.CoGroupByKey()
             | "ByTar" >> beam.ParDo(_ByTar()).with_output_types(tuple[int, bytes])
             | "Tars" >> beam.GroupByKey()
-            | "Write" >> beam.ParDo(_WriteTar(self._output, self._images, self._scores)).with_output_types(_KEYED)
+            | "Write" >> beam.ParDo(write).with_output_types(_KEYED)
         )
         one = pcoll.pipeline | "Once" >> beam.Create([(ALL, b"")], reshuffle=False).with_output_types(_KEYED)
         return (
@@ -82,7 +85,7 @@ class WriteShards(beam.PTransform[Any, Any]):
         """(document, number of its tar): sizes are summed up per WARC file, files one after the other."""
         sizes = (
             kept
-            | "Sizes" >> beam.ParDo(_Sizes(self._scores)).with_output_types(_KEYED)
+            | "Sizes" >> beam.ParDo(_Sizes(self._scores, self._config.shard.format)).with_output_types(_KEYED)
             | "ByWarc" >> beam.GroupByKey()
             | "Sort" >> beam.MapTuple(_sorted_sizes).with_output_types(_KEYED)
         )
@@ -136,12 +139,12 @@ def read_ledgers(lines: Iterable[bytes]) -> dict[str, Ledger]:
 class _Sizes(beam.DoFn):
     """(WARC file, JSON of place within it, document, bytes in a tar)."""
 
-    def __init__(self, scores: Sequence[str]) -> None:
-        self._scores = list(scores)
+    def __init__(self, scores: Sequence[str], form: Format) -> None:
+        self._scores, self._form = list(scores), form
 
     def process(self, element: Document) -> Iterator[tuple[str, bytes]]:
         name, *rest = place(element)
-        yield name, json.dumps([*rest, make_record(element, self._scores).size]).encode()
+        yield name, json.dumps([*rest, shaped(make_record(element, self._scores), self._form).size]).encode()
 
 
 def _sorted_sizes(name: str, sizes: Iterable[bytes]) -> tuple[str, bytes]:
@@ -186,8 +189,8 @@ class _ByTar(beam.DoFn):
 class _WriteTar(beam.DoFn):
     """A tar and its part of the index, each whole or not at all; (ALL, JSON of its entry)."""
 
-    def __init__(self, output: Place, images: Place, scores: Sequence[str]) -> None:
-        self._output, self._images, self._scores = output, images, list(scores)
+    def __init__(self, output: Place, images: Place, scores: Sequence[str], form: Format) -> None:
+        self._output, self._images, self._scores, self._form = output, images, list(scores), form
 
     def process(self, element: tuple[int, Iterable[bytes]]) -> Iterator[tuple[str, bytes]]:
         number, encoded = element
@@ -198,7 +201,7 @@ class _WriteTar(beam.DoFn):
             rows = []
             with ShardWriter(tar) as writer, IndexWriter(index, self._scores) as index_writer:
                 for document in documents:
-                    record = make_record(document, self._scores)
+                    record = shaped(make_record(document, self._scores), self._form)
                     placed = writer.add(record, read_image)
                     rows.append(index_row(name, placed, document, record, self._scores))
                     index_writer.write(rows[-1])

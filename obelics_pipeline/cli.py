@@ -150,7 +150,19 @@ def _add_validate(commands: argparse._SubParsersAction[_Parser]) -> None:
 def _add_export(commands: argparse._SubParsersAction[_Parser]) -> None:
     export = commands.add_parser("export", help="write the documents in another format")
     export.add_argument("folder", metavar="DIR", help="folder of a finished run")
-    export.add_argument("--format", choices=("parquet",), required=True, help="parquet: the published OBELICS columns")
+    export.add_argument(
+        "--format",
+        choices=("parquet", "open_flamingo", "laion"),
+        required=True,
+        help="parquet: the published OBELICS columns; open_flamingo: tars for both options of its train.py; laion: "
+        "only the tars of image-text pairs",
+    )
+    export.add_argument(
+        "--shards",
+        type=_positive,
+        metavar="N",
+        help="open_flamingo, laion: at least so many tars; its loader wants one for each worker of each process",
+    )
     export.add_argument("--output", metavar="DIR", help="default: DIR/export-FORMAT")
     export.set_defaults(command=_export)
 
@@ -548,6 +560,15 @@ def _export(arguments: argparse.Namespace) -> int:
 
     folder = place(arguments.folder)
     output = place(arguments.output) if arguments.output else folder / f"export-{arguments.format}"
+    if arguments.format != "parquet":
+        from obelics_pipeline.shard.export_flamingo import export_flamingo
+
+        only = arguments.format == "laion"
+        for line in export_flamingo(folder, output, arguments.shards or 1, pairs_only=only).lines():
+            print(line)
+        return 0
+    if arguments.shards is not None:
+        raise UserError("--shards is of --format open_flamingo and laion; leave it out")
     files = export_parquet(folder, output)
     print(f"wrote {len(files)} files to {output}")
     return 0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.config.extraction import ExtractionConfig
@@ -37,6 +37,15 @@ class RunConfig(Section):
     finish: FinishConfig = Field(default_factory=FinishConfig)
     shard: ShardConfig = Field(default_factory=ShardConfig)
     ray: RayConfig = Field(default_factory=RayConfig)
+
+    @model_validator(mode="after")
+    def _trainer_needs_images(self) -> RunConfig:
+        if self.shard.format == "open_flamingo" and not (self.fetch.enabled and self.images.min_per_document):
+            raise ValueError(
+                "shard.format: open_flamingo holds the images, and its loader refuses documents without: set "
+                "fetch.enabled: true and images.min_per_document: 1 or more, or shard.format: webdataset"
+            )
+        return self
 
 
 def load_config(path: str, overrides: Sequence[str] = ()) -> RunConfig:

@@ -1,9 +1,13 @@
 """Which images and documents end in a shard, and what a shard looks like."""
 
+from typing import Literal
+
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from obelics_pipeline.config.filtering import Threshold
 from obelics_pipeline.config.section import Section
+
+Format = Literal["webdataset", "open_flamingo"]  # of the tars of a run
 
 
 class ImageRulesConfig(Section):
@@ -44,6 +48,10 @@ class FinishConfig(Section):
 class ShardConfig(Section):
     """The tars."""
 
+    format: Format = Field(
+        "webdataset",
+        description="webdataset: image files beside the JSON; open_flamingo: as its trainer's --mmc4_shards reads.",
+    )
     target_bytes: PositiveInt = Field(
         256 * 2**20, description="Bytes at which a tar is closed. A document is never cut, so a tar may be larger."
     )

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from obelics_pipeline.shard.check_flamingo import flamingo_problems
 from obelics_pipeline.shard.check_picture import picture_problems
 from obelics_pipeline.shard.check_record import NotJson, parse_json, record_problems
 from obelics_pipeline.shard.manifest import Promises, ShardEntry
@@ -96,7 +97,10 @@ def _documents(shard: IO[bytes], rows: Sequence[Row], promises: Promises, names:
 
 
 def _document(members: Iterator[Member], row: Row, promises: Promises, names: set[str]) -> Iterator[str]:
-    """Check one document member by member; one image is held at a time."""
+    """Check one document member by member; one image is held at a time, where images are members."""
+    if promises.format == "open_flamingo":
+        yield from flamingo_problems(members, row, promises)
+        return
     key = row["doc_id"]
     first = next(members)
     if first.name != f"{key}.json" or first.size > MAX_JSON:
@@ -136,7 +140,7 @@ def _readers(path: Path, rows: Sequence[Row], names: set[str], promises: Promise
     """What the readers of the trade make of it; an error of theirs is a problem of the shard."""
     found: list[str] = []
     readers: dict[str, Callable[[], Iterator[str]]] = {"webdataset": lambda: webdataset_problems(path, rows)}
-    if find_spec("datasets"):
+    if find_spec("datasets") and promises.format == "webdataset":  # else the JSON of each document has its own columns
         readers["datasets"] = lambda: datasets_problems(path, rows, names, promises.score_names)
     for reader, read in readers.items():
         try:

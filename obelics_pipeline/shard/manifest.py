@@ -41,6 +41,7 @@ class Promises:
     distinct_images: bool  # no image URL twice within a document
     fetched: bool  # every image has its file
     score_names: tuple[str, ...]
+    format: str = "webdataset"  # of the tars; shards of before there was another do not name it
 
 
 def promises_of(config: RunConfig, score_names: Sequence[str]) -> Promises:
@@ -52,6 +53,7 @@ def promises_of(config: RunConfig, score_names: Sequence[str]) -> Promises:
         distinct_images=config.finish.drop_repeated_images,
         fetched=config.fetch.enabled,
         score_names=tuple(score_names),
+        format=config.shard.format,
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from obelics_pipeline.document import to_json
+from obelics_pipeline.shard.flamingo_record import plain_members
 from obelics_pipeline.shard.record import content_sha256
 
 Row = Mapping[str, Any]
@@ -22,7 +23,7 @@ def webdataset_problems(path: Path, rows: Sequence[Row]) -> Iterator[str]:
         if row is None or sample is None or sample[0] != row["doc_id"]:
             yield _other_document("webdataset", row, sample and sample[0])
             return
-        if _content(*sample) != row["content_sha256"]:
+        if _content(sample[0], plain_members(sample[1])) != row["content_sha256"]:
             yield f"document {row['doc_id']}: webdataset reads other members or bytes than were written"
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
-from obelics_pipeline.document import Document, general_metadata, interleave, to_json
+from obelics_pipeline.document import Document, ImageNode, Node, TextNode, general_metadata, interleave, to_json
 
 EXTENSIONS = {"jpeg": "jpg"}  # other formats of Pillow are their own extension: png, webp, gif
 KEY = re.compile(r"[A-Za-z0-9_-]{1,64}")  # no dot: WebDataset cuts a name at its first
@@ -22,6 +24,9 @@ class RecordFile:
     name: str
     sha256: str
     n_bytes: int
+
+
+ReadFile = Callable[[RecordFile], bytes]  # the bytes of an image file
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,12 @@ class Record:
         """Bytes the record takes in a tar, headers and padding included."""
         return record_size([len(self.json), *(file.n_bytes for file in self.files)])
 
+    def members(self, read: ReadFile) -> Iterator[tuple[str, bytes]]:
+        """Its members in the tar: name after the key, and bytes."""
+        yield "json", self.json
+        for file in self.files:
+            yield file.name, read(file)
+
     @property
     def content_sha256(self) -> str:
         """See `content_sha256`."""
@@ -55,6 +66,7 @@ def make_record(document: Document, score_names: Sequence[str]) -> Record:
         raise ValueError(f"document {document.doc_id!r}: the id must match {KEY.pattern}")
     shown = interleave(document.nodes, document.url)
     nodes = iter(document.images())
+    add_captions(shown.metadata, document.nodes)
     names: list[str | None] = []
     files: list[RecordFile] = []
     for position, src in enumerate(shown.images):
@@ -76,6 +88,18 @@ def make_record(document: Document, score_names: Sequence[str]) -> Record:
     }
     n_images = sum(image is not None for image in shown.images)
     return Record(document.doc_id, to_json(value).encode(), tuple(files), len(names) - n_images, n_images)
+
+
+def add_captions(metadata: Sequence[dict[str, Any] | None], nodes: Sequence[Node]) -> None:
+    """Add `caption` to the metadata of each image that the page's caption follows; in the texts it stands as well.
+
+    The roles of paragraphs are not in a shard, and an image's caption is the best text that goes with it.
+    """
+    kept = [node for node in nodes if node.reason is None and not (isinstance(node, TextNode) and not node.text)]
+    after = (b for a, b in pairwise([*kept, None]) if isinstance(a, ImageNode))
+    for about, node in zip((about for about in metadata if about is not None), after, strict=True):
+        if isinstance(node, TextNode) and node.role == "caption":
+            about["caption"] = node.text
 
 
 def scores(values: Mapping[str, float | None], names: Sequence[str]) -> dict[str, float | None]:

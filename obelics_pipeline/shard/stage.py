@@ -11,11 +11,13 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.commit import Attempt, Manifest, committed
 from obelics_pipeline.config import RunConfig
+from obelics_pipeline.config.sharding import Format
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.document import Document
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.shard.assemble import Fetched, assemble
 from obelics_pipeline.shard.finish import ParagraphScore
+from obelics_pipeline.shard.flamingo_record import shaped
 from obelics_pipeline.shard.index import IndexWriter, index_row
 from obelics_pipeline.shard.manifest import ShardEntry, shard_name
 from obelics_pipeline.shard.record import make_record
@@ -24,7 +26,7 @@ from obelics_pipeline.storage import Place, read_tables
 from obelics_pipeline.tables import DocumentWriter, read_documents, read_kept, score_columns
 from obelics_pipeline.unit import Unit, digest
 
-VERSION = 1  # raise it when the same documents would give other shards: finished units are then redone
+VERSION = 2  # raise it when the same documents would give other shards: finished units are then redone
 SIZES = pa.schema([("row", pa.int64()), ("bytes", pa.int64())])
 
 # Files of answers and of overused images -> what the fetch stage knows of each URL.
@@ -88,12 +90,14 @@ def plan_tars(
     units: list[Unit] = []
     spans: list[dict[str, Any]] = []
     filled = 0
+    form = config.shard.format
 
     def close() -> None:
         nonlocal spans, filled
         name = shard_name(len(units))
-        id_ = digest(VERSION, spans, list(score_names))
-        units.append(Unit("shard", id_, Path(name).stem, {"name": name, "spans": spans, "scores": list(score_names)}))
+        id_ = digest(VERSION, spans, list(score_names), form)
+        payload = {"name": name, "spans": spans, "scores": list(score_names), "format": form}
+        units.append(Unit("shard", id_, Path(name).stem, payload))
         spans, filled = [], 0
 
     tables = read_tables([manifest.path(folder, "sizes") for manifest in assembled])
@@ -108,12 +112,17 @@ def plan_tars(
             span = spans[-1]
             span["without"] += sorted(n for n in without if span.get("stop", row) <= n < row)
             span["stop"] = row + 1
-            filled += size
+            filled += planned_bytes(size, form)
             if filled >= config.shard.target_bytes:
                 close()
     if spans:
         close()
     return units
+
+
+def planned_bytes(size: int, form: Format) -> int:
+    """About how many bytes a plain record of `size` bytes takes in this form: base64 makes four of three."""
+    return size if form == "webdataset" else size * 4 // 3
 
 
 def tar_unit(unit: Unit, *, folder: Place, assembled_folder: Place, read_image: ReadImage) -> Manifest:
@@ -124,7 +133,7 @@ def tar_unit(unit: Unit, *, folder: Place, assembled_folder: Place, read_image: 
         tar = ShardWriter(attempt.file("data", ".tar", name))
         with tar, IndexWriter(attempt.file("index", ".parquet"), scores) as index:
             for document in _kept(unit, assembled_folder):
-                record = make_record(document, scores)
+                record = shaped(make_record(document, scores), unit.payload["format"])
                 row = index_row(name, tar.add(record, read_image), document, record, scores)
                 index.write(row)
                 sums["documents"] += 1

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from obelics_pipeline.shard.record import BLOCK, Record
+from obelics_pipeline.shard.record import BLOCK, Record, RecordFile
 
 OWNER = "obelics"  # user and group name of every member
 MODE = 0o444
@@ -57,20 +57,27 @@ class ShardWriter:
 
     def add(self, record: Record, read_image: ReadImage) -> Placed:
         """Append a document. Raises ValueError for a repeated key, or other bytes than recorded."""
-        if record.doc_id in self._keys:
-            raise ValueError(f"{self._path}: document {record.doc_id} is there already")
-        self._keys.add(record.doc_id)
-        offset = self._offset()
-        self._member(record.doc_id, "json", record.json)
-        for file in record.files:
+
+        def read(file: RecordFile) -> bytes:
             data = read_image(file.sha256)
             if len(data) != file.n_bytes or hashlib.sha256(data).hexdigest() != file.sha256:
                 raise ValueError(f"image store: {file.sha256} holds other bytes ({len(data)}, recorded {file.n_bytes})")
-            self._member(record.doc_id, file.name, data)
-        placed = Placed(offset, self._offset() - offset)
+            return data
+
+        placed = self.append(record.doc_id, record.members(read))
         if placed.length != record.size:
             raise ValueError(f"{self._path}: {record.doc_id} took {placed.length} bytes, planned {record.size}")
         return placed
+
+    def append(self, key: str, members: Iterable[tuple[str, bytes]]) -> Placed:
+        """Append members under a key: names after it, and bytes. Raises ValueError for a repeated key."""
+        if key in self._keys:
+            raise ValueError(f"{self._path}: document {key} is there already")
+        self._keys.add(key)
+        offset = self._offset()
+        for name, data in members:
+            self._member(key, name, data)
+        return Placed(offset, self._offset() - offset)
 
     def close(self) -> None:
         """Finish the tar. Raises ValueError for a tar without a document: readers take it for the end of the data."""

@@ -13,6 +13,8 @@ from models.pictures.sources import ImageSource
 from obelics_pipeline.document import Document, ImageNode, Node, TextNode
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.fit.texts import TextFile, text_files
+from obelics_pipeline.shard.check_record import NotJson
+from obelics_pipeline.shard.flamingo_record import plain_members
 from obelics_pipeline.shard.readback import webdataset_samples
 from obelics_pipeline.storage import file_sha256, place
 
@@ -61,7 +63,8 @@ class RunFolder:
         for shard in _shards(self.folder):
             self.read[shard.name] = 0
             try:
-                for _, members in webdataset_samples(shard):
+                for _, found in webdataset_samples(shard):
+                    members = plain_members(found)
                     row = json.loads(members["json"])
                     document = document_of(row) if isinstance(row, dict) else "not an object"
                     if isinstance(document, str):
@@ -69,7 +72,7 @@ class RunFolder:
                     named = zip(row["images"], row["files"], strict=True)
                     yield WithImages(document, {src: members[name] for src, name in named if name is not None})
                     self.read[shard.name] += 1
-            except (OSError, ValueError, KeyError, TypeError, tarfile.TarError) as error:
+            except (OSError, ValueError, KeyError, TypeError, NotJson, tarfile.TarError) as error:
                 reason = " ".join(str(error).split())[:200]
                 raise UserError(
                     f"{shard}: cannot be read ({reason}); obelics validate {self.folder} says more"
