@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
+
+
+def mend_torchvision() -> None:
+    """What `import_torchvision` does, where there is a torchvision: transformers imports one that it finds."""
+    if find_spec("torch") is not None and find_spec("torchvision") is not None:
+        import_torchvision()
 
 
 def import_torchvision() -> None:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from models.device.torchvision_import import mend_torchvision
 from models.flamingo.layout import END_OF_CHUNK, IMAGE, Marks, Piece, lay_out
 from obelics_pipeline.document import PARAGRAPH_SEPARATOR
 from obelics_pipeline.errors import UserError
@@ -93,6 +94,7 @@ def open_vocabulary(folder: Path) -> Vocabulary:
     Marks that the tokenizer lacks, or that the language model has no embedding for, get ids behind the model's words.
     Raises `UserError` where there is no tokenizer, or it has no token to end a document with.
     """
+    mend_torchvision()
     from transformers import AutoConfig, AutoTokenizer
 
     if not folder.is_dir():

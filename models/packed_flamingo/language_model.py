@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from models.device.torchvision_import import import_torchvision
+from models.device.torchvision_import import mend_torchvision
 from models.packed_flamingo.settings import FlamingoSettings
 from obelics_pipeline.errors import UserError
 
@@ -19,7 +19,7 @@ PROBE = 6  # tokens of each document of the probe
 
 def open_language_model(settings: FlamingoSettings) -> Any:
     """The language model of a folder, without dropout. Raises `UserError` where it cannot be had."""
-    import_torchvision()
+    mend_torchvision()
     from transformers import AutoConfig, AutoModelForCausalLM
 
     folder = Path(settings.language_model)

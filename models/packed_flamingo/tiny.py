@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
-from models.device.torchvision_import import import_torchvision
+from models.device.torchvision_import import mend_torchvision
 
 Kind = Literal["llama", "opt", "gpt_neox", "mpt", "gpt2", "mistral"]
 LANGUAGE_MODEL, VISION = "language_model", "vision"
@@ -62,7 +62,7 @@ def tiny_language_model(
     seed: int = 0,
 ) -> Path:
     """Write a language model and a byte-level tokenizer of at most `words` (260 or more) tokens."""
-    import_torchvision()
+    mend_torchvision()
     import torch
     from tokenizers import ByteLevelBPETokenizer
     from transformers import PreTrainedTokenizerFast
@@ -118,7 +118,7 @@ def tiny_vision(
     folder: Path, *, side: int = 32, patch: int = 8, width: int = 32, layers: int = 2, seed: int = 0
 ) -> Path:
     """Write a CLIP vision tower for pictures of `side` pixels, cut into squares of `patch`."""
-    import_torchvision()
+    mend_torchvision()
     import torch
     from transformers import CLIPVisionConfig, CLIPVisionModel
 

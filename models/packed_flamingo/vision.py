@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from models.device.torchvision_import import import_torchvision
+from models.device.torchvision_import import mend_torchvision
 from models.device.weight_files import read
 from models.packed_flamingo.settings import FlamingoSettings
 from obelics_pipeline.errors import UserError
@@ -69,7 +69,7 @@ class OpenClipVision(Vision):
 
 def open_vision(settings: FlamingoSettings) -> Vision:
     """The tower that the settings name. Raises `UserError` where it cannot be had."""
-    import_torchvision()
+    mend_torchvision()
     where = Path(settings.vision)
     return _of_transformers(where, settings) if where.is_dir() else _of_open_clip(settings)
 

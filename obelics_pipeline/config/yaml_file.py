@@ -112,6 +112,8 @@ def _one_line(error: ValidationError, path: str, kind: type[Section]) -> str:
         near = difflib.get_close_matches(str(first["loc"][-1]), valid, n=1)
         message = f"unknown key {place}; valid keys here: {', '.join(valid)}"
         message += f"; did you mean {near[0]}?" if near else ""
+    elif not place:  # a rule over sections says which keys it is about
+        message = str(first["msg"]).removeprefix("Value error, ")
     else:
         message = f"{place}: {first['msg'].removeprefix('Value error, ')}, got {first['input']!r}"[:400]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""

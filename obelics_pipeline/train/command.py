@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+from models.device.torchvision_import import mend_torchvision
 from obelics_pipeline.config.yaml_file import bundled_configs, dump_config, read_config
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.plan.plan_file import Plan, open_plan
@@ -25,11 +26,11 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
     """
     try:
         import torch
+
+        mend_torchvision()
         import transformers  # noqa: F401
     except ImportError as error:
         raise UserError(f"obelics train: no module {error.name}; {_INSTALL}") from None
-    except RuntimeError:  # a torchvision that is not made for this torch: packed_flamingo mends it
-        pass
     from models.packed_flamingo.builder import build
     from models.packed_flamingo.document_tokens import open_vocabulary
     from obelics_pipeline.train.config import TrainConfig

@@ -15,7 +15,7 @@ from obelics_pipeline.train.stored_rows import EMPTY, ReadRow, RowReader
 FILLER = -1  # in place of a row's number: all ranks run as many forward passes, also where a step has too few rows
 
 
-class _Readable(Dataset[ReadRow]):
+class _Readable(Dataset[ReadRow]):  # type: ignore[misc]  # torch is not installed where types are checked
     """Rows by number, for torch's loader."""
 
     def __init__(self, reader: RowReader) -> None:

@@ -32,7 +32,8 @@ class Objective:
         """Where matrix products have the precision that was asked for."""
         if self.precision == "float32":
             return nullcontext()
-        return torch.autocast(device.type, torch.bfloat16)
+        computing: AbstractContextManager[object] = torch.autocast(device.type, torch.bfloat16)
+        return computing
 
 
 def backward(

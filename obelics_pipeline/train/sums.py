@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,7 +50,7 @@ def of_datasets(losses: Losses, batch: MicroBatch, n_datasets: int) -> Tensor:
     return found
 
 
-def account_rows(batches: tuple[MicroBatch, ...], spans: Tensor) -> dict[str, npt.NDArray[np.generic]]:
+def account_rows(batches: Sequence[MicroBatch], spans: Tensor) -> dict[str, npt.NDArray[np.generic]]:
     """The columns of the accounts of one step, span after span."""
     sums = spans.cpu().numpy()
     plain = {
