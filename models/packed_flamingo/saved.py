@@ -64,7 +64,17 @@ def put_trained(model: PackedFlamingo, weights: Mapping[str, torch.Tensor], orig
             raise UserError(f"Flamingo: {origin} is of another model: {name} is {shapes}")
     with torch.no_grad():
         for name, p in own.items():
-            p.copy_(weights[name])
+            p.copy_(_shared_out(weights[name], p))
+
+
+def _shared_out(weight: torch.Tensor, p: Any) -> torch.Tensor:
+    """A whole weight as a sharded parameter holds it; of another parameter, itself."""
+    if not hasattr(p, "device_mesh"):
+        return weight
+    from torch.distributed.tensor import distribute_tensor
+
+    made: torch.Tensor = distribute_tensor(weight.to(p.device), p.device_mesh, p.placements)
+    return made
 
 
 def save_trained(model: PackedFlamingo, folder: Path) -> None:

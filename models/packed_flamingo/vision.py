@@ -48,7 +48,7 @@ class Vision(nn.Module):
     def _features(self, pixels: torch.Tensor) -> torch.Tensor:
         """Vectors of patches; a class token and registers stand before them."""
         tokens: torch.Tensor = self.tower(pixels)
-        return tokens[:, -self.patches :]
+        return tokens[:, -self.patches :].contiguous()
 
 
 class TransformersVision(Vision):
@@ -56,7 +56,7 @@ class TransformersVision(Vision):
 
     def _features(self, pixels: torch.Tensor) -> torch.Tensor:
         tokens: torch.Tensor = self.tower(pixel_values=pixels).last_hidden_state
-        return tokens[:, -self.patches :]
+        return tokens[:, -self.patches :].contiguous()
 
 
 class OpenClipVision(Vision):
