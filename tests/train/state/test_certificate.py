@@ -11,6 +11,7 @@ from obelics_pipeline.train.state.saved import Loaded, SavedState
 from obelics_pipeline.train.state.schedule import ScheduleSection, lr
 
 SCHEDULE = ScheduleSection(peak=1e-3, warmup_steps=10, steps=1000)
+CONFIG = {"optimiser": {"beta2": 0.95}, "log": {"every": 1}}
 HYPER = {"class": "AdamW", "beta1": 0.9, "beta2": 0.95, "eps": 1e-8, "foreach": None}
 
 
@@ -25,7 +26,7 @@ def ledger(tmp_path: Path) -> Ledger:
 def saved(**values: Any) -> SavedState:
     common = {
         "step": 250, "cursor": 2000, "attempt": 1, "skipped_updates": 2, "lr": 0.75 * lr(250, SCHEDULE),
-        "weight_decay": 0.1, "seed": 7, "plan_id": "a-plan", "config": {"optimiser": {"beta2": 0.95}, "log": {"every": 1}},
+        "weight_decay": 0.1, "seed": 7, "plan_id": "a-plan", "config": CONFIG,
         "versions": {"torch": "2.13.0"}, "frozen": "f0", "world_size": 2, "optimiser_steps": 248, "tensors": {},
         "moments": (), "hyper": HYPER, "parameters_fingerprint": "a1", "moments_fingerprint": "b2", "ledger_bytes": 10,
     }  # fmt: skip
