@@ -202,9 +202,7 @@ def test_inspect_tells_where_a_run_is_and_what_is_in_force(run: Path, capsys: py
         assert line in lines
 
 
-def test_inspect_shows_a_checkpoint_and_looks_at_each_of_its_files(
-    run: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_inspect_shows_a_checkpoint_and_its_files(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = run / "checkpoints" / "step-00000200"
     assert main(["inspect", str(path)]) == 0
     out = capsys.readouterr().out
