@@ -65,6 +65,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_plan(commands)
     _add_fit(commands)
     _add_download(commands)
+    _add_intervene(commands)
+    _add_inspect(commands)
     return parser
 
 
@@ -485,6 +487,75 @@ def _add_train(commands: argparse._SubParsersAction[_Parser]) -> None:
     train.set_defaults(command=_train)
 
 
+def _add_intervene(commands: argparse._SubParsersAction[_Parser]) -> None:
+    intervene = commands.add_parser(
+        "intervene",
+        help="change a training run, with a reason: one line of its ledger, which can be undone",
+        description="Write one change into the ledger of a training run. Exit codes: 0 written, 2 refused.",
+    )
+    intervene.add_argument("run", type=Path, metavar="RUN", help="folder of a training run")
+    kinds = intervene.add_subparsers(required=True, metavar="CHANGE", parser_class=_Parser)
+
+    def kind(name: str, help: str, at: bool = True) -> _Parser:
+        parser = kinds.add_parser(name, help=help)
+        if at:
+            parser.add_argument("--at", type=_positive, metavar="STEP", help="from this step on (default: the next)")
+        parser.add_argument("--reason", required=True, metavar="TEXT", help="why; it stands in the ledger")
+        parser.add_argument("--force", action="store_true", help="though another change begins at the same step")
+        parser.set_defaults(command=_intervene, kind=name.replace("-", "_"))
+        return parser
+
+    rate = kind("lr", "multiply the learning rate")
+    rate.add_argument("--factor", type=float, required=True, metavar="X", help="more than 1 only with --branch")
+    rate.add_argument("--branch", action="store_true", help="a trial: undone and rolled back at the guard's first act")
+    kind("weight-decay", "another weight decay").add_argument("--value", type=float, required=True, metavar="X")
+    kind("clip", "clip gradients at another norm").add_argument("--value", type=float, metavar="X", help="default: not")
+    kind("reset-moments", "set the optimiser's moments to 0").add_argument(
+        "--pattern", default="*", metavar="PATTERN", help="of parameter names (default: all)"
+    )
+    kind("unfreeze", "train parameters that were frozen").add_argument("pattern", metavar="PATTERN", help="of names")
+    config = kind("config", "let a resumed run differ from its checkpoint in a value of the config")
+    config.add_argument("key", metavar="KEY", help="with dots, such as optimiser.beta2")
+    config.add_argument("value", type=_json, metavar="VALUE", help="as JSON; else it is taken for a text")
+    for name, what in (("skip-rows", "leave rows out"), ("requeue-rows", "train on rows once more, after all others")):
+        kind(name, what, at=False).add_argument(
+            "rows", type=_rows, metavar="A:B", help="A to B-1, in order of training"
+        )
+    undo = kind("undo", "take a change back, from the next step on", at=False)
+    undo.add_argument("of", type=_positive, metavar="NUMBER", help="of its entry: obelics inspect RUN lists them")
+    rollback = kind("rollback", "go on from an earlier checkpoint, when the run is started again", at=False)
+    rollback.add_argument("step", type=int, metavar="STEP", help="of a checkpoint that is kept")
+    rollback.add_argument("--skip", type=_rows, metavar="A:B", help="leave these rows out")
+
+
+def _add_inspect(commands: argparse._SubParsersAction[_Parser]) -> None:
+    inspect = commands.add_parser(
+        "inspect", help="a training run or one of its checkpoints: steps, rates, changes in force, files"
+    )
+    inspect.add_argument("place", type=Path, metavar="RUN|CHECKPOINT", help="folder")
+    inspect.set_defaults(command=_inspect)
+
+
+def _rows(text: str) -> tuple[int, int]:
+    start, _, stop = text.partition(":")
+    try:
+        found = int(start), int(stop)
+    except ValueError:
+        found = 0, 0
+    if not 0 <= found[0] < found[1]:
+        raise argparse.ArgumentTypeError(f"must be A:B with A < B, such as 8000:8064, got {text}")
+    return found
+
+
+def _json(text: str) -> object:
+    import json
+
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -787,6 +858,33 @@ def _download(arguments: argparse.Namespace) -> int:
 
     say = partial(print, flush=True)
     download_kenlm(arguments.name, arguments.language, arguments.output, arguments.revision, say)
+    return 0
+
+
+def _intervene(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.train.state.interventions import described, intervene
+
+    common = ("command", "run", "kind", "reason", "force")
+    fields = {key: value for key, value in vars(arguments).items() if key not in common}
+    if "skip" in fields:
+        fields["rows"] = fields.pop("skip") or ()
+    elif "rows" in fields:
+        fields["start"], fields["stop"] = fields.pop("rows")
+    entry = intervene(arguments.run, arguments.kind, arguments.reason, force=arguments.force, **fields)
+    print(described(entry))
+    return 0
+
+
+def _inspect(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.train.state.inspection import inspect
+    from obelics_pipeline.train.state.manifest import verify
+    from obelics_pipeline.train.state.saved import STATE
+
+    for line in inspect(arguments.place):
+        print(line)
+    if (arguments.place / STATE).exists():
+        verify(arguments.place)
+        print("all files are as they were written")
     return 0
 
 

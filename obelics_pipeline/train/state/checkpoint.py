@@ -14,7 +14,6 @@ import shutil
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -30,7 +29,7 @@ from obelics_pipeline.train.state.fingerprint import fingerprint
 from obelics_pipeline.train.state.kept import DRAFT, HISTORY, METRICS, OLD, name_of
 from obelics_pipeline.train.state.ledger import NAME as LEDGER
 from obelics_pipeline.train.state.manifest import files_in, verify, write_manifest
-from obelics_pipeline.train.state.saved import STATE, Progress, SavedState, read_state
+from obelics_pipeline.train.state.saved import STATE, Loaded, Progress, SavedState, read_state
 
 TENSORS = "tensors"
 _WRITTEN = ".written-"  # what a rank leaves when its part is on the disk; gone before the manifest is made
@@ -38,17 +37,6 @@ _FAILED = "failed"
 _BY_STEP = ("params", "lr", "initial_lr", "weight_decay", "param_names")  # of a group: not settings, or of the step
 _POLL_SECONDS = 0.05
 warnings.filterwarnings("ignore", message="torch.distributed is disabled")  # in one process there is nothing amiss
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """A checkpoint as it was saved, and as it is in memory after loading: the certificate compares the two."""
-
-    saved: SavedState
-    parameters_fingerprint: str
-    moments_fingerprint: str
-    optimiser_steps: int
-    hyper: dict[str, Any]
 
 
 class Saving:

@@ -91,10 +91,12 @@ def row_order(n_rows: int, changes: Sequence[Holding]) -> RowOrder:
         elif isinstance(entry, SkipRows) and holding.until is None:
             skipped.append((entry.start, entry.stop))
         elif isinstance(entry, RequeueRows):
+            if entry.stop > order.stop and holding.until is not None:
+                continue
             if entry.stop > order.stop:
                 raise UserError(
                     f"ledger: entry {entry.number} puts rows {entry.start}:{entry.stop} to the end, and there are "
-                    f"{order.stop}"
+                    f"{order.stop}; obelics intervene RUN undo {entry.number}"
                 )
             added = _ranges(order.row(position) for position in range(entry.start, entry.stop))
             longer = RowOrder(n_rows, (), (*order.tail, *added))

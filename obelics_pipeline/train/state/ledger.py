@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from pydantic import ValidationError
 
 from obelics_pipeline.errors import UserError
-from obelics_pipeline.train.state.entries import ENTRY, Beginning, Change, Entry, Rollback, Undo
+from obelics_pipeline.train.state.entries import ENTRY, Beginning, Change, Entry, LearningRate, Rollback, Undo
 
 NAME = "ledger.jsonl"
 
@@ -175,6 +175,16 @@ def active(entries: Sequence[Entry], step: int) -> tuple[Change, ...]:
         for holding in holdings(entries)
         if isinstance(holding.entry, Change) and (holding.until is None or step < holding.until)
     )
+
+
+def revert_trials(ledger: Ledger, *, attempt: int, step: int, why: str) -> int | None:
+    """Undo every learning rate that is on trial in this step (`branch`), as the guard had to act; returns the first
+    step that one held for, before which the run should go back to, or None where none is on trial."""
+    trials = [entry for entry in active(ledger.entries, step) if isinstance(entry, LearningRate) and entry.branch]
+    begun = [entry for entry in trials if entry.at <= step]
+    for entry in begun:
+        ledger.append("undo", attempt=attempt, step=step, why=why, of=entry.number)
+    return min((entry.at for entry in begun), default=None)
 
 
 def last_attempt(entries: Sequence[Entry]) -> int:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
@@ -67,6 +68,17 @@ class SavedState(Progress):
     moments_fingerprint: str
     ledger_bytes: NonNegativeInt = 0
     metrics_bytes: NonNegativeInt = Field(0, description="Up to which metrics.jsonl had been written.")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A checkpoint as it was saved, and as it is in memory after loading: the certificate compares the two."""
+
+    saved: SavedState
+    parameters_fingerprint: str
+    moments_fingerprint: str
+    optimiser_steps: int
+    hyper: dict[str, Any]
 
 
 def read_state(checkpoint: Path) -> SavedState:

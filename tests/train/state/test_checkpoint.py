@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,14 @@ torch = pytest.importorskip("torch")
 
 from obelics_pipeline.errors import UserError  # noqa: E402
 from obelics_pipeline.train.state import checkpoint  # noqa: E402
+from obelics_pipeline.train.state.certificate import Now, certificate  # noqa: E402
 from obelics_pipeline.train.state.fingerprint import fingerprint, sums_of  # noqa: E402
-from obelics_pipeline.train.state.kept import restore_history  # noqa: E402
+from obelics_pipeline.train.state.kept import restore_history, sweep  # noqa: E402
 from obelics_pipeline.train.state.ledger import Ledger  # noqa: E402
 from obelics_pipeline.train.state.saved import read_state  # noqa: E402
+from obelics_pipeline.train.state.schedule import ScheduleSection  # noqa: E402
 
+CONSTANT = ScheduleSection(peak=0.01, warmup_steps=0, shape="constant", weight_decay=0.1)
 PROGRAM = Path(__file__).with_name("small_run.py")
 _spec = importlib.util.spec_from_file_location("small_run", PROGRAM)
 assert _spec is not None and _spec.loader is not None
@@ -167,6 +171,57 @@ def test_a_file_that_is_not_as_it_was_written_is_refused_by_its_name(saved: Path
     assert "\n" not in str(refusal.value)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), before.parameters(), strict=True))
     assert not optimiser.state
+
+
+def _nothing_is_read(tensors: dict, **_: object) -> None:
+    """A loader that silently loads no state: what cost the 80B run two attempts."""
+
+
+def _one_moment_is_lost(tensors: dict, **arguments: object) -> None:
+    checkpoint.dcp.real_load(tensors, **arguments)
+    tensors["exp_avg.gate"].zero_()
+
+
+def _one_bit_flips(tensors: dict, **arguments: object) -> None:
+    checkpoint.dcp.real_load(tensors, **arguments)
+    tensors["first.weight"].view(torch.int32)[2, 1] ^= 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "red"),
+    [
+        (_nothing_is_read, {"weights", "moments"}),
+        (_one_moment_is_lost, {"moments"}),
+        (_one_bit_flips, {"weights"}),
+    ],
+)
+def test_what_was_not_restored_turns_the_certificate_red(saved: Path, monkeypatch, fault, red: set[str]) -> None:
+    monkeypatch.setattr(checkpoint.dcp, "real_load", checkpoint.dcp.load, raising=False)
+    model, optimiser = fresh()
+    for load, expected in ((checkpoint.dcp.real_load, set()), (fault, red)):
+        monkeypatch.setattr(checkpoint.dcp, "load", load)
+        loaded = checkpoint.load(saved, named(model), optimiser)
+        state = loaded.saved
+        now = Now(saved.name, state.cursor, state.seed, state.plan_id, state.config, state.versions, CONSTANT, ())
+        assert {line.name for line in certificate(loaded, now).lines if line.level == "RED"} == expected
+        model, optimiser = fresh()
+
+
+def test_a_write_that_fails_in_the_background_is_told_and_leaves_no_checkpoint(
+    tmp_path: Path, trained, monkeypatch
+) -> None:
+    def full(*_: object, **__: object) -> Future:
+        future: Future = Future()
+        future.set_exception(OSError(28, "No space left on device"))
+        return future
+
+    monkeypatch.setattr(checkpoint.dcp, "async_save", full)
+    model, optimiser = trained
+    saving = checkpoint.save(tmp_path, small_run.progress(2), named(model), optimiser, background=True)
+    with pytest.raises(OSError, match="No space left"):
+        saving.wait()
+    assert sweep(tmp_path) == [f"{tmp_path / '.draft-step-00000002'}: half written, removed"]
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("off", [-1, 1])
