@@ -74,7 +74,7 @@ class Panel:
     def level(self, name: str) -> tuple[float, float]:
         """Level and deviation of a log loss before a jump, which it does not learn from; a guess early in a run."""
         jump = self.jumps[name]
-        reading = jump.read(jump.values[-1]) if jump.values else None
+        reading = jump.read(jump.values[-1], jump.sums["weight"]) if jump.sums else None
         return (reading.level, reading.scale) if reading else (median(jump.values or [0.0]), EARLY_DEVIATION)
 
     def _found(self, seen: Observation) -> Iterator[Found]:

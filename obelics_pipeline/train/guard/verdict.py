@@ -72,11 +72,7 @@ def _numerics(
     step: int,
 ) -> list[str]:
     found = []
-    alarms = [
-        (_kind(e), str(e.get("signal")), int(e.get("since") or e["step"]))
-        for e in near
-        if e["kind"] == "alarm"
-    ]
+    alarms = [(_kind(e), str(e.get("signal")), int(e.get("since") or e["step"])) for e in near if e["kind"] == "alarm"]
     if any(kind == "learning_rate" for kind, _, _ in alarms):
         found.append("the learning rate left its line")
     if any(kind == "logit_collapse" for kind, _, _ in alarms) or _fell(before, after):
