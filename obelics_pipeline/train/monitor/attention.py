@@ -8,22 +8,22 @@ import torch
 from torch import Tensor
 
 
-@torch.no_grad()
 def attention_signs(query: Tensor, key: Tensor, allowed: Tensor | None = None, scale: float | None = None) -> Tensor:
     """Largest logit (absolute) and mean entropy in nats of softmax attention, as a tensor of two on the device.
 
     Shapes (..., queries, size) and (..., keys, size); `allowed`, boolean, broadcasts to (..., queries, keys). Queries
     that may attend to nothing do not count. It makes the whole matrix: for a sampled step, and a row of the batch.
     """
-    logits = (query.float() @ key.float().transpose(-1, -2)) * (query.shape[-1] ** -0.5 if scale is None else scale)
-    if allowed is None:
-        allowed = torch.ones((), dtype=torch.bool, device=logits.device)
-    allowed = allowed.expand_as(logits)
-    asks = allowed.any(-1)
-    weights = logits.masked_fill(~allowed, float("-inf")).softmax(-1).nan_to_num(0.0)
-    entropy = -(weights * weights.clamp_min(1e-30).log()).sum(-1)
-    mean = (entropy * asks).sum() / asks.sum().clamp_min(1)
-    return torch.stack([logits.masked_fill(~allowed, 0.0).abs().max(), mean])
+    with torch.no_grad():
+        logits = (query.float() @ key.float().transpose(-1, -2)) * (query.shape[-1] ** -0.5 if scale is None else scale)
+        if allowed is None:
+            allowed = torch.ones((), dtype=torch.bool, device=logits.device)
+        allowed = allowed.expand_as(logits)
+        asks = allowed.any(-1)
+        weights = logits.masked_fill(~allowed, float("-inf")).softmax(-1).nan_to_num(0.0)
+        entropy = -(weights * weights.clamp_min(1e-30).log()).sum(-1)
+        mean = (entropy * asks).sum() / asks.sum().clamp_min(1)
+        return torch.stack([logits.masked_fill(~allowed, 0.0).abs().max(), mean])
 
 
 class AttentionSigns:

@@ -46,7 +46,7 @@ def group_norms(
         return {}
     names = sorted(tensors)
     groups = sorted({group_of.get(n, OTHER) for n in names})
-    local = [_local(tensors[n]) for n in names]
+    local = [_local(tensors[n]).detach() for n in names]
     squares = torch.stack([n.float() for n in torch._foreach_norm(local)]).square().double()
     place = torch.tensor([groups.index(group_of.get(n, OTHER)) for n in names], device=squares.device)
     shared = torch.tensor([_is_sharded(tensors[n]) for n in names], device=squares.device)
@@ -70,12 +70,10 @@ class UpdateRatio:
         self.group_of = dict(group_of)
         self.kept: dict[str, Tensor] | None = None
 
-    @torch.no_grad()
     def before(self) -> None:
         """Right before the optimiser steps."""
         self.kept = {n: p.detach().clone() for n, p in self.parameters.items()}
 
-    @torch.no_grad()
     def after(self, process_group: Any = None) -> dict[str, float]:
         """Right after it: norm of the update over norm of the weights. All ranks must call this."""
         if self.kept is None:
