@@ -23,13 +23,13 @@ class GuardConfig(Section):
     )
     early_factor: PositiveFloat = Field(3.0, gt=1, description="See `least`.")
 
-    loss_z: PositiveFloat = Field(9.0, description="Deviations above its level at which a loss has jumped.")
+    loss_z: PositiveFloat = Field(10.0, description="Deviations above its level at which a loss has jumped.")
     loss_jump: PositiveFloat = Field(
         0.05, description="Least jump of a loss, as a difference of logarithms (0.05 is 5 %)."
     )
     grad_z: PositiveFloat = Field(12.0, description="Deviations above its level at which a gradient norm is far out.")
     grad_jump: PositiveFloat = Field(
-        1.0, description="Least jump of the gradient norm, difference of logarithms (1.0 is a factor of 2.7)."
+        1.6, description="Least jump of the gradient norm, difference of logarithms (1.6 is a factor of 5)."
     )
     log_z_z: PositiveFloat = Field(10.0, description="Deviations at which the mean log z has jumped, up or down.")
     log_z_jump: PositiveFloat = Field(1.0, description="Least jump of the mean log z, nats.")
@@ -57,6 +57,9 @@ class GuardConfig(Section):
     drift_z: PositiveFloat = Field(3.5, description="Deviations, besides, that a drift must have.")
     activation_far: PositiveFloat = Field(
         2.3, description="Rise of activations (factor 10) that is a divergence even while the loss stands still."
+    )
+    drift_record: PositiveFloat = Field(
+        1.6, description="A drift is also this many times the farthest that as many steps wandered before."
     )
     divergence_steps: PositiveInt = Field(
         30, description="Steps that loss and activations or gradients must rise together before it is a divergence."

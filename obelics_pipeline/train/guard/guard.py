@@ -40,6 +40,8 @@ ONSET = (
     "nonfinite",
 )
 """Alarms whose first step may be where the trouble began."""
+BROKEN = ("logit_collapse", "activation_jump", "activation_drift")
+"""Alarms that say it is the model, and not the batch, that has changed."""
 PERSISTENT_STEPS = 10
 """Steps that a rise of the loss must have lasted before it counts toward a divergence."""
 
@@ -181,7 +183,8 @@ class Guard:
         ):
             self.waiting = None
             return Decision(why=f"the spike of step {waiting['since']} has returned", evidence=evidence)
-        if waited >= c.wait_steps:
+        broken = self.panel.since(BROKEN) is not None  # it is not the batch: waiting longer is of no use
+        if waited >= (min(c.divergence_steps, c.wait_steps) if broken else c.wait_steps):
             why = f"the spike of step {waiting['since']} has not returned in {waited} steps"
             earliest = min(waiting["earliest"], waiting["since"])
             return self._rollback(seen, "spike", earliest, why, until=waiting["since"] + c.returned_steps)

@@ -74,7 +74,7 @@ class Panel:
     def level(self, name: str) -> tuple[float, float]:
         """Level and deviation of a log loss before a jump, which it does not learn from; a guess early in a run."""
         jump = self.jumps[name]
-        reading = jump.read(jump.values[-1]) if jump.values else None
+        reading = jump.read(jump.values[-1], jump.sums["weight"]) if jump.sums else None
         return (reading.level, reading.scale) if reading else (median(jump.values or [0.0]), EARLY_DEVIATION)
 
     def _found(self, seen: Observation) -> Iterator[Found]:
@@ -140,7 +140,7 @@ class Panel:
             drift = self._drift(name, LOSS_FLOOR, c.drift_span // 2)
             drift.feed(seen.step, value)
             reading = drift.read()
-            if reading and reading.rise > c.loss_drift and reading.z > c.drift_z:
+            if reading and self._drifted(reading, c.loss_drift):
                 yield Found("loss_drift", name, exp(value), reading.z)
             if reading and reading.rise < -c.too_low and reading.z < -c.drift_z and reading.record > c.record:
                 yield Found("too_low", name, exp(value), reading.z)
@@ -149,7 +149,7 @@ class Panel:
         drift = self._drift("grad_norm", GRAD_FLOOR, c.drift_span // 2)
         drift.feed(seen.step, log(max(seen.grad_norm, 1e-12)))
         reading = drift.read()
-        if reading and reading.rise > c.grad_drift and reading.z > c.drift_z:
+        if reading and self._drifted(reading, c.grad_drift):
             yield Found("grad_drift", "grad_norm", seen.grad_norm, reading.z)
 
     def _log_z(self, seen: Observation) -> Iterator[Found]:
@@ -202,7 +202,7 @@ class Panel:
         if reading is None:
             return
         now = log(value) - (reading.value - reading.rise)  # what was expected, from what was found
-        if reading.rise > drift_limit and reading.z > c.drift_z:
+        if self._drifted(reading, drift_limit):
             yield Found("activation_drift", name, value, reading.z)
             if min(reading.rise, now) > c.activation_far:
                 yield Found("activation_far", name, value, reading.z)
@@ -236,6 +236,11 @@ class Panel:
         if reading is None:
             return 0.0
         return min(reading.z / z, reading.rise / jump, reading.record / self.config.record)
+
+    def _drifted(self, reading: Reading, least: float) -> bool:
+        """Whether it has risen, and farther than it wandered before."""
+        c = self.config
+        return reading.rise > least and reading.z > c.drift_z and reading.record > c.drift_record
 
     def _early(self, name: str, value: float) -> bool:
         """Whether a number that has no spread yet has grown by `early_factor`."""

@@ -155,7 +155,8 @@ class Drift:
     steps: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     line: dict[str, float] = field(default_factory=dict)
-    """Through the span: slope, middle, level, scale, largest residual, number of samples; age in samples."""
+    """Through the span: slope, middle, level, scale, number of samples, and the farthest that a stretch of `recent`
+    steps lay from the line (slow noise shows there); age in samples."""
 
     def read(self) -> Reading | None:
         """Where the recent values stand; None while there is too little to say so."""
@@ -199,7 +200,7 @@ class Drift:
             "middle": middle,
             "level": level,
             "scale": spread(rest, self.floor),
-            "largest": max(abs(r - level) for r in rest),
+            "largest": max(abs(m - level) for m in _block_medians(x, rest, self.recent)),
         }
 
     def state(self) -> dict[str, Any]:
@@ -209,6 +210,14 @@ class Drift:
     def load(self, state: Mapping[str, Any]) -> None:
         """As `state` gave it."""
         self.steps, self.values, self.line = list(state["steps"]), list(state["values"]), dict(state["line"])
+
+
+def _block_medians(steps: Sequence[int], values: Sequence[float], length: int) -> list[float]:
+    """Medians of stretches of so many steps, counted from the last one."""
+    blocks: dict[int, list[float]] = {}
+    for step, value in zip(steps, values, strict=True):
+        blocks.setdefault((steps[-1] - step) // length, []).append(value)
+    return [median(block) for block in blocks.values()]
 
 
 @dataclass
