@@ -226,7 +226,7 @@ def _add_losses(commands: argparse._SubParsersAction[_Parser]) -> None:
         "losses",
         help="what a training run learned of each document, as columns that tune, report and explain show",
         description="Write training.parquet beside each curation run that the documents came from: the mean loss of "
-        "each, how far it was above that of documents like it, and which steps saw it. It takes an earlier one's place.",
+        "each, how far it was above that of documents like it, and which steps saw it. It replaces an earlier one.",
     )
     losses.add_argument("run", type=Path, metavar="RUN", help="folder of a training run")
     losses.set_defaults(command=_losses)

@@ -51,9 +51,9 @@ def facts_of_document(account: Account, document: Document) -> Iterator[Facts]:
         rows += _fate(account, document)
     yield Facts(f"document {document.doc_id}", rows)
     yield Facts("scores", list(_scores(account, document)))
-    told = account.fates.get(document.doc_id, Fate()).trained
-    if told is not None:
-        yield Facts("in training", list(_in_training(told)))
+    trained = account.fates.get(document.doc_id, Fate()).trained
+    if trained is not None:
+        yield Facts("in training", list(_in_training(trained)))
     for name, told in account.reasons.get(document.doc_id, {}).items():
         yield Facts(f"what made {name} {_number(document.scores[name])}", told)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from obelics_pipeline.commit import Manifest, read_manifest, read_manifests, unit_names
@@ -85,15 +85,17 @@ def fates_of(folder: RunFolder, unit: str, doc_ids: Sequence[str]) -> dict[str, 
     placed, duplicates = _index_rows(folder, doc_ids), _duplicates(folder, doc_ids)
     told = trained(folder, list(doc_ids))
     return {
-        doc_id: Fate(
-            document,
-            deduplicated.get(doc_id),
-            in_site.get(doc_id),
-            assembled.get(doc_id),
-            scored.get(doc_id),
-            duplicates.get(doc_id),
-            *placed.get(doc_id, (None, None, None)),
-            told.get(doc_id),
+        doc_id: replace(
+            Fate(
+                document,
+                deduplicated.get(doc_id),
+                in_site.get(doc_id),
+                assembled.get(doc_id),
+                scored.get(doc_id),
+                duplicates.get(doc_id),
+                *placed.get(doc_id, (None, None, None)),
+            ),
+            trained=told.get(doc_id),
         )
         for doc_id, document in extracted.items()
     }

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.spike.curated import Curated, folder_of, percentile, read_curated, scores_of
 from obelics_pipeline.spike.plan_documents import PlanDocuments, Planned
@@ -193,7 +192,7 @@ def _suspects(
     for at, document in zip(chosen, documents, strict=True):
         folder = folder_of(document.shard)
         values = scores.get(str(folder), {}).get(document.doc_id, {})
-        corpus = corpora[folder].scores if folder in corpora else {}
+        corpus = corpora[folder].scores if folder is not None and folder in corpora else {}
         shown, problem = _shown(document, pictures)
         number = int(seen.document[at])
         suspects.append(
@@ -240,7 +239,9 @@ def _joined(corpora: Sequence[Curated]) -> dict[str, Numbers]:
     names = list(dict.fromkeys(name for one in corpora for name in one.scores))
     lengths = [len(next(iter(one.scores.values()))) if one.scores else 0 for one in corpora]
     return {
-        name: np.concatenate([one.scores.get(name, np.full(n, np.nan)) for one, n in zip(corpora, lengths, strict=True)])
+        name: np.concatenate(
+            [one.scores.get(name, np.full(n, np.nan)) for one, n in zip(corpora, lengths, strict=True)]
+        )
         for name in names
     }
 
@@ -269,5 +270,3 @@ def _notices(plan: PlanDocuments, corpora: Mapping[str, Curated], seen: Sighting
 
 def _listed(attempts: Sequence[int]) -> str:
     return "attempt " + ", ".join(map(str, attempts))
-
-

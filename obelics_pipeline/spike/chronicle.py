@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -84,9 +85,10 @@ def branch_curves(run: TrainingRun, name: str) -> list[Curve]:
 
 
 def _curves(run: TrainingRun) -> dict[str, str]:
-    marks = [Mark(step_of(e), e["kind"]) for e in run.ledger if e.get("kind") in ("rollback", "hardware", "lr")]
-    found = {"curves.svg": curves_svg([Panel(name, branch_curves(run, name)) for name in SHOWN], marks)}
     stitched = run.stitched()
+    marks = [Mark(step_of(e), e["kind"]) for e in run.ledger if e.get("kind") in ("rollback", "hardware", "lr")]
+    panels = [Panel(name, branch_curves(run, name)) for name in SHOWN if any(name in line for line in stitched)]
+    found = {"curves.svg": curves_svg(panels, marks)}
     for axis in ("tokens", "images"):
         at = np.cumsum([int(line.get(axis) or 0) for line in stitched]).tolist()
         points = [(x, float(line["loss"])) for x, line in zip(at, stitched, strict=True)]
@@ -130,7 +132,8 @@ def _text(run: TrainingRun, incidents: Sequence[Incident], files: Mapping[str, s
     if "activations.svg" in files:
         yield "![activations by module and step](activations.svg)\n"
     yield "![loss by tokens](loss-by-tokens.svg)\n\n![loss by images](loss-by-images.svg)\n"
-    yield "## Attempts\n\n| attempt | began by | after step | of attempt | last step | steps given up | rows seen before |"
+    yield "## Attempts\n"
+    yield "| attempt | began by | after step | of attempt | last step | steps given up | rows seen before |"
     yield "|---|---|---|---|---|---|---|"
     yield from _attempts(run)
     yield ""
@@ -144,9 +147,10 @@ def _header(run: TrainingRun, incidents: Sequence[Incident]) -> Iterator[str]:
     stitched = run.stitched()
     done, kept = len(run.metrics), len(stitched)
     last = stitched[-1]
-    yield f"* steps: {kept:,}, the last with loss {last['loss']:.4g}; {sum(x.get('tokens') or 0 for x in stitched):,} tokens, "
-    yield f"  {sum(x.get('images') or 0 for x in stitched):,} images"
-    yield f"* given up: {done - kept:,} of {done:,} steps trained, {100 * (done - kept) / done:.1f} % of the compute{_budget(run)}"
+    tokens, images = (sum(int(line.get(name) or 0) for line in stitched) for name in ("tokens", "images"))
+    yield f"* steps: {kept:,}, the last with loss {last['loss']:.4g}; {tokens:,} tokens, {images:,} images"
+    lost = f"{100 * (done - kept) / done:.1f} % of the compute"
+    yield f"* given up: {done - kept:,} of {done:,} steps trained, {lost}{_budget(run)}"
     rollbacks = sum(1 for i in incidents if i.rolled_back)
     yield f"* incidents: {len(incidents)}, {rollbacks} of them with a rollback"
     skipped = sum(1 for x in stitched if x.get("applied") is False)
@@ -156,7 +160,8 @@ def _header(run: TrainingRun, incidents: Sequence[Incident]) -> Iterator[str]:
         yield f"* {quoted(name)}: loss {of_it.get('loss', float('nan')):.4g}{epoch}"
     found = near_hardware(incidents, run.ledger, run.last_step)
     if found is not None:
-        yield f"* {found[0]} of {found[1]} incidents are within 50 steps of an event of the hardware; by chance as many: p = {found[2]:.2g}"
+        near = f"{found[0]} of {found[1]} incidents are within 50 steps of an event of the hardware"
+        yield f"* {near}; by chance as many: p = {found[2]:.2g}"
     plan = run.path / "plan.txt"
     if plan.is_file():
         yield f"* plan: {quoted(' '.join(plan.read_text(encoding='utf-8').split()))}"
@@ -179,7 +184,7 @@ def _budget(run: TrainingRun) -> str:
         text = (run.path / "config.yaml").read_text(encoding="utf-8")
     except OSError:
         return ""
-    found = re.search(r"^\s*(\w*(?:wasted|lost_share|budget_share|compute_budget)\w*):\s*([0-9.]+)\s*$", text, re.MULTILINE)
+    found = re.search(r"^\s*(most_lost):\s*([0-9.]+)\s*$", text, re.MULTILINE)
     return f" (budget: {100 * float(found[2]):.3g} %)" if found else ""
 
 
@@ -204,7 +209,7 @@ def _incident(run: TrainingRun, number: int, incident: Incident) -> Iterator[str
     for entry in incident.entries:
         said = "; ".join(f"{name} {value}" if name != "why" else value for name, value in told(entry))
         yield f"* step {step_of(entry):,}, **{quoted(str(entry['kind']))}**" + (f": {quoted(said)}" if said else "")
-    yield f"\n`obelics explain-spike {run.path} {incident.first} --attempt {incident.attempt}`\n"
+    yield f"\n`obelics explain-spike {shlex.quote(str(run.path))} {incident.peak} --attempt {incident.attempt}`\n"
 
 
 def _name(number: int) -> str:

@@ -32,8 +32,8 @@ def explain(
     if without is not None:
         _write(without, without_text(account), "--without")
         yield (
-            f"wrote {without}: {len(account.suspects)} documents; take out those that you want to keep, then plan without "
-            f"the others: obelics plan RECIPE.yaml --without {shlex.quote(str(without))} --output NEW_PLAN"
+            f"wrote {without}: {len(account.suspects)} documents; take out those that you want to keep, then "
+            f"plan without the others: obelics plan RECIPE.yaml --without {shlex.quote(str(without))} --output NEW_PLAN"
         )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from obelics_pipeline.spike.chronicle import heat_rows, points_of, quoted, write_all
 from obelics_pipeline.spike.plot import Curve, Panel, curves_svg, grid_svg
-from obelics_pipeline.spike.training_run import TrainingRun
+from obelics_pipeline.spike.training_run import Line, TrainingRun
 
 FILE = "compare.md"
 SHOWN = ("loss", "grad_norm", "log_z", "lr")
@@ -32,11 +33,13 @@ def compare(folder: Path, other: Path, output: Path) -> Path:
     return write_all(output, files) / FILE
 
 
-def _modules(lines: dict[str, list]) -> list[Panel]:
+def _modules(lines: Mapping[str, Sequence[Line]]) -> list[Panel]:
     """The activations of those modules whose last values differ most."""
     values = [
         {
-            name: [(x["step"], float(x["activations"][name]["rms"])) for x in of_it if name in (x.get("activations") or {})]
+            name: [
+                (x["step"], float(x["activations"][name]["rms"])) for x in of_it if name in (x.get("activations") or {})
+            ]
             for name in dict.fromkeys(name for x in of_it for name in (x.get("activations") or {}))
         }
         for of_it in lines.values()
@@ -50,11 +53,14 @@ def _modules(lines: dict[str, list]) -> list[Panel]:
     ]
 
 
-def _text(runs: dict[str, TrainingRun], lines: dict[str, list], files: dict[str, str]) -> str:
+def _text(runs: dict[str, TrainingRun], lines: Mapping[str, Sequence[Line]], files: dict[str, str]) -> str:
     told = ["# Two runs", ""]
     for name, run in runs.items():
         last = lines[name][-1]
-        told.append(f"* {name}: {quoted(str(run.path))}, {len(lines[name]):,} steps, loss {last['loss']:.6g} at step {last['step']:,}")
+        told.append(
+            f"* {name}: {quoted(str(run.path))}, {len(lines[name]):,} steps, "
+            f"loss {last['loss']:.6g} at step {last['step']:,}"
+        )
     first, second = ({x["step"]: x["loss"] for x in of_it} for of_it in lines.values())
     same = sorted(step for step in first if step in second)
     parted = next((step for step in same if first[step] != second[step]), None)

@@ -36,6 +36,12 @@ class Incident:
         return max(step_of(e) for e in self.entries)
 
     @property
+    def peak(self) -> int:
+        """The step of its last sign inside of the model: there the spike is to be explained."""
+        signs = [step_of(e) for e in self.entries if e["kind"] in ("alarm", "skip_update", "wait")]
+        return max(signs, default=self.first)
+
+    @property
     def rolled_back(self) -> bool:
         """Whether steps were given up."""
         return any(e["kind"] == "rollback" for e in self.entries)
@@ -62,11 +68,14 @@ def step_of(entry: Entry) -> int:
     return int(entry.get("step") or 0)
 
 
-def near_hardware(incidents: Sequence[Incident], ledger: Sequence[Entry], last_step: int) -> tuple[int, int, float] | None:
+def near_hardware(
+    incidents: Sequence[Incident], ledger: Sequence[Entry], last_step: int
+) -> tuple[int, int, float] | None:
     """How many incidents are near an event of the hardware, of how many, and how often chance has as many.
 
     Chance is every shift of the events along the run, around its end: their distances from each other stay. None where
-    there is no incident, or no event. Incidents that begin with such an event would prove themselves: they do not count.
+    there is no incident, or no event. An incident that is nothing but such an event would prove itself: it does not
+    count.
     """
     events = sorted({step_of(e) for e in ledger if e.get("kind") == "hardware"})
     starts = [i.first for i in incidents if any(e["kind"] in ("alarm", "skip_update", "rollback") for e in i.entries)]

@@ -45,22 +45,25 @@ def heading(account: SpikeAccount) -> Iterator[str]:
     others = f" (also in {', '.join(map(str, account.attempts))})" if account.attempts else ""
     lost = ", rolled back since" if account.rolled_back else ""
     yield f"step {account.step:,} of {on_a_line(str(account.run))}, attempt {account.attempt}{others}{lost}"
-    yield f"  loss {number_of(account.loss)}, before it {number_of(account.usual_loss)}; it begins at step {account.onset:,}"
+    usual = f"before it {number_of(account.usual_loss)}; it begins at step {account.onset:,}"
+    yield f"  loss {number_of(account.loss)}, {usual}"
     yield f"  looked at: {account.seen:,} documents of the steps {account.window[0]:,} to {account.window[1]:,}"
     yield f"verdict: {account.verdict.cause}"
     for line in account.verdict.evidence:
         yield f"  {on_a_line(line, WIDTH)}"
     if account.untrained:
         yield (
-            f"warning: a loss of {account.usual_loss:.3g} is that of a model that knows nothing (ln {account.words:,} = "
-            f"{math.log(account.words or 1):.3g}): no ranking of documents means anything yet"
+            f"warning: a loss of {account.usual_loss:.3g} is that of a model that knows nothing (ln {account.words:,} "
+            f"= {math.log(account.words or 1):.3g}): no ranking of documents means anything yet"
         )
 
 
 def removal_text(rule: Removal, suspects: int) -> str:
     """`word_repetition_ratio <= 0.11 would have removed 8 of 10 and 0.4 % of the corpus`."""
     ks = f"; distance of distributions {rule.ks:.2f}" if suspects > 1 else ""
-    return f"{rule.keeps} would have removed {rule.suspects} of {suspects} and {share_text(rule.share)} of the corpus{ks}"
+    return (
+        f"{rule.keeps} would have removed {rule.suspects} of {suspects} and {share_text(rule.share)} of the corpus{ks}"
+    )
 
 
 def share_text(share: float) -> str:
@@ -71,7 +74,9 @@ def share_text(share: float) -> str:
 
 def explain_command(suspect: Suspect) -> str | None:
     """What to type to learn all of a document's life; None where its run is gone."""
-    return None if suspect.folder is None else f"obelics explain {shlex.quote(suspect.folder)} {suspect.document.doc_id}"
+    return (
+        None if suspect.folder is None else f"obelics explain {shlex.quote(suspect.folder)} {suspect.document.doc_id}"
+    )
 
 
 def number_of(value: float) -> str:
@@ -89,13 +94,13 @@ def ends(suspect: Suspect) -> list[str]:
 def _suspect(number: int, one: Suspect) -> Iterator[str]:
     document = one.document
     yield (
-        f"{number:3}. {document.doc_id}  step {one.step:,}  {one.side}: {one.loss:.2f} for {one.expected:.2f} nats a token "
-        f"({one.high:+.1f} spreads), el2n {one.el2n:.2f} ({one.el2n_z:+.1f})"
+        f"{number:3}. {document.doc_id}  step {one.step:,}  {one.side}: {one.loss:.2f} for {one.expected:.2f} nats a "
+        f"token ({one.high:+.1f} spreads), el2n {one.el2n:.2f} ({one.el2n_z:+.1f})"
     )
     seen = f", pass {one.repeat + 1} over it" if one.repeat else ""
     yield (
-        f"     {on_a_line(document.dataset, 40)}, {one.n_targets:,} targets, {share_text(one.share)} of its step{seen}; "
-        f"suspicion {one.suspicion:.1f}"
+        f"     {on_a_line(document.dataset, 40)}, {one.n_targets:,} targets, {share_text(one.share)} of its step{seen}"
+        f"; suspicion {one.suspicion:.1f}"
     )
     yield f"     {on_a_line(document.url, WIDTH)}"
     yield (
@@ -127,4 +132,3 @@ def _when(before: int) -> str:
 
 def _spreads(value: float) -> str:
     return "no finite number" if math.isinf(value) else f"{value:+.1f} spreads"
-

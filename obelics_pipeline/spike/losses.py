@@ -64,7 +64,10 @@ def losses(folder: Path) -> Iterator[str]:
 def told_by(run: TrainingRun, plan: PlanDocuments) -> Told:
     """What the steps that led to where the run is now told of each document."""
     n = len(plan)
-    told = Told(*(np.zeros(n, kind) for kind in (np.int64, float, float, float, np.int64, np.int64)), sightings=[])
+    told = Told(
+        *(np.zeros(n, np.int64), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int64)),
+        [],
+    )
     written = 0
     for first in range(1, run.last_step + 1, BLOCK):
         seen = run.sightings(run.lineage.last, first, first + BLOCK - 1)

@@ -26,14 +26,18 @@ def page(account: SpikeAccount) -> str:
     marks = [Mark(account.onset, "it begins"), Mark(account.step, f"step {account.step:,}", 4)]
     if account.suspects:
         marks.append(Mark(account.suspects[0].step, "first suspect", 2))
-    return _environment().get_template("page.html").render(
-        style=style,
-        style_hash=sha256_of(style),
-        a=account,
-        heading=list(lines.heading(account)),
-        chart=Markup(curves_svg(_panels(account), marks)),  # noqa: S704: every text in it was escaped by its template
-        removal=lines.removal_text,
-        command=lines.explain_command,
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            style=style,
+            style_hash=sha256_of(style),
+            a=account,
+            heading=list(lines.heading(account)),
+            chart=Markup(curves_svg(_panels(account), marks)),  # every text in it was escaped by its template
+            removal=lines.removal_text,
+            command=lines.explain_command,
+        )
     )
 
 
@@ -55,8 +59,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_harmless,
     )
-    made.filters |= {"line": lambda text: on_a_line(text, WIDEST), "share": lines.share_text, "g": lines.number_of}
+    made.filters |= {"line": _line, "share": lines.share_text, "g": lines.number_of}
     return made
+
+
+def _line(text: str) -> str:
+    return on_a_line(text, WIDEST)
 
 
 def _harmless(value: Any) -> Any:

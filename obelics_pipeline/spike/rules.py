@@ -82,7 +82,7 @@ def _of_score(
                 continue
             bound = Bound(name, side, round_between(kept, value))
             dropped = np.count_nonzero(~_keeps(bound, of_them))
-            cost = np.count_nonzero(~_keeps(bound, measured))
+            cost = int(np.count_nonzero(~_keeps(bound, measured)))
             yield Removal(bound, int(dropped), suspects, cost / max(documents, 1), ks)
 
 

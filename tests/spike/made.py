@@ -82,7 +82,8 @@ class Made:
         for step in range(first, last + 1):
             chance = random.Random(1000 * self.attempt + step)
             cursor = (step - 1) * ROWS_PER_STEP
-            mine = []
+            mine: list[dict[str, Any]] = []
+            wild = high.get(step, 0.0)
             for row in range(cursor, cursor + ROWS_PER_STEP):
                 document, n = row % self.documents, 20 + (37 * row) % 180
                 mean = LOSS + high.get(step, 0.0) + chance.gauss(0, 0.2 + 2 / math.sqrt(n))
@@ -96,14 +97,15 @@ class Made:
             rows += mine
             targets = sum(row["n_targets"] for row in mine)
             loss = sum(row["loss_sum"] for row in mine) / targets
-            wild = high.get(step, 0.0)
+            rms = 1 + chance.random() / 10 + 9 * wild
             self.lines.append(
                 {
                     "attempt": self.attempt, "step": step, "cursor": cursor, "rows": ROWS_PER_STEP, "lr": 0.001,
-                    "loss": loss, "log_z": 5 + chance.gauss(0, 0.05) + wild, "grad_norm": 1 + chance.random() / 10 + 5 * wild,
+                    "loss": loss, "log_z": 5 + chance.gauss(0, 0.05) + wild,
+                    "grad_norm": 1 + chance.random() / 10 + 5 * wild,
                     "applied": True, "tokens": targets + 20, "targets": targets, "images": 3,
                     "datasets": {"web": {"loss": loss, "targets": targets}},
-                    "activations": {"0.fc2": {"rms": 1 + chance.random() / 10 + 9 * wild, "max": 9.0}} if step % 2 else {},
+                    "activations": {"0.fc2": {"rms": rms, "max": 9.0}} if step % 2 else {},
                     "time": {"step": 2.0, "data": 0.1},
                 }
                 | more
