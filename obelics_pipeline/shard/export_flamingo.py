@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
 
 import pyarrow as pa
 
@@ -71,14 +70,13 @@ class Exported:
         laion = f"--laion_shards '{self.output}/{FOLDER}/{_range('laion', self.pair_tars)}'"
         if self.manifest is not None:
             counts, ledgers = self.manifest.counts(), self.manifest.ledgers
-            out.append(
-                f"wrote {counts['documents']:,} documents with {counts['files']:,} images in {counts['shards']} tars"
-            )
+            wrote = f"{counts['documents']:,} documents with {counts['files']:,} images"
+            out.append(f"wrote {wrote} in {counts['shards']} tars")
             out.append(f"not written: {_reasons(ledgers['documents'])}")
             read, images = ledgers["documents_read"], ledgers["images_read"]
             out.append(
-                f"its loader will read about {read.kept:,} documents ({_reasons(read)} are left out) and {images.kept:,} "
-                f"images ({_reasons(images)} are left out)"
+                f"its loader will read about {read.kept:,} of these documents (not: {_reasons(read)}) and "
+                f"{images.kept:,} of the images (not: {_reasons(images)})"
             )
             laion = f"--mmc4_shards '{self.output}/{SHARDS}/{_range('shard', counts['shards'])}' {laion}"
         out.append(f"wrote {self.pairs.kept:,} pairs in {self.pair_tars} tars; without: {_reasons(self.pairs)}")

@@ -124,10 +124,18 @@ def plain_members(members: Mapping[str, bytes]) -> Mapping[str, bytes]:
 
     Raises NotJson for a JSON member of that form that is damaged.
     """
-    if set(members) != {"json"} or b'"is_gpt":true' not in members["json"]:
+    if set(members) != {"json"} or not is_flamingo(members["json"]):
         return members
     parts = take_apart(members["json"])
     return {"json": to_json(parts.plain).encode(), **dict(zip(file_names(parts), parts.images, strict=True))}
+
+
+def is_flamingo(data: bytes) -> bool:
+    """Whether a JSON member is of this form. Raises NotJson."""
+    if b'"is_gpt"' not in data:  # nearly always, and found without parsing
+        return False
+    value = parse_json(data)
+    return isinstance(value, dict) and "is_gpt" in value
 
 
 def file_names(parts: Parts) -> list[str]:

@@ -83,6 +83,13 @@ def test_shards_do_not_depend_on_the_order_of_arrival_and_are_valid(images: Path
     assert not (tmp_path / "one" / "index-parts").exists()
 
 
+def test_shards_in_open_flamingos_form_are_valid(images: Path, tmp_path: Path) -> None:
+    form = CONFIG.shard.model_copy(update={"format": "open_flamingo"})
+    write([document(number) for number in range(9)], tmp_path, images, CONFIG.model_copy(update={"shard": form}))
+    assert read_manifest(tmp_path).promises.format == "open_flamingo"
+    assert validate(tmp_path).problems == ()
+
+
 def test_shards_written_anew_leave_nothing_of_the_old(images: Path, tmp_path: Path) -> None:
     write([document(number) for number in range(20)], tmp_path / "out", images, CONFIG)
     write([document(number) for number in range(3)], tmp_path / "out", images, CONFIG)

@@ -103,3 +103,14 @@ def test_differences_name_each_changed_value(path: Path) -> None:
         f"fetch.threads: {old.fetch.threads} -> 7",
         f"shard.target_bytes: {old.shard.target_bytes} -> 1000",
     ]
+
+
+@pytest.mark.parametrize("without", ["fetch.enabled=false", "images.min_per_document=0"])
+def test_open_flamingos_form_needs_images_and_the_error_says_which_keys(without: str) -> None:
+    assert load_config("default", ["shard.format=open_flamingo"]).shard.format == "open_flamingo"
+    with pytest.raises(
+        UserError, match=r"config default.*: shard.format: open_flamingo .* fetch.enabled: true"
+    ) as caught:
+        load_config("default", ["shard.format=open_flamingo", without])
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300

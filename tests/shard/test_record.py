@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obelics_pipeline.document import TextNode, interleave
+from obelics_pipeline.document import Node, TextNode, interleave
 from obelics_pipeline.shard.check_record import KEYS
 from obelics_pipeline.shard.record import content_sha256, extension, make_record, record_size
 
@@ -84,3 +84,13 @@ def test_any_text_survives_in_the_record(text: str, language: str | None) -> Non
     assert value["texts"][0] == text
     assert json.loads(value["metadata"])[1]["alt_text"] == text
     assert value["language"] == language
+
+
+def test_a_caption_behind_an_image_stands_in_its_metadata_too() -> None:
+    caption, gone = TextNode("The boat.", role="caption"), TextNode("x", reason="rule")
+    nodes: list[Node] = [caption, image(1), gone, TextNode(""), TextNode("Here.", role="caption"), image(2)]
+    nodes += [TextNode("Words."), image(3), image(4), TextNode("Both.", role="caption"), TextNode("More.")]
+    value = json.loads(make_record(document(1, nodes), []).json)
+    about = [item for item in json.loads(value["metadata"]) if item is not None]
+    assert [item.get("caption") for item in about] == ["Here.", None, None, "Both."]
+    assert value["texts"][-1] == "Both.\n\nMore."

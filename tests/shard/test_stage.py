@@ -1,6 +1,7 @@
 """The shard stage: kept documents meet their images, and are dealt out to tars by size."""
 
 import hashlib
+import tarfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -176,3 +177,21 @@ def test_a_duplicate_is_in_no_tar_and_its_neighbours_are(tmp_path: Path) -> None
     whole.folder = tmp_path
     whole.config = RunConfig.model_validate({"shard": {"target_bytes": 10**6}})
     assert placed(whole, whole.tars(assembled, left_out)) == placed(stage, tars)
+
+
+def test_tars_in_open_flamingos_form_hold_the_same_documents_and_are_redone_where_the_form_changes(
+    tmp_path: Path,
+) -> None:
+    stage = Stage(tmp_path, [extracted(tmp_path, "one", 7)], target=3000)
+    assembled = stage.assemble()
+    plain = stage.tars(assembled)
+    before = placed(stage, plain)
+    stage.config = RunConfig.model_validate({"shard": {"target_bytes": 3000, "format": "open_flamingo"}})
+    assert [m.unit for m in stage.assemble()] == [m.unit for m in assembled]  # only the tars are written anew
+    tars = stage.tars(assembled)
+    assert placed(stage, tars) == before
+    assert not {m.unit for m in tars} & {m.unit for m in plain}
+    assert len(tars) > 1
+    for m in tars:
+        with tarfile.open(m.path(stage.folder / "shards", "data")) as tar:
+            assert all(info.name.endswith(".json") for info in tar)
