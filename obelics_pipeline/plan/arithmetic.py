@@ -8,7 +8,7 @@ the first two are the same rows: a restart changes nothing, and the third shows 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.plan.audit import audit, covered, datasets_told, ledger
 from obelics_pipeline.plan.form import write_plan
-from obelics_pipeline.plan.plan_file import Ordered, Plan, open_plan
+from obelics_pipeline.plan.plan_file import Plan, open_plan
 from obelics_pipeline.plan.rows import Rows, together
 from obelics_pipeline.plan.spans import Flags, Integers
 
@@ -64,7 +64,9 @@ def write_parts(parts: Sequence[Part], folder: Path) -> Plan:
     numbered = {plan.id: _numbers(plan, tables, names) for plan in plans}
     rows = together([part.rows().renumbered(*numbered[part.plan.id]) for part in parts]).passes_counted()
     held = {_sha256(plan, "held_out/spans.arrow"): plan for plan in plans if plan.held_out}
-    held_out = together([_empty(), *(p.held_out.arrays().renumbered(*numbered[p.id]) for p in held.values() if p.held_out)])
+    held_out = together(
+        [_empty(), *(p.held_out.arrays().renumbered(*numbered[p.id]) for p in held.values() if p.held_out)]
+    )
     made_of = [{"plan": part.plan.id, "start": part.start, "stop": part.stop} for part in parts]
     return _written(folder, plans, names, table, rows, held_out, np.zeros(len(table), np.bool_), {"parts": made_of})
 
@@ -98,7 +100,9 @@ def chronicle_arms(plan: Plan, folder: Path, parts: int = PARTS) -> dict[str, li
     """
     steps = plan.n_rows // plan.rows_per_step // parts
     if not steps:
-        raise UserError(f"{plan.path}: has {plan.n_rows // plan.rows_per_step} whole steps, {parts} parts need one each")
+        raise UserError(
+            f"{plan.path}: has {plan.n_rows // plan.rows_per_step} whole steps, {parts} parts need one each"
+        )
     size = steps * plan.rows_per_step
     digits = [str(n) for n in range(1, parts + 1)]
     slices = []
@@ -122,7 +126,9 @@ def _refuse_other(first: Plan, other: Plan) -> None:
         if key == "tokenizer":
             left, right = left["sha256"][:12], right["sha256"][:12]
         if left != right:
-            raise UserError(f"{other.path}: its {key} is {right}, that of {first.path} is {left}; they must be the same")
+            raise UserError(
+                f"{other.path}: its {key} is {right}, that of {first.path} is {left}; they must be the same"
+            )
 
 
 def _sha256(plan: Plan, name: str) -> str:
@@ -194,7 +200,9 @@ def _written(
     made_of: Mapping[str, Any],
 ) -> Plan:
     first = plans[0]
-    n_tokens, n_images, dataset = (table[name].to_numpy().astype(np.int64) for name in ("n_tokens", "n_images", "dataset"))
+    n_tokens, n_images, dataset = (
+        table[name].to_numpy().astype(np.int64) for name in ("n_tokens", "n_images", "dataset")
+    )
     absent = (covered(rows, len(table)) == 0) & (covered(held_out, len(table)) == 0)
     old = table["reason"].to_pylist()
     reason = [

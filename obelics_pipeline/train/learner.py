@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,14 +37,21 @@ class Learner:
         """Those that are trained."""
         return list(self.names.values())
 
-    def gradient(self, batches: Sequence[MicroBatch]) -> tuple[StepSums, Tensor]:
-        """Put the gradient of a step in place; returns this process's sums and the norm of the whole gradient."""
+    def norm(self) -> Tensor:
+        """Of the whole gradient that is in place, over all processes."""
+        return gradient_norm(self.parameters)
+
+    def gradient(self, batches: Sequence[MicroBatch], between: Callable[[], None]) -> tuple[StepSums, Tensor]:
+        """Put the gradient of a step in place; returns this process's sums and the norm of the whole gradient.
+
+        `between` is called once the first of several micro-batches is done.
+        """
         self.optimizer.zero_grad()
-        sums = backward(self.model, batches, self.objective, self.processes)
+        sums = backward(self.model, batches, self.objective, self.processes, between)
         for parameter in self.parameters:
             if parameter.grad is None:  # a step without images: all parameters make the same number of updates
                 parameter.grad = torch.zeros_like(parameter)
-        return sums, gradient_norm(self.parameters)
+        return sums, self.norm()
 
     def update(self, norm: Tensor, clip: float | None, rate: float, decay: float) -> None:
         """Let the optimiser step with the gradient that is in place."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
@@ -37,15 +37,24 @@ class Objective:
 
 
 def backward(
-    model: PackedFlamingo, batches: Sequence[MicroBatch], objective: Objective, processes: Processes
+    model: PackedFlamingo,
+    batches: Sequence[MicroBatch],
+    objective: Objective,
+    processes: Processes,
+    between: Callable[[], None],
 ) -> StepSums:
-    """Add the gradient of a step to the parameters; returns this process's sums, not yet those of all."""
+    """Add the gradient of a step to the parameters; returns this process's sums, not yet those of all.
+
+    `between` is called after the first of several micro-batches.
+    """
     device = processes.device
     counted = torch.tensor(sum(int(batch.packed.target.sum()) for batch in batches), device=device)
     targets = max(1, int(processes.total(counted)))
     n_datasets, words = len(objective.weights), model.vocabulary.words + len(model.vocabulary.added)
     spans, datasets, highest, predicted = [], [], [], []
-    for batch in batches:
+    for number, batch in enumerate(batches):
+        if number == 1:
+            between()
         packed = batch.packed.to(device)
         with objective.computing(device):
             losses = target_losses(model, packed, with_el2n=objective.el2n)

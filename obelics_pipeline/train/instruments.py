@@ -1,0 +1,85 @@
+"""What is measured inside the model on sampled steps, put together for a line of the metrics."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import torch
+
+from models.packed_flamingo.attention import watched_attention
+from models.packed_flamingo.groups import groups
+from obelics_pipeline.train.learner import Learner
+from obelics_pipeline.train.monitor.activations import ActivationMonitor
+from obelics_pipeline.train.monitor.gates import gates
+from obelics_pipeline.train.monitor.noise_scale import NoiseScale
+from obelics_pipeline.train.monitor.norms import UpdateRatio, gradient_norms, parameter_groups
+
+
+class Instruments:
+    """Activations, gradients, updates, gates and attention by "layer.kind", every `every` steps. All processes call it.
+
+    Between sampled steps the hooks return at once.
+    """
+
+    def __init__(self, learner: Learner, every: int) -> None:
+        self._learner, self._every = learner, every
+        named = groups(learner.model)
+        self._activations = ActivationMonitor(learner.model, named, learner.processes.device)
+        self._group_of = parameter_groups(list(learner.names), named)
+        self._updates = UpdateRatio(learner.names, self._group_of)
+        self._noise = NoiseScale()
+        self._attention: Any = None
+        self._first: float | None = None
+        self.sampled = False
+
+    def start(self, step: int) -> None:
+        """Before the forward passes of a step."""
+        self.sampled = step % self._every == 0 or step == 1
+        self._first = None
+        if self.sampled:
+            self._activations.start()
+            self._attention = watched_attention(self._learner.model)
+            self._watched = self._attention.__enter__()
+
+    def first_micro_batch(self) -> None:
+        """Between the first micro-batch of a step and the second: half of what the noise of gradients is told by."""
+        if self.sampled:
+            self._first = float(self._learner.norm()) ** 2
+
+    def read(self, norm: float, targets: int, first_targets: int) -> dict[str, Any]:
+        """After the gradient is there: what a line says of it; empty where the step is not sampled.
+
+        `norm` of the whole gradient, of so many targets; `first_targets` are those of the first micro-batches.
+        """
+        if not self.sampled:
+            return {}
+        shapes = {name: layer.watched for name, layer in self._watched.items() if layer.watched is not None}
+        self._attention.__exit__(None, None, None)
+        found: dict[str, Any] = {
+            "activations": {name: asdict(seen) for name, seen in self._activations.read().items()},
+            "gradients": gradient_norms(self._learner.names, self._group_of),
+            "gates": gates(self._learner.names, self._group_of),
+            "attention": _told(shapes),
+        }
+        if self._first is not None and targets > first_targets > 0:
+            # the gradient of the first part was divided by the targets of all
+            small = self._first * (targets / first_targets) ** 2
+            found["noise_scale"] = self._noise.feed(small, first_targets, norm**2, targets)
+        return found
+
+    def before_update(self) -> None:
+        """Right before the optimiser steps."""
+        if self.sampled:
+            self._updates.before()
+
+    def after_update(self) -> dict[str, Any]:
+        """Right after it."""
+        return {"updates": self._updates.after()} if self.sampled else {}
+
+
+def _told(shapes: dict[str, Any]) -> dict[str, dict[str, float]]:
+    if not shapes:
+        return {}
+    values = torch.stack([torch.stack([s.largest.float(), s.entropy.float()]) for s in shapes.values()]).tolist()
+    return {name: {"max_logit": v[0], "entropy": v[1]} for name, v in zip(shapes, values, strict=True)}
