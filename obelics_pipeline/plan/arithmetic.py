@@ -1,6 +1,6 @@
 """Plans made of plans: slices, one after the other, without some documents; and the orders of the chronicles.
 
-The chronicles of a model of 80 billion parameters asked what restarts cost and what repetition costs, with four parts of
+The chronicles of a model of 80 billion parameters asked what restarts cost, and what repetition, with four parts of
 one order: all in one go (1234), one run after the other (1_2_3_4), and the first part four times (1_1_1_1). As files
 the first two are the same rows: a restart changes nothing, and the third shows repetition alone.
 """
@@ -18,10 +18,14 @@ import pyarrow.compute as pc
 
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.plan.audit import audit, covered, datasets_told, ledger
+<<<<<<< HEAD
 from obelics_pipeline.plan.form import write_plan
+=======
+from obelics_pipeline.plan.form import HELD_OUT, SPANS, write_plan
+>>>>>>> wip-PLAN
 from obelics_pipeline.plan.plan_file import Plan, open_plan
 from obelics_pipeline.plan.rows import Rows, together
-from obelics_pipeline.plan.spans import Flags, Integers
+from obelics_pipeline.plan.spans import Flags, Integers, Spans
 
 PARTS = 4
 SAME = ("tokenizer", "sequence_tokens", "images_per_row", "rows_per_step")  # of plans that are joined
@@ -63,7 +67,11 @@ def write_parts(parts: Sequence[Part], folder: Path) -> Plan:
     table = table.set_column(0, "dataset", pa.array(dataset.astype(np.int16)))
     numbered = {plan.id: _numbers(plan, tables, names) for plan in plans}
     rows = together([part.rows().renumbered(*numbered[part.plan.id]) for part in parts]).passes_counted()
+<<<<<<< HEAD
     held = {_sha256(plan, "held_out/spans.arrow"): plan for plan in plans if plan.held_out}
+=======
+    held = {plan.about["sha256"][f"{HELD_OUT}/{SPANS}"]: plan for plan in plans if plan.held_out}
+>>>>>>> wip-PLAN
     held_out = together(
         [_empty(), *(p.held_out.arrays().renumbered(*numbered[p.id]) for p in held.values() if p.held_out)]
     )
@@ -131,11 +139,7 @@ def _refuse_other(first: Plan, other: Plan) -> None:
             )
 
 
-def _sha256(plan: Plan, name: str) -> str:
-    return str(plan.about["sha256"][name])
-
-
-_Tables = Mapping[str, tuple[Plan, int]]  # hash of documents.arrow without reasons -> a plan that has it, and its place
+_Tables = Mapping[str, tuple[Plan, int]]  # which documents -> a plan that numbers them, and the number of its first
 
 
 def _tables(plans: Sequence[Plan]) -> _Tables:
@@ -163,7 +167,7 @@ def _tables(plans: Sequence[Plan]) -> _Tables:
 
 def _documents_id(plan: Plan) -> str:
     """Which documents a plan numbers: slices of one plan, and plans that leave some out, number the same."""
-    return str(plan.about.get("documents_of", _sha256(plan, "documents.arrow")))
+    return str(plan.about["documents_of"])
 
 
 def _datasets(tables: _Tables, names: Sequence[str]) -> Integers:
@@ -184,8 +188,6 @@ def _numbers(plan: Plan, tables: _Tables, names: Sequence[str]) -> tuple[Integer
 
 def _empty() -> Rows:
     none = np.zeros(0, np.int64)
-    from obelics_pipeline.plan.spans import Spans
-
     return Rows(none, none, Spans(none, none, none, none, none, none.astype(np.bool_)), none)
 
 
@@ -203,6 +205,7 @@ def _written(
     n_tokens, n_images, dataset = (
         table[name].to_numpy().astype(np.int64) for name in ("n_tokens", "n_images", "dataset")
     )
+<<<<<<< HEAD
     absent = (covered(rows, len(table)) == 0) & (covered(held_out, len(table)) == 0)
     old = table["reason"].to_pylist()
     reason = [
@@ -215,12 +218,14 @@ def _written(
     reason = ["held_out" if h else name for name, h in zip(reason, held.tolist(), strict=True)]
     kinds: list[str | None] = [None, *sorted({name for name in reason if name})]
     numbers = np.array([kinds.index(name) for name in reason], np.int64)
+=======
+    trained, held = covered(rows, len(table)) > 0, covered(held_out, len(table)) > 0
+    numbers, kinds = _reasons(table["reason"].combine_chunks(), trained, held, gone)
+>>>>>>> wip-PLAN
     wishes = {d["name"]: {"weight": d["weight"], "repeat": d["repeat"]} for p in plans for d in p.about["datasets"]}
-    trained = covered(rows, len(table)) > 0
     about = {
         "recipe": first.about["recipe"],
         "made_of": dict(made_of),
-        "documents_of": _documents_id(first) if len(_tables(plans)) == 1 else "",
         "tokenizer": first.about["tokenizer"],
         "sequence_tokens": first.sequence_tokens,
         "images_per_row": first.images_per_row,
@@ -228,9 +233,21 @@ def _written(
         "steps": -(-len(rows) // first.rows_per_step),
         "rows": len(rows),
         "datasets": datasets_told(names, dataset, n_tokens, n_images, trained, rows, [wishes[n] for n in names]),
-        "ledger": ledger(n_tokens, numbers, kinds, rows, held_out, gone),
+        "ledger": ledger(n_tokens, numbers, kinds, rows, held_out, gone, NOT_HERE),
         "audit": audit(rows, held_out, first.sequence_tokens, first.rows_per_step),
     }
-    table = table.set_column(table.column_names.index("reason"), "reason", pa.array(reason, pa.string()))
+    reason = pa.array(kinds, pa.string()).take(pa.array(numbers))
+    table = table.set_column(table.column_names.index("reason"), "reason", reason)
     write_plan(folder, table, rows, held_out, about)
     return open_plan(folder)
+
+
+def _reasons(old: pa.Array, trained: Flags, held: Flags, gone: Flags) -> tuple[Integers, list[str | None]]:
+    """Why documents are not in the order now: the number of each one's reason, and the reasons."""
+    coded = old.dictionary_encode()
+    kinds: list[str | None] = [None, HELD_OUT, WITHOUT, NOT_HERE]
+    kinds += [name for name in coded.dictionary.to_pylist() if name not in kinds]
+    known = np.array([kinds.index(name) for name in coded.dictionary.to_pylist()] + [0], np.int64)
+    before = known[coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
+    lost = np.where(gone, kinds.index(WITHOUT), np.where(before > 1, before, kinds.index(NOT_HERE)))
+    return np.where(trained, 0, np.where(held, kinds.index(HELD_OUT), lost)), kinds

@@ -14,11 +14,18 @@ PARTLY = "beyond_share"  # the reason of what a share, or the plan's tokens, had
 
 
 def ledger(
-    n_tokens: Integers, reason: Integers, reasons: Sequence[str | None], rows: Rows, held_out: Rows, gone: Flags
+    n_tokens: Integers,
+    reason: Integers,
+    reasons: Sequence[str | None],
+    rows: Rows,
+    held_out: Rows,
+    gone: Flags,
+    partly: str = PARTLY,
 ) -> dict[str, Any]:
     """Documents and tokens: in = planned + held out + left out, by reason. `gone`: those that `without` names.
 
-    Tokens are counted once, however often they are trained on. Raises ValueError where one is unaccounted for.
+    Tokens are counted once, however often they are trained on; `partly` is the reason of those that are not there
+    though others of their document are. Raises ValueError where one is unaccounted for.
     """
     planned, held = covered(rows, len(n_tokens)), covered(held_out, len(n_tokens))
     left = n_tokens - planned - held
@@ -28,7 +35,7 @@ def ledger(
     for number, name in enumerate(reasons):
         which = (reason == number) & (left > 0)
         if name is None:
-            for part, by in ((which & gone, "without"), (which & ~gone, PARTLY)):
+            for part, by in ((which & gone, "without"), (which & ~gone, partly)):
                 _count(tokens, by, int(left[part].sum()))
         else:
             _count(documents, name, int((which & out).sum()))

@@ -18,7 +18,7 @@ from obelics_pipeline.plan.counts import COUNTS, ShardTask, kept_name, read_coun
 from obelics_pipeline.plan.recipe import Dataset, Recipe, Threshold
 from obelics_pipeline.plan.spans import Flags, Integers, Lengths
 from obelics_pipeline.shard.manifest import FILE, INDEX, SHARDS, read_manifest
-from obelics_pipeline.storage import Place, file_sha256, place, read_schema, read_table, size_of
+from obelics_pipeline.storage import Place, file_sha256, names_in, place, read_schema, read_table, size_of
 
 FIXED = (
     "shard",
@@ -91,18 +91,20 @@ def read_run(name: str, dataset: Dataset, run: str, kept: Path) -> RunIndex:
         )
     sha256 = _shard_hashes(folder)
     try:
-        columns = read_schema(index).names
-        _refuse_unknown(name, dataset, index, columns)
+        _refuse_unknown(name, dataset, index, read_schema(index))
         wanted = dict.fromkeys([*FIXED, *dataset.keep])
         table = read_table(index, columns=list(wanted))
     except (OSError, pa.ArrowException) as error:
         raise UserError(f"{index}: cannot be read ({error}); see obelics validate {folder}") from None
     tars = folder / SHARDS
+    there = set(names_in(tars))
     coded = pc.dictionary_encode(table["shard"].combine_chunks())
     names, codes = coded.dictionary.to_pylist(), coded.indices.to_numpy()
     order = np.argsort(codes, kind="stable").astype(np.int64)
     rows = np.split(order, np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]) if names else []
     facts = [table[column].to_pylist() for column in ("offset", "length", "doc_id", "content_sha256")]
+    if gone := sorted(Path(tar).name for tar in names if Path(tar).name not in there):
+        raise UserError(f"{tars}: {gone[0]} is missing ({len(gone):,} such); was the run moved? name its folder")
     tasks = []
     for tar, mine in zip(names, rows, strict=True):
         offsets, lengths, ids, hashes = ([fact[i] for i in mine.tolist()] for fact in facts)
@@ -126,14 +128,20 @@ def _shard_hashes(folder: Place) -> dict[str, str]:
     return {shard.name: shard.sha256 for shard in manifest.shards}
 
 
-def _refuse_unknown(name: str, dataset: Dataset, index: Place, columns: Sequence[str]) -> None:
-    missing = [column for column in FIXED if column not in columns]
+def _refuse_unknown(name: str, dataset: Dataset, index: Place, schema: pa.Schema) -> None:
+    """Raises UserError for an index without the columns of the recipe, or of another kind."""
+    missing = [column for column in FIXED if column not in schema.names]
     if missing:
         raise UserError(f"{index}: has no column {', '.join(missing)}; is it the index of an obelics run?")
-    for column in dataset.keep:
-        if column not in columns:
-            there = ", ".join(c for c in columns if c not in FIXED)
-            raise UserError(f"recipe: datasets.{name}.keep.{column}: no such column in {index}; there are {there}")
+    for column, threshold in dataset.keep.items():
+        where = f"recipe: datasets.{name}.keep.{column}"
+        if column not in schema.names:
+            there = ", ".join(c for c in schema.names if c not in FIXED)
+            raise UserError(f"{where}: no such column in {index}; there are {there}")
+        kind = schema.field(column).type
+        if pa.types.is_string(kind) != (threshold.any_of is not None):
+            wish = "any_of" if pa.types.is_string(kind) else "min, max or sample"
+            raise UserError(f"{where}: the column holds {kind}; give {wish}")
 
 
 def documents_of(recipe: Recipe, runs: Sequence[Sequence[RunIndex]]) -> Documents:
@@ -194,21 +202,16 @@ def _thresholds(recipe: Recipe, runs: Sequence[Sequence[RunIndex]], content: Wor
         n = sum(run.table.num_rows for run in of_dataset)
         for column, threshold in dataset.keep.items():
             values = pa.chunked_array([c for run in of_dataset for c in run.table[column].chunks])
-            for flags, reason in judged(values, threshold, content[first : first + n], column, name):
+            for flags, reason in judged(values, threshold, content[first : first + n], column):
                 whole = np.zeros(len(content), np.bool_)
                 whole[first : first + n] = flags
                 yield whole, reason
         first += n
 
 
-def judged(
-    values: pa.ChunkedArray, threshold: Threshold, content: Words, column: str, dataset: str
-) -> Iterator[tuple[Flags, str]]:
-    """Which values a threshold leaves out, by reason. Raises UserError for a column of another kind."""
-    is_text = pa.types.is_string(values.type) or pa.types.is_dictionary(values.type)
-    if is_text != (threshold.any_of is not None):
-        wish = "any_of" if is_text else "min, max or sample"
-        raise UserError(f"recipe: datasets.{dataset}.keep.{column}: the column holds {values.type}; give {wish}")
+def judged(values: pa.ChunkedArray, threshold: Threshold, content: Words, column: str) -> Iterator[tuple[Flags, str]]:
+    """Which values of a column a threshold leaves out, by reason."""
+    is_text = threshold.any_of is not None
     missing = values.is_null(nan_is_null=not is_text).to_numpy(zero_copy_only=False) if len(values) else _no(0)
     if threshold.if_missing == "drop":
         yield missing, f"missing:{column}"

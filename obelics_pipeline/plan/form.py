@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import shutil
 from collections.abc import Mapping
@@ -79,7 +80,8 @@ def write_plan(
         for part, where in ((rows, draft), (held_out, draft / HELD_OUT)):
             write_arrow(where / ROWS, row_table(part), ROW_COLUMNS)
             write_arrow(where / SPANS, span_table(part), SPAN_COLUMNS)
-        value = {"format": FORMAT, "sha256": {name: file_sha256(draft / name) for name in FILES}, **about}
+        value = {"format": FORMAT, "sha256": {name: file_sha256(draft / name) for name in FILES}}
+        value |= {"documents_of": documents_id(documents), **about}
         value["id"] = plan_id(value)
         (folder / ABOUT).unlink(missing_ok=True)  # from here on the folder holds no plan until its last file is there
         for name in FILES:
@@ -108,6 +110,33 @@ def plan_id(about: Mapping[str, Any]) -> str:
     """The name of a plan: the hash of all that plan.json says, the hashes of its files among it."""
     value = {key: part for key, part in about.items() if key != "id"}
     return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def documents_id(documents: pa.Table) -> str:
+    """Which documents are numbered: the same for plans of the same runs, whatever they train on."""
+    sink = _Hashed()
+    facts = documents.drop_columns(["reason"])
+    schema = pa.schema([field for field in DOCUMENT_COLUMNS if field.name != "reason"])
+    with pa.PythonFile(sink, mode="w") as stream, pa.ipc.new_stream(stream, schema) as writer:
+        for start in range(0, len(facts), BATCH):
+            writer.write_table(facts.slice(start, BATCH).combine_chunks().cast(schema))
+    return sink.digest.hexdigest()
+
+
+class _Hashed(io.RawIOBase):
+    """A file of which only the hash is kept."""
+
+    def __init__(self) -> None:
+        self.digest = hashlib.sha256()
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Take bytes."""
+        self.digest.update(data)
+        return len(data)
 
 
 def write_arrow(path: Path, table: pa.Table, schema: pa.Schema) -> None:

@@ -77,22 +77,26 @@ def dealt(
     """Data set and place in its sequence, for each row of the whole in order.
 
     `sequences` hold the row numbers of each data set in the order of its passes; `tokens` and `images` are by row
-    number. Among `chunk` steps the rows of a data set are dealt by their images per token, each layer in turn, the most
-    to the step that has fewest so far.
+    number. Among `chunk` steps the rows of a data set are dealt in layers, a row of like images per token to each step,
+    the most to the step that has fewest so far: first what differs most, so that what follows can make up for it.
     """
     owner = merged([len(sequence) for sequence in sequences])
     steps = np.arange(len(owner)) // rows_per_step
     place = np.empty(len(owner), np.int64)
     seen = [0] * len(sequences)
-    for first in range(0, int(steps[-1]) + 1 if len(steps) else 0, chunk):
-        slots = np.arange(first * rows_per_step, min((first + chunk) * rows_per_step, len(owner)))
+    whole = len(owner) // rows_per_step  # steps; the last, if it has fewer rows, takes what is left
+    for first in range(0, whole, chunk):
+        slots = np.arange(first * rows_per_step, min(first + chunk, whole) * rows_per_step)
         ratio = _excess(sequences, seen, owner[slots], tokens, images)
         sums = np.zeros(chunk, np.int64)
-        for number in range(len(sequences)):
+        for number in np.argsort(np.bincount(owner[slots], minlength=len(sequences)), kind="stable").tolist():
             mine = slots[owner[slots] == number]
             at = np.arange(seen[number], seen[number] + len(mine))
             seen[number] += len(mine)
             place[mine] = _deal(at, ratio[number], steps[mine] - first, sums)
+    for number, done in enumerate(seen):
+        mine = np.flatnonzero(owner[whole * rows_per_step :] == number) + whole * rows_per_step
+        place[mine] = done + np.arange(len(mine))
     mixed_up = np.lexsort((words(len(owner), start), steps))  # within a step: ranks are alike too
     return owner[mixed_up], place[mixed_up]
 
@@ -113,11 +117,16 @@ def _deal(at: Integers, excess: Integers, steps: Integers, sums: Integers) -> In
     out = np.empty(len(at), np.int64)
     layer = np.arange(len(steps)) - np.searchsorted(steps, steps, "left")  # the how manieth slot of its step
     falling = np.argsort(-excess, kind="stable")
-    done = 0
-    for number in range(int(layer.max()) + 1 if len(layer) else 0):
+    counts = np.bincount(layer)
+    partial = int(counts[counts < counts.max(initial=0)].sum())
+    # a layer that not every step has a slot of: of rows that are as the whole is, so that nothing is missed
+    middle = min(max(0, int((excess > 0).sum()) - partial // 2), len(at) - partial)
+    some, rest = falling[middle : middle + partial], np.delete(falling, np.s_[middle : middle + partial])
+    layers = np.split(np.append(rest, some), np.cumsum(counts)[:-1]) if len(layer) else []
+    spread = np.array([excess[rows[0]] - excess[rows[-1]] for rows in layers])
+    for number in np.argsort(-spread, kind="stable").tolist():
+        rows = layers[number]
         slots = np.flatnonzero(layer == number)
-        rows = falling[done : done + len(slots)]
-        done += len(slots)
         slots = slots[np.argsort(sums[steps[slots]], kind="stable")]
         out[slots] = at[rows]
         sums[steps[slots]] += excess[rows]

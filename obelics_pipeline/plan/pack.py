@@ -23,7 +23,7 @@ def pack(sizes: Integers, images: Integers, ends: Integers, room: tuple[int, int
     if len(sizes) and (int(sizes.max()) > room[0] or int(images.max()) > room[1]):
         raise ValueError(f"a span of {int(sizes.max())} tokens or {int(images.max())} images is larger than a row")
     rows: list[Integers] = []
-    for start, stop in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
+    for start, stop in zip([0, *ends.tolist()], ends.tolist(), strict=False):
         found = _packed(np.arange(start, stop, dtype=np.int64), sizes, images, room)
         full = [int(sizes[row].sum()) >= FULL * room[0] for row in found]
         rows += compress(found, full)
