@@ -40,6 +40,10 @@ class GuardConfig(Section):
         1.8,
         description="A jump is also this many times the largest in the window: tails of healthy runs are heavy.",
     )
+    document_z: PositiveFloat = Field(
+        5.0, description="Deviations at which a step's worst document is an alarm (nothing is done for it alone)."
+    )
+    document_record: PositiveFloat = Field(1.3, description="As `record`, of the worst document.")
     joint: PositiveFloat = Field(
         0.6,
         gt=0,

@@ -133,6 +133,7 @@ class Guard:
             self._load(state)
         self.waiting, self.now, self.row_of_skips = None, [], 0
         self.panel.open.clear()
+        self.panel.anchors.clear()
 
     def state(self) -> dict[str, Any]:
         """All of it as JSON values, for a checkpoint."""

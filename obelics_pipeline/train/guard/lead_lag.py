@@ -30,6 +30,8 @@ def lead_lag(reference: Sequence[float], other: Sequence[float], most: int = 20)
     a, b = _changes(reference), _changes(other)
     best: LeadLag | None = None
     for lag in sorted(range(-most, most + 1), key=lambda n: (abs(n), n)):
+        if abs(lag) >= min(len(a), len(b)):
+            continue
         first, second = (a[lag:], b[: len(b) - lag]) if lag >= 0 else (a[:lag], b[-lag:])
         both = np.isfinite(first) & np.isfinite(second)
         if int(both.sum()) < FEWEST:

@@ -52,6 +52,8 @@ class Panel:
     """Steps in a row in which a signal jumped, and was not learnt from."""
     scale_low: int = 0
     """Steps in a row with a loss scale below 1."""
+    anchors: dict[str, float] = field(default_factory=dict)
+    """Logarithm of what was expected of a group when its alarm began."""
     open: dict[str, list[float]] = field(default_factory=dict)
     """By "kind signal": first and last step."""
 
@@ -63,6 +65,7 @@ class Panel:
             times[1] = seen.step
         for key in [k for k, (_, last) in self.open.items() if last < seen.step - self.config.forget]:
             del self.open[key]
+            self.anchors.pop(key.partition(" ")[2], None)
         return [Alarm(f.kind, f.signal, f.value, f.z, int(self.open[f"{f.kind} {f.signal}"][0])) for f in found]
 
     def since(self, kinds: tuple[str, ...] | None = None) -> int | None:
@@ -128,8 +131,8 @@ class Panel:
             if not signs.worst > 0 or not isfinite(signs.worst):
                 continue
             worst = self._jump(f"worst:{name}", LOSS_FLOOR).read(log(signs.worst))
-            if self._over(worst, c.loss_z, DOCUMENT_JUMP) >= 1:
-                yield Found("document", f"worst:{name}", signs.worst, worst.z if worst else 0.0)
+            if worst and worst.z > c.document_z and worst.rise > DOCUMENT_JUMP and worst.record > c.document_record:
+                yield Found("document", f"worst:{name}", signs.worst, worst.z)
                 self._refuse(f"worst:{name}")
             else:
                 self._learn(f"worst:{name}", log(signs.worst))
@@ -204,7 +207,9 @@ class Panel:
         now = log(value) - (reading.value - reading.rise)  # what was expected, from what was found
         if self._drifted(reading, drift_limit):
             yield Found("activation_drift", name, value, reading.z)
-            if min(reading.rise, now) > c.activation_far:
+            # against where the alarm began: a growth that lasts becomes its own line
+            anchor = self.anchors.setdefault(name, reading.value - reading.rise)
+            if min(reading.value, log(value)) - anchor > c.activation_far:
                 yield Found("activation_far", name, value, reading.z)
         if now > jump_limit and now / reading.scale > 2 * c.drift_z:
             yield Found("activation_jump", name, value, now / reading.scale)
@@ -268,6 +273,7 @@ class Panel:
             "clips": self.clips.state(),
             "refused": dict(self.refused),
             "scale_low": self.scale_low,
+            "anchors": dict(self.anchors),
             "open": {k: list(v) for k, v in self.open.items()},
         }
 
@@ -285,6 +291,7 @@ class Panel:
         self.clips.load(state["clips"])
         self.refused = dict(state["refused"])
         self.scale_low = int(state["scale_low"])
+        self.anchors = dict(state["anchors"])
         self.open = {k: list(v) for k, v in state["open"].items()}
 
 

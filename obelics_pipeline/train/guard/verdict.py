@@ -125,7 +125,10 @@ def _loss(line: Mapping[str, Any], dataset: str | None = None) -> float:
 
 
 def _worst(line: Mapping[str, Any]) -> float:
-    return max((_number(d.get("worst")) for d in (line.get("datasets") or {}).values()), default=float("nan"))
+    """How far the worst document is above its data set's loss, in logarithms: it alone, and not all of them."""
+    sets = (line.get("datasets") or {}).values()
+    above = [_number(d.get("worst")) - _number(d.get("loss")) for d in sets]
+    return max((a for a in above if isfinite(a)), default=float("nan"))
 
 
 def _activation(line: Mapping[str, Any], name: str) -> float:

@@ -52,7 +52,7 @@ def parse(said: str) -> tuple[Gpu, ...]:
     found = []
     for line in filter(None, map(str.strip, said.splitlines())):
         uuid, serial, pci, *more = [part.strip() for part in line.split(",")]
-        errors, pending, failed = (more + ["", "", ""])[:3]
+        errors, pending, failed = [*more, "", "", ""][:3]
         number = int(errors) if re.fullmatch(r"\d+", errors) else None
         yes = ("yes", "1")
         found.append(Gpu(uuid, serial, pci, number, pending.lower() in yes, failed.lower() in yes))
