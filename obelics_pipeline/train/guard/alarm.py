@@ -1,0 +1,39 @@
+"""One sign of trouble, as it goes into the ledger."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import isfinite
+from typing import Any
+
+JUMPS = ("loss_jump",)
+"""Alarms that open a spike."""
+RISES = ("grad_drift", "activation_drift", "activation_jump", "grad_jump")
+"""Alarms that make a rising loss a divergence."""
+EVENTS = ("plateau",)
+"""For the record only: a person decides."""
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """What was abnormal, by how much, and since when."""
+
+    kind: str
+    """nonfinite, loss_jump, loss_drift, document, grad_jump, grad_drift, activation_jump, activation_drift,
+    activation_far, logit_collapse, log_z_jump, too_low, one_token, clip_frequency, learning_rate, loss_scale, hardware
+    or plateau."""
+    signal: str
+    """Which number: "loss:NAME OF A DATA SET", "loss", "grad_norm", "activation:LAYER.KIND", ..."""
+    value: float
+    """As it was measured, in its own unit."""
+    z: float
+    """Robust deviations from what was expected; 0 where that makes no sense."""
+    since: int
+    """The first step of this alarm."""
+
+    def entry(self) -> dict[str, Any]:
+        """For the ledger, kind "alarm": JSON has no NaN and no infinity."""
+        return {k: (v if not isinstance(v, float) or isfinite(v) else None) for k, v in asdict(self).items()} | {
+            "kind": "alarm",
+            "alarm": self.kind,
+        }

@@ -1,0 +1,304 @@
+"""All signals of a run, read once a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import exp, isfinite, log
+from typing import Any
+
+from obelics_pipeline.train.guard.alarm import Alarm
+from obelics_pipeline.train.guard.config import GuardConfig
+from obelics_pipeline.train.guard.observation import Observation
+from obelics_pipeline.train.guard.progress import Plateau
+from obelics_pipeline.train.guard.signals import Drift, Jump, Line, Often, Reading, median
+
+LOSS_FLOOR = 0.002
+"""Least deviation of a log loss: a loss in whose noise one could not believe."""
+EARLY_DEVIATION = 0.05
+"""That of a log loss which has not been seen often enough."""
+GRAD_FLOOR = 0.05
+LOG_Z_FLOOR = 0.02
+ACTIVATION_FLOOR = 0.01
+LEAST_SAMPLES = 5
+"""Samples of an activation, or a group's gradient, before it is judged: they come every few steps only."""
+DOCUMENT_JUMP = 0.3
+"""Least jump of the worst document's loss, difference of logarithms."""
+SPREAD_FALL = 1.0
+"""Fall of the distance between the largest and the mean log z, difference of logarithms, that is a collapse."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A kind of alarm at one signal, at this step."""
+
+    kind: str
+    signal: str
+    value: float
+    z: float
+
+
+@dataclass
+class Panel:
+    """The signals and the alarms that they have open."""
+
+    config: GuardConfig
+    jumps: dict[str, Jump] = field(default_factory=dict)
+    drifts: dict[str, Drift] = field(default_factory=dict)
+    plateaus: dict[str, Plateau] = field(default_factory=dict)
+    line: Line = field(default_factory=Line)
+    clips: Often = field(default_factory=lambda: Often(100))
+    refused: dict[str, int] = field(default_factory=dict)
+    """Steps in a row in which a signal jumped, and was not learnt from."""
+    scale_low: int = 0
+    """Steps in a row with a loss scale below 1."""
+    anchors: dict[str, float] = field(default_factory=dict)
+    """Logarithm of what was expected of a group when its alarm began."""
+    open: dict[str, list[float]] = field(default_factory=dict)
+    """By "kind signal": first and last step."""
+
+    def judge(self, seen: Observation) -> list[Alarm]:
+        """The alarms of this step, and its numbers remembered."""
+        found = list(self._found(seen))
+        for f in found:
+            times = self.open.setdefault(f"{f.kind} {f.signal}", [seen.step, seen.step])
+            times[1] = seen.step
+        for key in [k for k, (_, last) in self.open.items() if last < seen.step - self.config.forget]:
+            del self.open[key]
+            self.anchors.pop(key.partition(" ")[2], None)
+        return [Alarm(f.kind, f.signal, f.value, f.z, int(self.open[f"{f.kind} {f.signal}"][0])) for f in found]
+
+    def since(self, kinds: tuple[str, ...] | None = None) -> int | None:
+        """First step of the earliest open alarm of these kinds; None where none is open."""
+        return min(
+            (int(s) for key, (s, _) in self.open.items() if kinds is None or key.split()[0] in kinds), default=None
+        )
+
+    def level(self, name: str) -> tuple[float, float]:
+        """Level and deviation of a log loss before a jump, which it does not learn from; a guess early in a run."""
+        jump = self.jumps[name]
+        reading = jump.read(jump.values[-1], jump.sums["weight"]) if jump.sums else None
+        return (reading.level, reading.scale) if reading else (median(jump.values or [0.0]), EARLY_DEVIATION)
+
+    def _found(self, seen: Observation) -> Iterator[Found]:
+        if self.line.broken(seen.lr, seen.lr_factor, self.config.lr_jump):
+            yield Found("learning_rate", "lr", seen.lr, 0.0)
+        else:
+            self.line.feed(seen.lr, seen.lr_factor)
+        yield from (Found("hardware", f"{h.kind} {h.where}", float(h.corrupts), 0.0) for h in seen.hardware)
+        yield from self._scale(seen)
+        if not seen.healthy:
+            yield Found("nonfinite", "loss" if not isfinite(seen.loss) else "grad_norm", seen.loss, 0.0)
+            return
+        losses = self._losses(seen)
+        yield from self._jumps(seen, losses)
+        yield from self._drifts(seen, losses)
+        yield from self._log_z(seen)
+        yield from self._groups(seen)
+        yield from self._habits(seen)
+
+    def _losses(self, seen: Observation) -> dict[str, tuple[float, float]]:
+        """Log loss and weight, overall and by data set."""
+        losses = {"loss": (seen.loss, float(max(sum(d.targets for d in seen.datasets.values()), 1)))}
+        if len(seen.datasets) > 1:
+            losses |= {f"loss:{n}": (d.loss, float(d.targets)) for n, d in seen.datasets.items() if d.targets}
+        return {n: (log(max(x, 1e-6)), w) for n, (x, w) in losses.items() if isfinite(x)}
+
+    def _jumps(self, seen: Observation, losses: Mapping[str, tuple[float, float]]) -> Iterator[Found]:
+        c = self.config
+        grad = log(max(seen.grad_norm, 1e-12))
+        readings = {name: self._jump(name, LOSS_FLOOR).read(*value) for name, value in losses.items()}
+        of_grad = self._jump("grad_norm", GRAD_FLOOR).read(grad)
+        top = max((self._over(r, c.loss_z, c.loss_jump) for r in readings.values()), default=0.0)
+        grad_over = self._over(of_grad, c.grad_z, c.grad_jump)
+        together = top >= c.joint and grad_over >= c.joint
+        for name, value in losses.items():
+            reading = readings[name]
+            early = self._early(name, value[0]) if reading is None else False
+            over = self._over(reading, c.loss_z, c.loss_jump)
+            if early or over >= 1 or (together and over >= c.joint):
+                yield Found("loss_jump", name, exp(value[0]), reading.z if reading else 0.0)
+                self._refuse(name)
+            else:
+                self._learn(name, *value)
+        early = self._early("grad_norm", grad) if of_grad is None else False
+        if grad_over >= 1 or together:
+            yield Found("grad_jump", "grad_norm", seen.grad_norm, of_grad.z if of_grad else 0.0)
+            self._refuse("grad_norm")
+        else:
+            self._learn("grad_norm", grad)
+        for name, signs in seen.datasets.items():
+            if not signs.worst > 0 or not isfinite(signs.worst):
+                continue
+            worst = self._jump(f"worst:{name}", LOSS_FLOOR).read(log(signs.worst))
+            if worst and worst.z > c.document_z and worst.rise > DOCUMENT_JUMP and worst.record > c.document_record:
+                yield Found("document", f"worst:{name}", signs.worst, worst.z)
+                self._refuse(f"worst:{name}")
+            else:
+                self._learn(f"worst:{name}", log(signs.worst))
+
+    def _drifts(self, seen: Observation, losses: Mapping[str, tuple[float, float]]) -> Iterator[Found]:
+        c = self.config
+        for name, (value, _) in losses.items():
+            drift = self._drift(name, LOSS_FLOOR, c.drift_span // 2)
+            drift.feed(seen.step, value)
+            reading = drift.read()
+            if reading and self._drifted(reading, c.loss_drift):
+                yield Found("loss_drift", name, exp(value), reading.z)
+            if reading and reading.rise < -c.too_low and reading.z < -c.drift_z and reading.record > c.record:
+                yield Found("too_low", name, exp(value), reading.z)
+            if self.plateaus.setdefault(name, Plateau(c.plateau_steps)).feed(value):
+                yield Found("plateau", name, exp(value), 0.0)
+        drift = self._drift("grad_norm", GRAD_FLOOR, c.drift_span // 2)
+        drift.feed(seen.step, log(max(seen.grad_norm, 1e-12)))
+        reading = drift.read()
+        if reading and self._drifted(reading, c.grad_drift):
+            yield Found("grad_drift", "grad_norm", seen.grad_norm, reading.z)
+
+    def _log_z(self, seen: Observation) -> Iterator[Found]:
+        """Logits that collapse: log z falls, or no place has a log z of its own any more."""
+        c = self.config
+        named = {"log_z": seen.log_z} | {f"log_z:{n}": d.log_z for n, d in seen.datasets.items() if d.targets}
+        for name, value in named.items():
+            if not isfinite(value):
+                continue
+            reading = self._jump(name, LOG_Z_FLOOR).read(value)
+            if (
+                reading
+                and abs(reading.z) > c.log_z_z
+                and abs(reading.rise) > c.log_z_jump
+                and reading.record > c.record
+            ):
+                yield Found("logit_collapse" if reading.rise < 0 else "log_z_jump", name, value, reading.z)
+                self._refuse(name)
+            else:
+                self._learn(name, value)
+        room = seen.log_z_max - seen.log_z
+        if isfinite(room) and room > 0:
+            reading = self._jump("log_z_room", GRAD_FLOOR).read(log(room))
+            if reading and reading.rise < -SPREAD_FALL and reading.z < -c.grad_z and reading.record > c.record:
+                yield Found("logit_collapse", "log_z_room", room, reading.z)
+                self._refuse("log_z_room")
+            else:
+                self._learn("log_z_room", log(room))
+
+    def _groups(self, seen: Observation) -> Iterator[Found]:
+        """Activations and gradients of groups, on sampled steps."""
+        c = self.config
+        for name, a in seen.activations.items():
+            if not a.rms > 0 or not isfinite(a.rms):
+                continue
+            yield from self._group(seen.step, f"activation:{name}", a.rms, c.activation_drift, c.activation_jump)
+        for name, g in seen.gradients.items():
+            if not g > 0 or not isfinite(g):
+                continue
+            # a group's gradient is noisier than the norm of all
+            for f in self._group(seen.step, f"gradient:{name}", g, 2 * c.grad_drift, 2 * c.grad_jump):
+                if f.kind == "activation_drift":
+                    yield Found("grad_drift", f.signal, f.value, f.z)
+
+    def _group(self, step: int, name: str, value: float, drift_limit: float, jump_limit: float) -> Iterator[Found]:
+        c = self.config
+        drift = self._drift(name, ACTIVATION_FLOOR, LEAST_SAMPLES)
+        drift.feed(step, log(value))
+        reading = drift.read()
+        if reading is None:
+            return
+        now = log(value) - (reading.value - reading.rise)  # what was expected, from what was found
+        if self._drifted(reading, drift_limit):
+            yield Found("activation_drift", name, value, reading.z)
+            # against where the alarm began: a growth that lasts becomes its own line
+            anchor = self.anchors.setdefault(name, reading.value - reading.rise)
+            if min(reading.value, log(value)) - anchor > c.activation_far:
+                yield Found("activation_far", name, value, reading.z)
+        if now > jump_limit and now / reading.scale > 2 * c.drift_z:
+            yield Found("activation_jump", name, value, now / reading.scale)
+
+    def _habits(self, seen: Observation) -> Iterator[Found]:
+        """What is wrong without any jump."""
+        if seen.top1_share > self.config.top1_share:
+            yield Found("one_token", "top1_share", seen.top1_share, 0.0)
+        self.clips.feed(seen.clipped)
+        if self.clips.read() > self.config.clip_share:
+            yield Found("clip_frequency", "clipped", self.clips.share, 0.0)
+
+    def _scale(self, seen: Observation) -> Iterator[Found]:
+        """A float16 loss scale near nothing: training goes on, and nothing is learnt."""
+        self.scale_low = self.scale_low + 1 if seen.loss_scale is not None and seen.loss_scale < 1 else 0
+        if self.scale_low >= 20 and seen.loss_scale is not None:
+            yield Found("loss_scale", "loss_scale", seen.loss_scale, 0.0)
+
+    def _jump(self, name: str, floor: float) -> Jump:
+        c = self.config
+        return self.jumps.setdefault(name, Jump(c.window, c.short, c.least, floor))
+
+    def _drift(self, name: str, floor: float, least: int) -> Drift:
+        c = self.config
+        return self.drifts.setdefault(name, Drift(c.drift_recent, c.drift_span, least, floor))
+
+    def _over(self, reading: Reading | None, z: float, jump: float) -> float:
+        """How far over its thresholds a reading is, as a multiple of them; the least of the three counts."""
+        if reading is None:
+            return 0.0
+        return min(reading.z / z, reading.rise / jump, reading.record / self.config.record)
+
+    def _drifted(self, reading: Reading, least: float) -> bool:
+        """Whether it has risen, and farther than it wandered before."""
+        c = self.config
+        return reading.rise > least and reading.z > c.drift_z and reading.record > c.drift_record
+
+    def _early(self, name: str, value: float) -> bool:
+        """Whether a number that has no spread yet has grown by `early_factor`."""
+        values = self.jumps[name].values
+        return len(values) >= 8 and value - max(values[-self.config.short :]) > log(self.config.early_factor)
+
+    def _learn(self, name: str, value: float, weight: float = 1.0) -> None:
+        self.refused.pop(name, None)
+        self.jumps[name].feed(value, weight)
+
+    def _refuse(self, name: str) -> None:
+        """Do not learn from a jump; but what has stayed there for long is the new level."""
+        self.refused[name] = self.refused.get(name, 0) + 1
+        if self.refused[name] > 2 * self.config.wait_steps:
+            self.jumps[name].load({"values": [], "residuals": [], "weights": [], "sums": {}})
+            del self.refused[name]
+
+    def state(self) -> dict[str, Any]:
+        """For a checkpoint."""
+        return {
+            "jumps": {n: j.state() for n, j in self.jumps.items()},
+            "drifts": {n: d.state() for n, d in self.drifts.items()},
+            "plateaus": {n: p.state() for n, p in self.plateaus.items()},
+            "line": self.line.state(),
+            "clips": self.clips.state(),
+            "refused": dict(self.refused),
+            "scale_low": self.scale_low,
+            "anchors": dict(self.anchors),
+            "open": {k: list(v) for k, v in self.open.items()},
+        }
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """As `state` gave it."""
+        self.jumps, self.drifts, self.plateaus = {}, {}, {}
+        for name, s in state["jumps"].items():
+            self._jump(name, _floor(name)).load(s)
+        for name, s in state["drifts"].items():
+            grouped = name.startswith(("activation:", "gradient:"))
+            self._drift(name, _floor(name), LEAST_SAMPLES if grouped else self.config.drift_span // 2).load(s)
+        for name, s in state["plateaus"].items():
+            self.plateaus.setdefault(name, Plateau(self.config.plateau_steps)).load(s)
+        self.line.load(state["line"])
+        self.clips.load(state["clips"])
+        self.refused = dict(state["refused"])
+        self.scale_low = int(state["scale_low"])
+        self.anchors = dict(state["anchors"])
+        self.open = {k: list(v) for k, v in state["open"].items()}
+
+
+def _floor(name: str) -> float:
+    """Least deviation of a signal, by its name."""
+    if name in ("grad_norm", "log_z_room"):
+        return GRAD_FLOOR
+    if name.startswith("log_z"):
+        return LOG_Z_FLOOR
+    return ACTIVATION_FLOOR if name.startswith(("activation:", "gradient:")) else LOSS_FLOOR

@@ -1,0 +1,26 @@
+"""How closely the machines are watched."""
+
+from pathlib import Path
+
+from pydantic import Field, NonNegativeInt, PositiveFloat
+
+from obelics_pipeline.config.section import Section
+
+
+class HealthConfig(Section):
+    """Watching the machines of a training."""
+
+    timeout_seconds: PositiveFloat = Field(
+        1800.0, description="Seconds without a step after which a process writes its stacks and ends; 0 is not allowed."
+    )
+    canary_steps: NonNegativeInt = Field(
+        50, description="A fixed micro-batch is run on all ranks at every so many steps, and compared; 0: never."
+    )
+    weight_steps: NonNegativeInt = Field(
+        50, description="The bits of the weights are summed after an update and before the next one; 0: never."
+    )
+    kernel_log: Path | None = Field(
+        Path("/dev/kmsg"), description="Where the driver's messages are read from; null: nowhere."
+    )
+    deny: tuple[str, ...] = Field((), description="GPUs (UUID or serial) and host names that are not to be used.")
+    burn_seconds: float = Field(0.0, ge=0, description="Seconds of multiplying matrices before the start.")
