@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from models.flamingo.statistics import COLUMNS as FLAMINGO_COLUMNS
 from models.similarity.columns import COLUMNS as SIMILARITY_COLUMNS
+from obelics_pipeline.survey.training import SCORES as TRAINING_COLUMNS
 
 BEST = 5  # rules that are shown
 GAIN = 0.01  # of F1: what two bounds must be better by than each alone
@@ -86,6 +87,8 @@ class Rule:
 
 def section_of(score: str) -> str:
     """Where a config has the bounds of a score."""
+    if score in TRAINING_COLUMNS:
+        return "keep"  # of a plan's recipe
     if score.startswith("site_") or score.endswith("_in_site"):
         return "site.document"
     if score in FLAMINGO_COLUMNS or score in SIMILARITY_COLUMNS:

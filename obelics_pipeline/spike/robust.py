@@ -19,14 +19,6 @@ def spread(values: Numbers) -> float:
     return NORMAL * float(np.median(np.abs(fine - np.median(fine))))
 
 
-def sides(values: Numbers) -> tuple[float, float]:
-    """The spread below zero and the one above it, each as if the other side were its mirror; 0 of an empty side."""
-    found = []
-    for side in (-values[values < 0], values[values > 0]):
-        found.append(NORMAL * float(np.median(side)) if len(side) else 0.0)
-    return found[0], found[1]
-
-
 def deviations(values: Numbers, before: Numbers, least: float = 0.0) -> Numbers:
     """How many spreads of `before` each value is above the median of `before`; a value that is no number is infinite.
 

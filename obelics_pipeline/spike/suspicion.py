@@ -14,12 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obelics_pipeline.spike.robust import SMALLEST, Numbers, sides
+from obelics_pipeline.spike.robust import NORMAL, SMALLEST, Numbers, spread
 from obelics_pipeline.spike.sightings import Sightings
 
 FEW = 24  # documents of a group of like length, at least, where there are so many of a data set
 GROUPS = 12  # of like length, at most
 FEW_OF_STEP = 6  # documents of a step from which its common part is told
+SURE = 4.0  # spreads of a median, from which it is no chance
 BEFORE, AFTER = 3, 0  # steps from the beginning of a spike within which its cause stands, before and after
 FORGET = 20.0  # steps further back in which a document becomes half as suspicious
 LEAST_TIMING = 0.25
@@ -49,7 +50,7 @@ def suspicions(seen: Sightings, dataset: NDArray[np.int64], onset: int) -> Suspi
     el2n, _ = _scaled(above_el2n, seen, dataset)
     timing = timing_of(seen.step, onset)
     weight = seen.n_targets / (seen.n_targets + SHORT)
-    strangest = np.maximum(np.maximum(high, low), 0.5 * (np.maximum(high, 0) + np.maximum(el2n, 0)))
+    strangest = np.maximum(high, low)
     return Suspicions(expected, high, low, el2n, timing, _share(seen), strangest * timing * weight)
 
 
@@ -90,12 +91,13 @@ def _groups(length: Numbers) -> list[NDArray[np.int64]]:
 
 
 def _of_step(values: Numbers, step: NDArray[np.int64]) -> Numbers:
-    """What the documents of each step have in common: their median, nothing where there are few."""
+    """What the documents of each step have in common: their median, where it is no chance; nothing where they are few."""
     found = np.zeros(len(values))
     for one in np.unique(step):
         of_it = np.flatnonzero(step == one)
-        if len(of_it) >= FEW_OF_STEP:
-            found[of_it] = np.median(values[of_it])
+        middle = float(np.median(values[of_it]))
+        if len(of_it) >= FEW_OF_STEP and abs(middle) > SURE * spread(values[of_it]) / len(of_it) ** 0.5:
+            found[of_it] = middle
     return found
 
 
@@ -104,15 +106,30 @@ def _scaled(above: Numbers, seen: Sightings, dataset: NDArray[np.int64]) -> tupl
     low_scale, high_scale = np.ones(len(above)), np.ones(len(above))
     for name in np.unique(dataset):
         of_it = np.flatnonzero(dataset == name)
-        length = np.log(seen.n_targets[of_it].astype(np.float64))
-        whole = sides(above[of_it])
-        groups = _groups(length)
-        middles = [float(np.median(length[group])) for group in groups]
-        for place, scale in enumerate((low_scale, high_scale)):
-            least = max(LEAST_SPREAD * whole[place], SMALLEST)
-            spreads = [max(sides(above[of_it][group])[place], least) for group in groups]
-            scale[of_it] = np.interp(length, middles, spreads)
+        for scale, side in ((low_scale, -1.0), (high_scale, 1.0)):
+            scale[of_it] = _spread_by_length(side * above[of_it], seen.n_targets[of_it])
     return above / high_scale, -above / low_scale
+
+
+def _spread_by_length(above: Numbers, n_targets: NDArray[np.int64]) -> Numbers:
+    """The spread of those above zero: documents differ, and a mean over fewer tokens scatters more.
+
+    Its square is a part that all have, from the longer half, and one by the token, from what the shorter half has more.
+    """
+    short = n_targets <= np.median(n_targets)
+    whole = _tail(above)
+    of_long, of_short = (max(_tail(above[half]), LEAST_SPREAD * whole) ** 2 for half in (~short, short))
+    length = float(np.median(n_targets[short]))
+    found: Numbers = np.sqrt(of_long + max(of_short - of_long, 0.0) * length / n_targets)
+    return np.maximum(found, SMALLEST)
+
+
+def _tail(above: Numbers) -> float:
+    """The spread of those above zero; by those far out, where there are more of these than a normal distribution has."""
+    some = above[above > 0]
+    if not len(some):
+        return 0.0
+    return max(NORMAL * float(np.median(some)), float(np.quantile(some, 0.9)) / 1.645)
 
 
 def _share(seen: Sightings) -> Numbers:

@@ -76,12 +76,15 @@ class Estimate:
         return found
 
 
-def estimate(documents: Documents, config: RunConfig, contents: Contents | None = None) -> Estimate:
+def estimate(
+    documents: Documents, config: RunConfig, contents: Contents | None = None, more: Sequence[Rule] = ()
+) -> Estimate:
     """What a config would leave of documents that another config has decided.
 
     `contents` are those of the documents by `config`, None where no rule of paragraphs or images differs.
+    `more` are rules that no config has, applied last.
     """
-    rules = document_rules(config)
+    rules = [*document_rules(config), *more]
     failing = np.array([fails(rule, documents) for rule in rules]).reshape(len(rules), len(documents))
     names = [rule.name for rule in rules]
     tried = {(rule.name, rule.stage) for rule in rules} | {(LANGUAGE, "extract"), (TOO_FEW_OR_MANY, ASSEMBLE)}

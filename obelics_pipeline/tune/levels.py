@@ -14,7 +14,7 @@ from obelics_pipeline.tune.documents import Mask, Numbers
 from obelics_pipeline.tune.images import Images
 from obelics_pipeline.tune.measured import Measured
 from obelics_pipeline.tune.paragraphs import Paragraphs
-from obelics_pipeline.tune.rules import document_rules
+from obelics_pipeline.tune.rules import Rule
 from obelics_pipeline.tune.tallies import tallies
 
 LEVELS = ("document", "paragraph", "image", "dedup")
@@ -40,10 +40,10 @@ CORPUS = (
 )
 
 
-def document_level(config: RunConfig) -> list[dict[str, Any]]:
+def document_level(rules: Sequence[Rule]) -> list[dict[str, Any]]:
     """The rules of whole documents, in order."""
     found = []
-    for rule in document_rules(config):
+    for rule in rules:
         single = rule.place == "language.min_score"  # not a section of bounds, but a number
         found.append(
             {"name": rule.name, "place": rule.place, "stage": rule.stage, "single": single, **_of(rule.bounds)}

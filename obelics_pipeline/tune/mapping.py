@@ -23,6 +23,7 @@ from obelics_pipeline.tune.documents import Mask, Numbers
 from obelics_pipeline.tune.marks import MARKS, Marks
 from obelics_pipeline.tune.measured import Measured
 from obelics_pipeline.tune.rules import document_rules
+from obelics_pipeline.tune.training import training_rules
 
 REASON, LANGUAGE, MARK = "reason", "language", "mark"  # colours that are names; all others are scores
 MOST_SHOWN = 50  # documents of a region
@@ -163,7 +164,8 @@ class RunMap:
         `settings` are those of the page that set the bounds; null where the run's config has no such rule to move.
         """
         laid, region = self._there(), self._inside(corners)
-        places = {rule.name: rule.place for rule in document_rules(self._run.config)}
+        rules = [*document_rules(self._run.config), *training_rules(self._run.documents.scores, {})]
+        places = {rule.name: rule.place for rule in rules}
         found = describe(self._run.documents.survey.take(pa.array(laid.rows)), region)
         return [
             {

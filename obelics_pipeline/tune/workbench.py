@@ -43,8 +43,9 @@ from obelics_pipeline.tune.marks import Mark, Marks, for_budget, for_precision, 
 from obelics_pipeline.tune.measured import Measured
 from obelics_pipeline.tune.reading import readable
 from obelics_pipeline.tune.rehearsing import Rehearsing
-from obelics_pipeline.tune.rules import document_rules
+from obelics_pipeline.tune.rules import Rule, document_rules
 from obelics_pipeline.tune.saving import changes, save
+from obelics_pipeline.tune.training import SIDES, of_config, recipe_text, training_rules
 
 FOLDER = "tune"  # below a run's: marks, and the rehearsal
 MOST_SITES, MOST_NEAR, MOST_LISTED = 50, 12, 50
@@ -68,7 +69,9 @@ class Workbench:
         Raises UserError for a key or a value that is not valid, and for a filter that the run did not measure.
         """
         with local_copy(self.run.folder.config) as path:
-            found = load_config(str(path), [f"{place}={json.dumps(value)}" for place, value in settings.items()])
+            found = load_config(
+                str(path), [f"{place}={json.dumps(value)}" for place, value in of_config(settings).items()]
+            )
         for level in ("paragraph", "document"):
             measured = getattr(self.run.config.filters, level)
             for name in getattr(found.filters, level):
@@ -109,7 +112,7 @@ class Workbench:
         """The rules of each level as a config has them."""
         config = self.config(settings)
         return {
-            "document": document_level(config),
+            "document": document_level([*document_rules(config), *self._training(settings)]),
             "paragraph": paragraph_level(config),
             "image": image_level(config),
             "dedup": corpus_level(config),
@@ -120,18 +123,22 @@ class Workbench:
         result = self.rehearsing.result
         return result[0] if result is not None and result[0].config == config else self.run
 
-    def _estimate(self, config: RunConfig) -> Estimate:
+    def _training(self, settings: Settings) -> list[Rule]:
+        return training_rules(self.run.documents.scores, settings)
+
+    def _estimate(self, settings: Settings) -> Estimate:
+        config = self.config(settings)
         base = self._base(config)
-        return estimate(base.documents, config, base.contents(config))
+        return estimate(base.documents, config, base.contents(config), self._training(settings))
 
     def estimate(self, settings: Settings) -> Values:
         """What a config leaves; `exact` where a run or a rehearsal has told, and not only this arithmetic."""
         config = self.config(settings)
-        base, found = self._base(config), self._estimate(config)
+        base, found = self._base(config), self._estimate(settings)
         good, bad = (self.marks.rows(base.documents.row_of, mark) for mark in ("good", "bad"))
         judged = [judge(dropped, good, bad).to_json() for dropped in found.failing] if good or bad else []
         return {
-            "exact": base.config == config,
+            "exact": base.config == config and not recipe_text(self._training(settings)),
             "rehearsed": base is not self.run,
             "kept": found.kept.to_json(),
             "unknown": found.unknown,
@@ -180,7 +187,7 @@ class Workbench:
 
     def listed(self, settings: Settings, reason: str | None, offset: int = 0) -> list[Values]:
         """Documents that a config drops for a reason, or keeps (None)."""
-        found = self._estimate(self.config(settings))
+        found = self._estimate(settings)
         rows = [row for row, of_it in enumerate(found.reasons) if of_it == reason][offset : offset + MOST_LISTED]
         return [self._document(row) for row in rows]
 
@@ -205,7 +212,7 @@ class Workbench:
 
     def compared(self, settings: Settings, other: Settings) -> Values:
         """What each of two configs keeps that the other drops."""
-        mine, theirs = (self._estimate(self.config(values)) for values in (settings, other))
+        mine, theirs = (self._estimate(values) for values in (settings, other))
         only = {"first": (mine.keeps > 0) & (theirs.keeps == 0), "second": (theirs.keeps > 0) & (mine.keeps == 0)}
         return {
             "kept": {"first": mine.kept.to_json(), "second": theirs.kept.to_json()},
@@ -235,7 +242,7 @@ class Workbench:
     def _reasons_now(self, settings: Settings) -> list[str | None]:
         """Why each document of the run is dropped by a config, a rehearsal or an estimate; None where it stays."""
         config = self.config(settings)
-        documents, found = self._base(config).documents, self._estimate(config)
+        documents, found = self._base(config).documents, self._estimate(settings)
         reason_of = dict(zip(documents.ids, found.reasons, strict=True))
         return [reason_of.get(doc_id) for doc_id in self.run.documents.ids]
 
@@ -295,21 +302,25 @@ class Workbench:
         if tokens is None:
             good, bad = (self.marks.rows(documents.row_of, mark) for mark in ("good", "bad"))
             return for_precision(values, good, bad, side, 0.9 if precision is None else precision)
-        freed = self._estimate(self.config({**settings, **self._without(name, settings)}))
+        freed = self._estimate({**settings, **self._without(name, settings)})
         return for_budget(values, freed.keeps * documents.bytes / BYTES_PER_TOKEN, side, tokens)
 
     def _without(self, name: str, settings: Settings) -> dict[str, Any]:
         """The settings by which a rule decides nothing."""
-        rule = next(rule for rule in document_rules(self.config(settings)) if rule.name == name)
+        training = self._training(settings)
+        rule = next(rule for rule in [*document_rules(self.config(settings)), *training] if rule.name == name)
+        if rule in training:
+            return {f"{rule.place}.{bound}": None for bound in SIDES}
         if rule.place == "language.min_score":
             return {rule.place: 0}
         return {f"{rule.place}.{bound}": None for bound in ("min", "max", "below")}
 
     def saved(self, settings: Settings, path: Path, replace: bool = False) -> str:
-        """Write the config to a file; where it is. Raises UserError."""
+        """Write the config to a file; where it is, and which bounds a recipe has instead. Raises UserError."""
         source, original = self._source()
         save(path, source, self.config(settings), original, replace)
-        return str(path)
+        recipe = recipe_text(self._training(settings))
+        return f"{path}; in the recipe of a plan: {recipe}" if recipe else str(path)
 
     def _source(self) -> tuple[str, RunConfig]:
         """The file that the run's config came from, with its comments; as it was resolved, where that is gone."""

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from obelics_pipeline.cli import main
+from obelics_pipeline.errors import UserError
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.report.command import report_html
 from obelics_pipeline.report.opened import open_run
@@ -79,3 +80,22 @@ def test_tune_shows_their_distribution(curated: Path) -> None:
     bench = Workbench(curated, 1)
     assert sum(bench.histogram("document", "train_excess")["all"]) == len(pq.read_table(curated / "training.parquet"))
     assert bench.estimate({})["kept"]["documents"] == len(pq.read_table(curated / "index.parquet"))
+
+
+def test_a_bound_on_them_in_tune_is_for_a_recipe_and_not_for_the_config(curated: Path, tmp_path: Path) -> None:
+    bench = Workbench(curated, 1)
+    kept = bench.estimate({})
+    rules = [rule["name"] for rule in bench.about()["document"]]
+    assert rules[-len(SCORES) :] == list(SCORES)
+    assert [rule["name"] for rule in kept["rules"]] == rules
+    assert all(rule["drops"] == 0 for rule in kept["rules"][-len(SCORES) :])
+    settings = {"keep.train_excess.max": 2.0}
+    found = bench.estimate(settings)
+    assert found["kept"]["documents"] == kept["kept"]["documents"] - 1
+    assert found["reasons"]["train_excess"] == 1
+    assert (kept["exact"], found["exact"]) == (True, False)
+    said = bench.saved(settings, tmp_path / "config.yaml")
+    assert said == f"{tmp_path / 'config.yaml'}; in the recipe of a plan: keep: {{train_excess: {{max: 2.0}}}}"
+    assert "train_excess" not in (tmp_path / "config.yaml").read_text()
+    with pytest.raises(UserError, match="a recipe keeps by min and max of train_loss"):
+        bench.estimate({"keep.train_excess.below": 2.0})
