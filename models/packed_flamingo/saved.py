@@ -77,12 +77,18 @@ def _shared_out(weight: torch.Tensor, p: Any) -> torch.Tensor:
     return made
 
 
-def save_trained(model: PackedFlamingo, folder: Path) -> None:
-    """Write what trains, and the description, to a folder that is made."""
+def save_trained(model: PackedFlamingo, folder: Path, writes: bool = True) -> None:
+    """Write what trains, and the description, to a folder that is made.
+
+    Of a sharded model every rank must call it, and one of them `writes`.
+    """
     from safetensors.torch import save_file
 
+    state = trained_state(model)
+    if not writes:
+        return
     folder.mkdir(parents=True, exist_ok=True)
-    save_file(trained_state(model), folder / WEIGHTS)
+    save_file(state, folder / WEIGHTS)
     about = Description(
         settings=model.settings,
         words=model.vocabulary.words,

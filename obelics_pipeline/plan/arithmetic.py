@@ -18,11 +18,7 @@ import pyarrow.compute as pc
 
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.plan.audit import audit, covered, datasets_told, ledger
-<<<<<<< HEAD
-from obelics_pipeline.plan.form import write_plan
-=======
 from obelics_pipeline.plan.form import HELD_OUT, SPANS, write_plan
->>>>>>> wip-PLAN
 from obelics_pipeline.plan.plan_file import Plan, open_plan
 from obelics_pipeline.plan.rows import Rows, together
 from obelics_pipeline.plan.spans import Flags, Integers, Spans
@@ -67,11 +63,7 @@ def write_parts(parts: Sequence[Part], folder: Path) -> Plan:
     table = table.set_column(0, "dataset", pa.array(dataset.astype(np.int16)))
     numbered = {plan.id: _numbers(plan, tables, names) for plan in plans}
     rows = together([part.rows().renumbered(*numbered[part.plan.id]) for part in parts]).passes_counted()
-<<<<<<< HEAD
-    held = {_sha256(plan, "held_out/spans.arrow"): plan for plan in plans if plan.held_out}
-=======
     held = {plan.about["sha256"][f"{HELD_OUT}/{SPANS}"]: plan for plan in plans if plan.held_out}
->>>>>>> wip-PLAN
     held_out = together(
         [_empty(), *(p.held_out.arrays().renumbered(*numbered[p.id]) for p in held.values() if p.held_out)]
     )
@@ -205,23 +197,8 @@ def _written(
     n_tokens, n_images, dataset = (
         table[name].to_numpy().astype(np.int64) for name in ("n_tokens", "n_images", "dataset")
     )
-<<<<<<< HEAD
-    absent = (covered(rows, len(table)) == 0) & (covered(held_out, len(table)) == 0)
-    old = table["reason"].to_pylist()
-    reason = [
-        (name if not away and name in (None, "held_out") and False else None)
-        if not is_absent
-        else (WITHOUT if away else name if name not in (None, "held_out") else NOT_HERE)
-        for name, is_absent, away in zip(old, absent.tolist(), gone.tolist(), strict=True)
-    ]
-    held = covered(held_out, len(table)) > 0
-    reason = ["held_out" if h else name for name, h in zip(reason, held.tolist(), strict=True)]
-    kinds: list[str | None] = [None, *sorted({name for name in reason if name})]
-    numbers = np.array([kinds.index(name) for name in reason], np.int64)
-=======
     trained, held = covered(rows, len(table)) > 0, covered(held_out, len(table)) > 0
     numbers, kinds = _reasons(table["reason"].combine_chunks(), trained, held, gone)
->>>>>>> wip-PLAN
     wishes = {d["name"]: {"weight": d["weight"], "repeat": d["repeat"]} for p in plans for d in p.about["datasets"]}
     about = {
         "recipe": first.about["recipe"],

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from models.packed_flamingo.batch import PackedBatch
+from models.pictures.pixels import Picture
 from obelics_pipeline.train.stored_rows import ReadRow
 
 
@@ -34,7 +35,7 @@ def collate(rows: Sequence[ReadRow], tokens: int, side: int, pad: int) -> MicroB
     target = np.zeros(shape, np.bool_)
     most = max(1, *(len(row.pictures) for row in rows))
     picture_of = np.full((len(rows), most), -1, np.int32)
-    pictures = []
+    pictures: list[Picture] = []
     about: list[tuple[int, int, int, int]] = []
     for r, row in enumerate(rows):
         at = 0
@@ -63,11 +64,13 @@ def collate(rows: Sequence[ReadRow], tokens: int, side: int, pad: int) -> MicroB
         picture_of=torch.from_numpy(picture_of),
         n_spans=len(about),
     )
-    columns = tuple(zip(*about, strict=True)) or ((), (), (), ())
     return MicroBatch(
         packed,
-        tuple(row.number for row in rows),
-        tuple(row.dataset for row in rows),
-        *columns,
+        rows=tuple(row.number for row in rows),
+        datasets=tuple(row.dataset for row in rows),
+        row_of_span=tuple(row for row, *_ in about),
+        spans=tuple(span for _, span, *_ in about),
+        documents=tuple(document for *_, document, _ in about),
+        repeats=tuple(repeat for *_, repeat in about),
         images_failed=sum(row.failed_images for row in rows),
     )

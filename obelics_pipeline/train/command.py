@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,6 +13,8 @@ from obelics_pipeline.config.yaml_file import bundled_configs, dump_config, read
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.plan.plan_file import Plan, open_plan
 from obelics_pipeline.storage import write_bytes
+from obelics_pipeline.train.state.entries import Entry, Unfreeze
+from obelics_pipeline.train.state.ledger import active
 
 Say = Callable[[str], None]
 _INSTALL = "pip install 'obelics-pipeline[train]' (docs/trainer.md)"
@@ -31,14 +33,18 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
         import transformers  # noqa: F401
     except ImportError as error:
         raise UserError(f"obelics train: no module {error.name}; {_INSTALL}") from None
+    from models.packed_flamingo.budget import budget
     from models.packed_flamingo.builder import build
-    from models.packed_flamingo.document_tokens import open_vocabulary
+    from models.packed_flamingo.saved import part_hashes
     from obelics_pipeline.train.config import TrainConfig
     from obelics_pipeline.train.feed import Feed
     from obelics_pipeline.train.folder import TrainingFolder
+    from obelics_pipeline.train.health.preflight import cores
+    from obelics_pipeline.train.instruments import Instruments
     from obelics_pipeline.train.journal import Journal
     from obelics_pipeline.train.keeping import Keeping
     from obelics_pipeline.train.learner import make_learner
+    from obelics_pipeline.train.machines import look_before, watched
     from obelics_pipeline.train.processes import join, leave
     from obelics_pipeline.train.spreading import spread
     from obelics_pipeline.train.state.kept import sweep
@@ -49,20 +55,26 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
 
     settings = read_config(TrainConfig, config, overrides, bundled_configs() / "training")
     plan = open_plan(Path(settings.plan))
-    threads = settings.threads or os.cpu_count() or 1
+    threads = settings.threads or cores()
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(settings.deterministic)
-    device = settings.device if settings.device != "auto" else ("cuda" if torch.cuda.is_available() else "cpu")
-    processes = join(device)
+    processes = join(settings.device if settings.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu")
     folder = TrainingFolder(output)
+    say = say if processes.first else _nothing
     try:
+        if processes.first:
+            _lay_out(folder.path, folder.config, dump_config(settings), folder.plan, plan)
+            for line in sweep(folder.checkpoints):
+                say(line)
+        processes.wait()
+        about = look_before(settings.health, processes, threads, settings.loader.workers, say)
         with ExitStack() as stack:
-            if processes.first:
-                _lay_out(folder.path, folder.config, dump_config(settings), folder.plan, plan)
-                sweep(folder.checkpoints)
-            processes.wait()
-            model = spread(build(settings.model), processes, settings.precision)
-            vocabulary = open_vocabulary(Path(settings.model.language_model))
+            ledger = Ledger(folder.ledger) if processes.first else None
+            unfrozen = processes.agreed(_unfrozen(ledger.entries) if ledger else ())
+            shape = settings.model.model_copy(
+                update={"unfreeze": (*settings.model.unfreeze, *unfrozen), "seed": settings.seed}
+            )
+            model = spread(build(shape), processes, settings.precision)
             weights = [settings.loss.dataset_weights.get(name, 1.0) for name in plan.datasets]
             objective = Objective(
                 torch.tensor(weights, device=processes.device),
@@ -71,8 +83,13 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
                 settings.precision,
             )
             learner = make_learner(model, objective, processes, settings.optimizer)
-            reader = RowReader(plan, vocabulary, model.vision.side)
+            for part in budget(model):
+                say(f"{part.part:<15}{part.parameters:>15,} parameters, {part.trainable:>15,} of them train")
+            frozen = hashlib.sha256(json.dumps(sorted(part_hashes(shape).values())).encode()).hexdigest()
+            machines = watched(settings.health, folder, processes, learner)
+            stack.callback(machines.leave)
             planned = min(settings.steps or plan.steps, plan.steps)
+            reader = RowReader(plan, model.vocabulary, model.vision.side)
             training = Training(
                 config=settings,
                 plan=plan,
@@ -80,20 +97,34 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
                 processes=processes,
                 learner=learner,
                 feed=Feed(plan, reader, processes, settings.micro_rows, settings.loader),
-                keeping=Keeping(settings, folder, plan.id, "", processes, learner),
+                keeping=Keeping(settings, folder, plan.id, frozen, processes, learner, unfrozen),
+                instruments=Instruments(learner, settings.record.monitor_steps),
+                machines=machines,
                 schedule=settings.schedule.of(planned),
                 planned_steps=planned,
-                ledger=Ledger(folder.ledger) if processes.first else None,
+                about=about,
+                ledger=ledger,
                 metrics=stack.enter_context(Journal(folder.metrics)) if processes.first else None,
                 evaluations=stack.enter_context(Journal(folder.evaluations)) if processes.first else None,
-                say=say if processes.first else (lambda _: None),
+                say=say,
             )
             done = training.run(step)
-            if processes.first:
-                say(f"done: {done.reason}")
+            say(f"done: {done.reason}; the model is in {folder.model}")
         return 0
     finally:
         leave()
+
+
+def _nothing(_: str) -> None:
+    """What all processes but the first say."""
+
+
+def _unfrozen(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """Patterns of parameters that the ledger unfroze up to the step that comes next."""
+    step = max((entry.step for entry in entries), default=0) + 1
+    return tuple(
+        change.pattern for change in active(entries, step) if isinstance(change, Unfreeze) and change.at <= step
+    )
 
 
 def _lay_out(folder: Path, config: Path, text: str, about: Path, plan: Plan) -> None:

@@ -9,6 +9,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, Pos
 from models.packed_flamingo.settings import FlamingoSettings
 from obelics_pipeline.config.section import Section
 from obelics_pipeline.train.guard.config import GuardConfig
+from obelics_pipeline.train.health.config import HealthConfig
 from obelics_pipeline.train.state.schedule import ScheduleSection
 
 
@@ -85,3 +86,4 @@ class TrainConfig(Section):
     evaluation: EvaluationConfig = Field(default_factory=EvaluationConfig)
     record: RecordConfig = Field(default_factory=RecordConfig)
     guard: GuardConfig = Field(default_factory=GuardConfig)
+    health: HealthConfig = Field(default_factory=HealthConfig)

@@ -23,10 +23,12 @@ def figures_of(
 
     `worst` is the highest mean loss of one document's span of `SHORT` targets or more; `top1_share` the share of places
     at which the token is predicted that is predicted most often. A data set without targets in the step is left out.
+    `first_targets` are those of the processes' first micro-batches.
     """
     failed = sum(batch.images_failed for batch in batches)
-    added = torch.cat([sums.datasets.flatten(), sums.datasets.new_tensor([failed])])
-    totals, images_failed = np.split(processes.total(added).cpu().numpy(), [-1])
+    first = int(batches[0].packed.target.sum())
+    added = torch.cat([sums.datasets.flatten(), sums.datasets.new_tensor([failed, first])])
+    totals, others = np.split(processes.total(added).cpu().numpy(), [-2])
     by_dataset = totals.reshape(len(datasets), len(DATASET_COLUMNS))
     highest = torch.cat([sums.log_z_max.double()[None], _worst(sums, batches, len(datasets))])
     log_z_max, *worst = processes.largest(highest).tolist()
@@ -39,7 +41,8 @@ def figures_of(
         "tokens": int(whole["tokens"]),
         "targets": int(whole["targets"]),
         "images": int(whole["images"]),
-        "images_failed": int(images_failed[0]),
+        "images_failed": int(others[0]),
+        "first_targets": int(others[1]),
         "image_to_text": whole["images"] / max(1.0, whole["targets"]),
         "datasets": {
             name: _of_dataset(dict(zip(DATASET_COLUMNS, row, strict=True)), worst[i])

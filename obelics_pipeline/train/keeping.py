@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from models.packed_flamingo.saved import save_trained
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.train.config import TrainConfig
 from obelics_pipeline.train.folder import TrainingFolder
 from obelics_pipeline.train.learner import Learner
 from obelics_pipeline.train.place import Place
 from obelics_pipeline.train.processes import Processes
-from obelics_pipeline.train.state.checkpoint import Loaded, load, save
+from obelics_pipeline.train.state.certificate import Now
+from obelics_pipeline.train.state.checkpoint import load, save
+from obelics_pipeline.train.state.head import recorded
 from obelics_pipeline.train.state.kept import Kept, before, retain, to_resume
 from obelics_pipeline.train.state.ledger import Ledger
 from obelics_pipeline.train.state.lineage import Lineage
-from obelics_pipeline.train.state.saved import Progress, versions
+from obelics_pipeline.train.state.saved import Loaded, Progress, versions
+from obelics_pipeline.train.state.schedule import ScheduleSection
 
 
 @dataclass(eq=False)
@@ -29,6 +33,7 @@ class Keeping:
     frozen: str
     processes: Processes
     learner: Learner
+    unfrozen: tuple[str, ...] = ()
 
     def write(self, place: Place, guard: Mapping[str, Any]) -> None:
         """Write the checkpoint of a place. All processes call it. Raises UserError, OSError."""
@@ -47,7 +52,9 @@ class Keeping:
             guard={"guard": dict(guard), "clipped": place.clipped},
         )
         run = self.folder.path if self.processes.first else None
-        save(self.folder.checkpoints, progress, self.learner.names, self.learner.optimizer, run=run).wait()
+        save(
+            self.folder.checkpoints, progress, self.learner.names, self.learner.optimizer, run=run, late=self.unfrozen
+        ).wait()
 
     def tidy(self, ledger: Ledger, alarm: int | None) -> None:
         """Remove checkpoints that need not stay; the last before the step of an `alarm` does. One process calls it."""
@@ -66,9 +73,33 @@ class Keeping:
             raise UserError(f"{self.folder.checkpoints}: no checkpoint of a step before {step} was kept; start anew")
         return found
 
+    def now(
+        self, kept: Kept, place: Place, ledger: Ledger, schedule: ScheduleSection, may_change: Sequence[str]
+    ) -> Now:
+        """What is about to train, for the certificate."""
+        return Now(
+            checkpoint=kept.path.name,
+            cursor=place.cursor,
+            seed=self.config.seed,
+            plan_id=self.plan_id,
+            config=self.config.model_dump(mode="json"),
+            versions=versions(),
+            schedule=schedule,
+            entries=ledger.entries,
+            ranks=self.processes.world,
+            frozen=self.frozen,
+            ledger_bytes=ledger.path.stat().st_size,
+            recorded=recorded(self.folder.metrics, kept.attempt, kept.step),
+            may_change=may_change,
+        )
+
+    def write_model(self) -> None:
+        """Write what was trained, for others to load. All processes call it."""
+        save_trained(self.learner.model, self.folder.model, writes=self.processes.first)
+
     def read(self, kept: Kept, attempt: int) -> tuple[Place, Mapping[str, Any], Loaded]:
         """Bring model and optimiser back; returns the place, for a new attempt, and the guard's state. All call it."""
-        loaded = load(kept.path, self.learner.names, self.learner.optimizer)
+        loaded = load(kept.path, self.learner.names, self.learner.optimizer, fresh=self.unfrozen)
         saved = loaded.saved
         place = Place(
             attempt=attempt,

@@ -15,7 +15,7 @@ from obelics_pipeline.train.stored_rows import EMPTY, ReadRow, RowReader
 FILLER = -1  # in place of a row's number: all ranks run as many forward passes, also where a step has too few rows
 
 
-class _Readable(Dataset[ReadRow]):  # type: ignore[misc]  # torch is not installed where types are checked
+class _Readable(Dataset[ReadRow]):
     """Rows by number, for torch's loader."""
 
     def __init__(self, reader: RowReader) -> None:
@@ -73,6 +73,7 @@ def dealt(rows: Sequence[int], rank: int, world: int, per_batch: int) -> list[li
     All processes get equally many, at least one. The rows of all of them together are `rows`, each once.
     """
     mine = list(rows[rank::world])
-    count = max(1, -(-(-(-len(rows) // world)) // per_batch))
+    most = (len(rows) + world - 1) // world  # rows of the process that has most
+    count = max(1, (most + per_batch - 1) // per_batch)
     mine += [FILLER] * (count * per_batch - len(mine))
     return [mine[i : i + per_batch] for i in range(0, len(mine), per_batch)]

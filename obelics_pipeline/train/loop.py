@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from obelics_pipeline.plan.plan_file import Plan
 from obelics_pipeline.train.collate import MicroBatch
 from obelics_pipeline.train.config import TrainConfig
 from obelics_pipeline.train.feed import Feed
-from obelics_pipeline.train.figures import as_json, figures_of
+from obelics_pipeline.train.figures import figures_of
 from obelics_pipeline.train.guard.decision import Decision
 from obelics_pipeline.train.guard.guard import Guard
 from obelics_pipeline.train.guard.observation import Observation
+from obelics_pipeline.train.instruments import Instruments
 from obelics_pipeline.train.learner import Learner
+from obelics_pipeline.train.machines import Machines
 from obelics_pipeline.train.place import Place
 from obelics_pipeline.train.processes import Processes
 from obelics_pipeline.train.record import Record
 from obelics_pipeline.train.state import schedule
 from obelics_pipeline.train.state.cursor import RowOrder, StepRows, row_order
-from obelics_pipeline.train.state.entries import Entry, ResetMoments
+from obelics_pipeline.train.state.entries import Entry, ResetMoments, Rollback, Unfreeze
 from obelics_pipeline.train.state.ledger import Holding, holdings
 from obelics_pipeline.train.sums import account_rows
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,14 @@ class GoBack:
 
     decision: Decision
     seen: Observation
+    attempt: int
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A person asks, by the ledger, for something that the training must be begun anew for; `why` is what."""
+
+    why: str
 
 
 @dataclass(frozen=True)
@@ -60,20 +67,22 @@ class Loop:
     record: Record
     place: Place
     schedule: schedule.ScheduleSection
+    instruments: Instruments
+    machines: Machines
     checkpoint: Callable[[], None]
     _entries: tuple[Entry, ...] = ()
     _changes: tuple[Holding, ...] = ()
     _order: RowOrder = field(default_factory=lambda: RowOrder(0))
 
-    def run(self) -> GoBack | Done:
-        """Train until the end, or until the guard wants to go back."""
+    def run(self) -> GoBack | Asked | Done:
+        """Train until the end, or until the guard wants to go back, or a person asks for what needs a new beginning."""
         self._hear()
         while True:
             end = self._feed_until_changed()
             if end is not None:
                 return end
 
-    def _feed_until_changed(self) -> GoBack | Done | None:
+    def _feed_until_changed(self) -> GoBack | Asked | Done | None:
         """None where the order of rows has changed, and what was read ahead is of no use."""
         steps = self.feed.steps(self._order, self.place.cursor)
         for rows, batches, waited in _timed(steps):
@@ -84,8 +93,12 @@ class Loop:
                 return end
             if self.place.step % self.config.checkpoint.every_steps == 0:
                 self.checkpoint()
+            known = len(self._entries)
             if self._hear():
                 return None
+            asked = self._asked(known)
+            if asked is not None:
+                return asked
         return Done("the plan is at its end")
 
     def _hear(self) -> bool:
@@ -101,76 +114,67 @@ class Loop:
     def _step(self, rows: StepRows, batches: Sequence[MicroBatch], waited: float) -> GoBack | Done | None:
         began = time.perf_counter()
         step = self.place.step + 1
+        hardware = self.machines.look(step)
         self._reset_moments(step)
         rate = schedule.lr(step, self.schedule, self._changes)
+        decay = schedule.weight_decay(step, self.schedule, self._changes)
         clip = schedule.clip(step, self.config.optimizer.clip, self._changes)
-        sums, norm_on_device = self.learner.gradient(batches)
+        self.instruments.start(step)
+        sums, norm_on_device = self.learner.gradient(batches, self.instruments.first_micro_batch)
+        own = time.perf_counter() - began + waited
         figures = figures_of(sums, batches, self.plan.datasets, self.processes)
         norm = float(norm_on_device)
-        seen = self._observed(step, rows, rate, clip, norm, figures)
-        before = self.processes.agreed(self.guard.before_step(seen) if self.processes.first else Decision())
-        decay = schedule.weight_decay(step, self.schedule, self._changes)
-        if not before.skip:
-            self.learner.update(norm_on_device, clip, rate, decay)
-        self.place = self.place.after(rows.next_cursor, rate, decay, clipped=seen.clipped, skipped=before.skip)
-        self.record.account(step, account_rows(batches, sums.spans))
-        line = self._line(seen, rows, clip, norm, figures, before, waited, time.perf_counter() - began)
-        self.record.step(as_json(line), before, seen)
-        after = self.processes.agreed(self.guard.after_step(seen) if self.processes.first else Decision())
-        self.record.decided(after, seen)
-        if after.action == "rollback":
-            return GoBack(after, seen)
-        return Done(after.why, stopped=True) if after.action == "stop" else None
-
-    def _reset_moments(self, step: int) -> None:
-        for holding in self._changes:
-            if isinstance(holding.entry, ResetMoments) and holding.at == step and holding.holds(step):
-                self.learner.reset_moments(holding.entry.pattern)
-
-    def _observed(
-        self, step: int, rows: StepRows, rate: float, clip: float | None, norm: float, figures: dict[str, Any]
-    ) -> Observation:
-        line = figures | {
+        figures |= self.instruments.read(norm, figures["targets"], figures.pop("first_targets"))
+        figures |= {
             "step": step,
             "cursor": rows.cursor,
             "rows": rows.next_cursor - rows.cursor,
             "lr": rate,
             "lr_factor": rate / schedule.lr(step, self.schedule),
             "grad_norm": norm,
+            "clip": clip,
             "clipped": clip is not None and norm > clip,
         }
-        return Observation.from_metrics(line)
-
-    def _line(
-        self,
-        seen: Observation,
-        rows: StepRows,
-        clip: float | None,
-        norm: float,
-        figures: dict[str, Any],
-        before: Decision,
-        waited: float,
-        took: float,
-    ) -> dict[str, Any]:
-        datasets = self.plan.epochs_at(rows.next_cursor) if hasattr(self.plan, "epochs_at") else {}
-        for name, epoch in datasets.items():
-            figures["datasets"].get(name, {})["epoch"] = epoch
-        return {
+        seen = replace(Observation.from_metrics(figures), hardware=hardware)
+        before = self.processes.agreed(self.guard.before_step(seen) if self.processes.first else Decision())
+        if not before.skip:
+            self.instruments.before_update()
+            self.learner.update(norm_on_device, clip, rate, decay)
+            figures |= self.instruments.after_update()
+        self.machines.written(step)
+        self.place = self.place.after(rows.next_cursor, rate, decay, clipped=seen.clipped, skipped=before.skip)
+        self.record.account(step, account_rows(batches, sums.spans))
+        took = time.perf_counter() - began
+        figures |= {
             "attempt": self.place.attempt,
-            "step": seen.step,
-            "cursor": rows.cursor,
-            "rows": len(rows.rows),
-            "lr": seen.lr,
-            "lr_factor": seen.lr_factor,
-            "grad_norm": norm,
-            "clip": clip,
-            "clipped": seen.clipped,
-            "clip_share": self.place.clipped / self.place.step,
+            "clip_share": self.place.clipped / step,
             "applied": not before.skip,
-            **figures,
             "time": {"step": took, "data": waited},
             "tokens_per_second": figures["tokens"] / (took + waited),
         }
+        self.record.step(figures, before, seen)
+        for slow in self.machines.times(own):
+            self.record.write("wait", step, slow)
+        after = self.processes.agreed(self.guard.after_step(seen) if self.processes.first else Decision())
+        self.record.decided(after, seen)
+        if after.action == "rollback":
+            return GoBack(after, seen, self.place.attempt)
+        return Done(after.why, stopped=True) if after.action == "stop" else None
+
+    def _asked(self, known: int) -> Asked | None:
+        """What the entries after the first `known` ask for, by others than this attempt."""
+        for entry in self._entries[known:]:
+            if isinstance(entry, Rollback) and entry.attempt > self.place.attempt:
+                return Asked(f"rollback to step {entry.to_step}: {entry.why}")
+        for holding in self._changes:
+            if isinstance(holding.entry, Unfreeze) and holding.until is None and holding.at == self.place.step + 1:
+                return Asked(f"unfreeze {holding.entry.pattern}")
+        return None
+
+    def _reset_moments(self, step: int) -> None:
+        for holding in self._changes:
+            if isinstance(holding.entry, ResetMoments) and holding.at == step and holding.holds(step):
+                self.learner.reset_moments(holding.entry.pattern)
 
 
 def _timed(

@@ -96,9 +96,7 @@ def look_before(
     return {"ranks": list(processes.gathered(mine))}
 
 
-def watched(
-    config: HealthConfig, folder: TrainingFolder, processes: Processes, learner: Learner
-) -> Machines:
+def watched(config: HealthConfig, folder: TrainingFolder, processes: Processes, learner: Learner) -> Machines:
     """The watch over a training, begun."""
     heartbeat = Heartbeat(heartbeat_path(folder.path, processes.rank), config.timeout_seconds).start()
     log = KernelLog(config.kernel_log) if config.kernel_log and processes.device.type == "cuda" else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from obelics_pipeline.errors import Stopped
+from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.plan.plan_file import Plan
 from obelics_pipeline.train.accounts import AccountWriter
 from obelics_pipeline.train.config import TrainConfig
@@ -15,22 +15,29 @@ from obelics_pipeline.train.figures import as_json
 from obelics_pipeline.train.folder import TrainingFolder
 from obelics_pipeline.train.guard.guard import Guard
 from obelics_pipeline.train.guard.history import History
+from obelics_pipeline.train.instruments import Instruments
 from obelics_pipeline.train.journal import Journal
 from obelics_pipeline.train.keeping import Keeping
 from obelics_pipeline.train.learner import Learner
-from obelics_pipeline.train.loop import Done, GoBack, Loop
+from obelics_pipeline.train.loop import Asked, Done, GoBack, Loop
+from obelics_pipeline.train.machines import Machines
 from obelics_pipeline.train.place import Place
 from obelics_pipeline.train.processes import Processes
 from obelics_pipeline.train.record import Record
+from obelics_pipeline.train.state.certificate import Certificate, certificate
 from obelics_pipeline.train.state.ledger import Ledger, last_attempt
 from obelics_pipeline.train.state.schedule import ScheduleSection
 
 Say = Callable[[str], None]
 
 
+# Of the config: what changes no figure, so that a training may go on with another value.
+MAY_CHANGE = ("threads", "loader.*", "checkpoint.*", "evaluation.*", "record.account_steps", "health.*", "steps")
+
+
 @dataclass(eq=False)
 class Training:
-    """Of one process; the first has the ledger and the journals."""
+    """Of one process; the first has the ledger and the journals. `about` describes its machines."""
 
     config: TrainConfig
     plan: Plan
@@ -39,15 +46,22 @@ class Training:
     learner: Learner
     feed: Feed
     keeping: Keeping
+    instruments: Instruments
+    machines: Machines
     schedule: ScheduleSection
     planned_steps: int
+    about: Mapping[str, Any]
     ledger: Ledger | None
     metrics: Journal | None
     evaluations: Journal | None
     say: Say
+    _place: Place = Place()
 
     def run(self, step: int | None = None) -> Done:
-        """Go on from the newest checkpoint (or that of a step), or begin; train to the end. Raises Stopped, UserError."""
+        """Go on from the newest checkpoint (or that of a step), or begin; train until there is nothing more to do.
+
+        Raises Stopped where the guard gives up, and UserError where it cannot go on as it was.
+        """
         place, guard = self._begin(step)
         try:
             while True:
@@ -55,45 +69,65 @@ class Training:
                 if isinstance(end, Done):
                     self._finish(end)
                     return end
+                if isinstance(end, Asked):
+                    self._append("exit", self._place, reason=end.why)
+                    raise Stopped(f"step {self._place.step}: {end.why}; run the same command again to go on so")
                 place, guard = self._go_back(end, guard)
         except KeyboardInterrupt:
-            self._write("exit", reason="interrupted")
+            self._append("exit", self._place, reason="interrupted")
             raise
 
-    def _attempt(self, place: Place, guard: Guard) -> GoBack | Done:
-        every = self.config.record.account_steps
-        accounts = AccountWriter(self.folder.path, place.attempt, self.processes.rank, every)
+    def _attempt(self, place: Place, guard: Guard) -> GoBack | Asked | Done:
+        accounts = AccountWriter(self.folder.path, place.attempt, self.processes.rank, self.config.record.account_steps)
         record = Record(place.attempt, accounts, self.metrics, self.ledger)
-        self._record = record
-
-        def checkpoint() -> None:
-            accounts.flush()
-            self._checkpoint(loop.place, guard)
-
         loop = Loop(
-            self.config, self.plan, self.processes, self.learner, self.feed, guard, record, place, self.schedule,
-            checkpoint,
-        )  # fmt: skip
+            config=self.config,
+            plan=self.plan,
+            processes=self.processes,
+            learner=self.learner,
+            feed=self.feed,
+            guard=guard,
+            record=record,
+            place=place,
+            schedule=self.schedule,
+            instruments=self.instruments,
+            machines=self.machines,
+            checkpoint=lambda: self._checkpoint(loop.place, guard, accounts),
+        )
         try:
             end = loop.run()
         finally:
             accounts.flush()
-        if isinstance(end, Done) and loop.place.step % self.config.checkpoint.every_steps and not end.stopped:
-            checkpoint()
-        self._place = loop.place
+            self._place = loop.place
+        done = isinstance(end, Asked) or (isinstance(end, Done) and not end.stopped)
+        if done and loop.place.step % self.config.checkpoint.every_steps:
+            self._checkpoint(loop.place, guard, accounts)
         return end
 
     def _begin(self, step: int | None) -> tuple[Place, Guard]:
-        entries = self.ledger.entries if self.ledger else ()
-        kept = self.processes.agreed(self.keeping.last(self.ledger, step) if self.ledger else None)
-        attempt = self.processes.agreed(last_attempt(entries)) + 1
+        ledger = self.ledger
+        kept = self.processes.agreed(self.keeping.last(ledger, step) if ledger else None)
+        attempt = self.processes.agreed(last_attempt(ledger.entries) if ledger else 0) + 1
         if kept is None:
             place, guard = Place(attempt=attempt), self._guard(None)
-            self._append("start", place, why="the beginning")
-            self._checkpoint(place, guard, evaluate=False)
+            self._append("start", place, why="the beginning", evidence=self.about)
+            self._checkpoint(place, guard)
             return place, guard
-        place, state, _ = self.keeping.read(kept, attempt)
-        self._append("resume", place, parent=kept.attempt, from_step=kept.step, why=f"from {kept.path.name}")
+        place, state, loaded = self.keeping.read(kept, attempt)
+        if ledger is not None:
+            now = self.keeping.now(kept, place, ledger, self.schedule, MAY_CHANGE)
+            found = certificate(loaded, now)
+            for line in str(found).splitlines():
+                self.say(line)
+            refused = _refused(found)
+        else:
+            refused = ""
+        if refused := self.processes.agreed(refused):
+            raise UserError(refused)
+        self._append(
+            "resume", place, parent=kept.attempt, from_step=kept.step, why=f"from {kept.path.name}", evidence=self.about
+        )
+        self.machines.written(place.step)
         return place, self._guard(state)
 
     def _guard(self, state: Mapping[str, Any] | None) -> Guard:
@@ -103,29 +137,40 @@ class Training:
         return Guard(self.config.guard, state, planned_steps=self.planned_steps, history=history)
 
     def _go_back(self, end: GoBack, guard: Guard) -> tuple[Place, Guard]:
-        decision, seen = end.decision, end.seen
+        """To the checkpoint that the guard wants, as a new attempt; what it decided goes into the ledger."""
+        decision, seen, ledger = end.decision, end.seen, self.ledger
         before = decision.to_before_step or seen.step
-        kept = self.processes.agreed(self.keeping.before(self.ledger, before) if self.ledger else None)
-        assert kept is not None
-        attempt = self.processes.agreed(last_attempt(self.ledger.entries) if self.ledger else 0) + 1
+        kept = self.processes.agreed(self.keeping.before(ledger, before) if ledger else None)
+        assert kept is not None, "the first process has a ledger"
+        attempt = self.processes.agreed(last_attempt(ledger.entries) if ledger else 0) + 1
         place, state, _ = self.keeping.read(kept, attempt)
-        evidence = {**decision.evidence, "cause": decision.cause, "lr_factor": decision.lr_factor}
+        entry = decision.entry()
         self._append(
-            "rollback", place, parent=kept.attempt, from_step=kept.step, to_step=kept.step, cursor=place.cursor,
-            why=decision.why, evidence=evidence, decided=seen.step,
-        )  # fmt: skip
+            "rollback",
+            replace(place, step=seen.step),
+            parent=end.attempt,
+            from_step=kept.step,
+            to_step=kept.step,
+            cursor=place.cursor,
+            why=decision.why,
+            evidence=entry | {"step": seen.step},
+        )
         for start, stop in decision.skip_rows:
             self._append("skip_rows", place, start=start, stop=stop, why=decision.why)
         if decision.lr_factor != 1:
             self._append("lr", place, factor=decision.lr_factor, at=place.step + 1, why=decision.why)
         guard.rolled_back(decision, kept.step, state)
+        self.machines.written(place.step)
         self.say(f"step {seen.step}: {decision.why}; back to step {kept.step}")
         return place, guard
 
-    def _checkpoint(self, place: Place, guard: Guard, evaluate: bool = True) -> None:
+    def _checkpoint(self, place: Place, guard: Guard, accounts: AccountWriter | None = None) -> None:
+        if accounts is not None:
+            accounts.flush()
+        self.machines.heartbeat.beat(place.step, "checkpoint")
         self.keeping.write(place, guard.state())
         self._append("checkpoint", place, name=f"step-{place.step:08d}")
-        if evaluate:
+        if place.step:
             self._evaluate(place)
         if self.ledger is not None:
             open_since = [int(times[0]) for times in guard.panel.open.values()]
@@ -137,25 +182,29 @@ class Training:
         count = min(self.config.evaluation.rows, held_out.n_rows if held_out else 0)
         if not count or held_out is None:
             return
+        self.machines.heartbeat.beat(place.step, "evaluation")
         found = self.learner.evaluate(self.feed.held_out(held_out, count), self.plan.datasets)
         if self.evaluations is not None:
             self.evaluations.write(as_json({"attempt": place.attempt, "step": place.step, "datasets": found}))
         self._append("evaluation", place)
         for name, views in found.items():
-            self.say(
-                f"step {place.step}: held out of {name}: loss {views['loss']:.3f}, image gain {views['image_gain']:+.4f}"
-            )
+            gain = f"{views['image_gain']:+.4f}"
+            self.say(f"step {place.step:,}: held out of {name}: {views['loss']:.3f} nats a token, image gain {gain}")
 
     def _finish(self, end: Done) -> None:
         self._append("stop", self._place, reason=end.reason)
         if end.stopped:
             raise Stopped(f"the guard has stopped the training at step {self._place.step}: {end.reason}")
+        self.keeping.write_model()
 
     def _append(self, kind: str, place: Place, **more: Any) -> None:
         if self.ledger is not None:
             self.ledger.append(kind, attempt=place.attempt, step=place.step, **more)
 
-    def _write(self, kind: str, **more: Any) -> None:
-        if self.ledger is not None:
-            attempt = last_attempt(self.ledger.entries)
-            self.ledger.append(kind, attempt=attempt, step=getattr(self, "_place", Place()).step, **more)
+
+def _refused(found: Certificate) -> str:
+    try:
+        found.refuse()
+    except UserError as error:
+        return str(error)
+    return ""
