@@ -90,10 +90,14 @@ def test_what_may_go_goes_and_what_was_rolled_back_waits_until_it_is_passed(fold
 def test_after_a_kill_drafts_go_and_a_checkpoint_without_its_successor_comes_back(folder: Path) -> None:
     (folder / ".draft-step-00000500").mkdir()
     (folder / "step-00000100").rename(folder / ".old-step-00000100")
-    before = folder / ".old-step-00000200"
-    before.mkdir()
+    (folder / ".old-step-00000050").mkdir()  # was being removed
+    put(folder / "elsewhere", 200, attempt=7).rename(folder / ".old-step-00000200")
+    (folder / "elsewhere").rmdir()
     said = kept.sweep(folder)
-    assert len(said) == 3
+    assert [line.rpartition(": ")[2] for line in said] == [
+        "half written, removed", "replaced, removed", "put back", "replaced, removed",
+    ]  # fmt: skip
+    assert {found.attempt for found in kept.checkpoints(folder)} == {1}
     assert [path.name for path in sorted(folder.iterdir())] == [kept.name_of(step) for step in (0, 100, 200, 300, 400)]
 
 

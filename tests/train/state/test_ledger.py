@@ -25,6 +25,13 @@ def test_what_was_appended_is_read_back_whole_and_numbered_from_one(ledger: Ledg
     assert (change.factor, change.at, change.evidence) == (0.75, 301, {"loss": "NaN"})
 
 
+def test_an_entry_is_on_the_disk_when_append_returns(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr("os.fsync", lambda _: synced.append(ledger.path.stat().st_size))
+    ledger.append("wait", attempt=1, step=301)
+    assert synced == [ledger.path.stat().st_size]
+
+
 def test_two_who_append_take_turns_with_the_numbers(ledger: Ledger) -> None:
     other = Ledger(ledger.path)
     other.append("wait", attempt=1, step=301)
