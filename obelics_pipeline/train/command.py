@@ -130,9 +130,9 @@ def _unfrozen(entries: Sequence[Entry]) -> tuple[str, ...]:
 def _lay_out(folder: Path, config: Path, text: str, about: Path, plan: Plan) -> None:
     """Write what a training is of, or see that it is what was written. Raises UserError where it is another."""
     folder.mkdir(parents=True, exist_ok=True)
-    plan_line = json.dumps({"id": plan.id, "path": str(plan.path)}) + "\n"
+    plan_line = f"{plan.path.resolve()} {plan.id}\n"
     if about.exists():
-        known = json.loads(about.read_text("utf-8"))["id"]
+        known = about.read_text("utf-8").split()[-1]
         if known != plan.id:
             raise UserError(f"{folder}: trains on plan {known[:12]}, not {plan.id[:12]}; give another --output")
     else:

@@ -22,7 +22,7 @@ class TrainingFolder:
 
     @property
     def plan(self) -> Path:
-        """One line: the plan's id and folder."""
+        """One line: the plan's folder, and its id."""
         return self.path / "plan.txt"
 
     @property

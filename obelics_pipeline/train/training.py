@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from obelics_pipeline.errors import Stopped, UserError
@@ -55,7 +55,7 @@ class Training:
     metrics: Journal | None
     evaluations: Journal | None
     say: Say
-    _place: Place = Place()
+    _place: Place = field(default_factory=Place)
 
     def run(self, step: int | None = None) -> Done:
         """Go on from the newest checkpoint (or that of a step), or begin; train until there is nothing more to do.

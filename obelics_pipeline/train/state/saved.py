@@ -7,6 +7,7 @@ import json
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
@@ -110,6 +111,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, tup
     }
 
 
+@cache
 def versions() -> dict[str, str]:
     """Versions of Python, of the libraries that decide figures, of the driver, and a name of all that is installed."""
     found = {"python": platform.python_version()}
