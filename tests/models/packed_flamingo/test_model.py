@@ -6,11 +6,12 @@ from typing import Any, get_args
 import pytest
 
 from models.packed_flamingo.tiny import Kind
-from tests.models.packed_flamingo.small import TEXTS, Document, batch, flamingo, open_gates, parts
+from tests.models.packed_flamingo.small import TEXTS, Document, batch, flamingo, open_gates, parts, settings
 
 torch = pytest.importorskip("torch")
 
 from models.packed_flamingo.attention import RmsNorm  # noqa: E402
+from models.packed_flamingo.builder import build  # noqa: E402
 from models.packed_flamingo.model import PackedFlamingo, target_losses  # noqa: E402
 
 PAGES: list[Document] = [
@@ -239,11 +240,11 @@ def test_activations_computed_again_give_the_same_gradients() -> None:
 
 
 def test_first_weights_are_as_wide_as_said_and_narrower_where_they_add_up() -> None:
-    model = flamingo(gates=0, init_std=0.05)
+    model = build(settings(init_std=0.05))
     q, o = model.cross["0"].attention.q.weight, model.cross["0"].attention.o.weight
     assert q.std().item() == pytest.approx(0.05, rel=0.1)
     assert o.std().item() == pytest.approx(0.05 / 2, rel=0.1)  # two layers
-    assert model.cross["0"].attention_gate.weight.item() == 0
+    assert not any(p.any() for name, p in model.trainable().items() if name.endswith("gate.weight"))
 
 
 def test_the_same_seed_draws_the_same_weights() -> None:
@@ -309,3 +310,29 @@ def test_parts_that_are_missing_are_named() -> None:
     with pytest.raises(UserError, match="cross_start is 9"):
         flamingo(cross_start=9)
     assert parts()
+
+
+@pytest.mark.slow
+def test_compiled_blocks_give_the_same_without_a_break() -> None:
+    made = batch(flamingo().vocabulary, [PAGES[:2], PAGES[2:]])
+    results = []
+    for compiled in (False, True):
+        model = flamingo().train()
+        if compiled:
+            for block in model.blocks():
+                block.compile(backend="aot_eager", fullgraph=True)
+        losses = target_losses(model, made)
+        losses.nll.sum().backward()
+        results.append((losses.nll.detach(), {name: p.grad for name, p in model.trainable().items()}))
+    assert torch.allclose(results[0][0], results[1][0], atol=1e-6)
+    for name, grad in results[0][1].items():
+        assert torch.allclose(grad, results[1][1][name], atol=1e-5), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["llama", "opt"])
+def test_without_a_mask_of_tokens_by_tokens_losses_are_the_same(kind: Kind) -> None:
+    model, other = flamingo(kind), flamingo(kind, attention="flex_attention")
+    made = batch(model.vocabulary, [PAGES[:3], PAGES[3:]], tokens=256)
+    with torch.no_grad():
+        assert torch.allclose(target_losses(model, made).nll, target_losses(other, made).nll, atol=1e-5)
