@@ -97,7 +97,7 @@ def test_plans_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
 
 def test_a_run_goes_on_without_some_documents(tmp_path: Path) -> None:
     plan = planned(tmp_path / "plan", repeat=2)
-    bad = plan.row(25).spans[0].document
+    bad = plan.row(5).spans[0].document  # it was read once, and would come again
     found = write_without(plan, [bad], 24, tmp_path / "without")
     assert rows(found, 0, 24) == rows(plan, 0, 24)
     expected = [[span for span in row.spans if span.document != bad] for row in rows(plan, 24)]
