@@ -2,9 +2,9 @@
 
     python benchmarks/planning.py [--documents N] [--tokens T] [--images I] [--repeat R]
 
-Lengths in tokens are log-normal (median 493, mean 813: OBELICS has 815 in the mean), images Poisson, 2.5 in the mean
-as in OBELICS. Counting tokens is not in it: that is the tokenizer's time. What is timed is all that follows, from lengths to
-the files of the plan, on one core. Nothing is downloaded.
+Lengths in tokens are log-normal (median 493, mean 813: OBELICS has 815 in the mean), images Poisson, 2.5 in the mean as
+in OBELICS. Counting tokens is not in it: that is the tokenizer's time. What is timed is all that follows, from lengths
+to the files of the plan, on one core. Nothing is downloaded.
 """
 
 from __future__ import annotations
