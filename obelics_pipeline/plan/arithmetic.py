@@ -197,8 +197,8 @@ def _written(
     n_tokens, n_images, dataset = (
         table[name].to_numpy().astype(np.int64) for name in ("n_tokens", "n_images", "dataset")
     )
-    trained, held = covered(rows, len(table)) > 0, covered(held_out, len(table)) > 0
-    numbers, kinds = _reasons(table["reason"].combine_chunks(), trained, held, gone)
+    once, held = covered(rows, len(table)), covered(held_out, len(table)) > 0
+    numbers, kinds = _reasons(table["reason"].combine_chunks(), once > 0, held, gone)
     wishes = {d["name"]: {"weight": d["weight"], "repeat": d["repeat"]} for p in plans for d in p.about["datasets"]}
     about = {
         "recipe": first.about["recipe"],
@@ -209,7 +209,7 @@ def _written(
         "rows_per_step": first.rows_per_step,
         "steps": -(-len(rows) // first.rows_per_step),
         "rows": len(rows),
-        "datasets": datasets_told(names, dataset, n_tokens, n_images, trained, rows, [wishes[n] for n in names]),
+        "datasets": datasets_told(names, dataset, once, n_images, once > 0, rows, [wishes[n] for n in names]),
         "ledger": ledger(n_tokens, numbers, kinds, rows, held_out, gone, NOT_HERE),
         "audit": audit(rows, held_out, first.sequence_tokens, first.rows_per_step),
     }

@@ -198,7 +198,7 @@ def _numbers(column: pa.ChunkedArray) -> Integers:
 def _thresholds(recipe: Recipe, runs: Sequence[Sequence[RunIndex]], content: Words) -> Iterator[tuple[Flags, str]]:
     """Which documents each threshold leaves out, over all documents, with the reason."""
     first = 0
-    for (name, dataset), of_dataset in zip(recipe.datasets.items(), runs, strict=True):
+    for dataset, of_dataset in zip(recipe.datasets.values(), runs, strict=True):
         n = sum(run.table.num_rows for run in of_dataset)
         for column, threshold in dataset.keep.items():
             values = pa.chunked_array([c for run in of_dataset for c in run.table[column].chunks])

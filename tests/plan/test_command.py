@@ -75,6 +75,19 @@ def test_equal_recipes_and_runs_give_equal_bytes(tmp_path: Path, runs: dict[str,
     assert _order(open_plan(tmp_path / "again")) != _order(open_plan(tmp_path / "first"))
 
 
+def test_held_out_documents_are_the_same_for_every_recipe(tmp_path: Path, runs: dict[str, dict[str, object]]) -> None:
+    path = write_recipe(tmp_path / "r.yaml", runs, held_out=0.2)
+    found = []
+    turned = f"datasets.web.runs=[{tmp_path / 'b'}, {tmp_path / 'a'}]"
+    for sets in ([], ["seed=5"], [turned], ["datasets.web.share=0.5"], ["datasets.wiki.keep.word_count.max=1000"]):
+        plan(path, tmp_path / "plan", overrides=sets, say=lambda line: None)
+        opened = open_plan(tmp_path / "plan")
+        documents = [opened.document(n) for n in range(opened.n_documents)]
+        found.append(sorted(d.doc_id for d in documents if d.reason == "held_out"))
+    assert 8 <= len(found[0]) <= 40
+    assert all(ids == found[0] for ids in found)
+
+
 def test_thresholds_shares_and_missing_values_leave_out_with_their_reason(
     tmp_path: Path, runs: dict[str, dict[str, object]]
 ) -> None:
@@ -138,7 +151,7 @@ def test_copies_are_refused_unless_they_are_wished_for(tmp_path: Path) -> None:
     make_run(tmp_path / "a", [*documents, *(page(n, 20) for n in range(3, 9))])
     index = pq.read_table(tmp_path / "a/index.parquet")
     assert len(set(index["content_sha256"].to_pylist())) == 8  # the id is in it: it tells copies apart
-    path = write_recipe(tmp_path / "r.yaml", {"web": {"runs": [str(tmp_path / "a")]}})
+    path = write_recipe(tmp_path / "r.yaml", {"web": {"runs": [str(tmp_path / "a")]}}, held_out=0)
     with pytest.raises(UserError, match=r"pages.example/1\) and document .*pages.example/2\) have the same texts"):
         plan(path, tmp_path / "plan", say=lambda line: None)
     assert not (tmp_path / "plan/plan.json").exists()

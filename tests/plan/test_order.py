@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ def test_steps_have_nearly_the_same_images_per_token_and_lose_no_row(chunk: int)
 
 def test_rows_come_again_after_a_quarter_of_a_pass() -> None:
     found = passes(120, np.array([0, 50, 120]), 4, key(0))
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert (np.argsort(after) + 120 - np.argsort(before)).min() >= 30
         assert sorted(after[:50].tolist()) == list(range(50))
 
