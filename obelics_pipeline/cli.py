@@ -61,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_report(commands)
     _add_score(commands)
     _add_map(commands)
+    _add_plan(commands)
     _add_fit(commands)
     _add_download(commands)
     return parser
@@ -292,6 +293,30 @@ def _add_map(commands: argparse._SubParsersAction[_Parser]) -> None:
     )
     map_.add_argument("--workers", type=_positive, metavar="N", help="threads (default: one per CPU core)")
     map_.set_defaults(command=_map)
+
+
+def _add_plan(commands: argparse._SubParsersAction[_Parser]) -> None:
+    plan = commands.add_parser(
+        "plan",
+        help="the order of training as a file: which documents of which runs, how often, in which rows",
+        description="Count the tokens of the documents of finished runs, pack them into rows, put the rows in order, "
+        "and say where every token went. Equal recipes and runs give equal bytes. Exit codes: 0 done, 2 wrong recipe "
+        "or run, 3 stopped.",
+    )
+    plan.add_argument("recipe", metavar="RECIPE", help="a YAML file; configs/training/plan.yaml explains every key")
+    plan.add_argument("--output", type=Path, required=True, metavar="DIR", help="folder of the plan, on this machine")
+    plan.add_argument(
+        "--without", nargs="+", default=[], metavar="FILE",
+        help="files of document ids or URLs, one in a line, to leave out; the other rows stay in their order",
+    )  # fmt: skip
+    plan.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of the recipe")
+    plan.add_argument(
+        "--counts", type=Path, metavar="DIR", help="where counts of tokens are kept (default: token-counts beside DIR)"
+    )
+    plan.add_argument(
+        "--workers", type=_positive, metavar="N", help="processes that count tokens (default: one per CPU core)"
+    )
+    plan.set_defaults(command=_plan)
 
 
 def _add_fit(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -615,6 +640,21 @@ def _map(arguments: argparse.Namespace) -> int:
 
     say = partial(print, flush=True)
     return map_run(arguments.folder, arguments.documents, arguments.workers or os.cpu_count() or 1, say)
+
+
+def _plan(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.plan.command import plan
+
+    plan(
+        arguments.recipe,
+        arguments.output,
+        workers=arguments.workers or os.cpu_count() or 1,
+        without=arguments.without,
+        overrides=arguments.set,
+        counts=arguments.counts,
+        say=partial(print, flush=True),
+    )
+    return 0
 
 
 def _fit_main_content(arguments: argparse.Namespace) -> int:

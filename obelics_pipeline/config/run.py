@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
 from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.config.extraction import ExtractionConfig
@@ -20,6 +19,7 @@ from obelics_pipeline.config.scoring import ScoringConfig
 from obelics_pipeline.config.section import Section
 from obelics_pipeline.config.sharding import FinishConfig, ImageRulesConfig, ShardConfig
 from obelics_pipeline.config.site import SiteConfig
+from obelics_pipeline.config.yaml_file import lay_over, read_yaml, validated
 from obelics_pipeline.errors import UserError
 
 
@@ -53,11 +53,8 @@ def load_config(path: str, overrides: Sequence[str] = ()) -> RunConfig:
     """
     values = _read_yaml(find_config(path))
     for override in overrides:
-        _lay_over(values, override)
-    try:
-        return RunConfig.model_validate(values)
-    except ValidationError as error:
-        raise UserError(_one_line(error, path)) from None
+        lay_over(values, override, "fetch.threads=8")
+    return validated(RunConfig, values, path, "config")
 
 
 def dump_config(config: RunConfig) -> str:
@@ -99,72 +96,4 @@ def find_config(path: str) -> Path:
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:
-    try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{path}:{mark.line + 1}" if mark else str(path)
-        raise UserError(f"config {where}: not valid YAML: {getattr(error, 'problem', error)}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"config {path}: cannot be read: {error}") from None
-    if values is None:
-        return {}
-    if not isinstance(values, dict):
-        raise UserError(f"config {path}: must be a mapping of sections ({', '.join(RunConfig.model_fields)})")
-    return values
-
-
-def _lay_over(values: dict[str, Any], override: str) -> None:
-    key, equals, text = override.partition("=")
-    if not equals or not key.strip():
-        raise UserError(f"--set {override}: must be KEY=VALUE, e.g. --set fetch.threads=8")
-    *parents, last = key.strip().split(".")
-    for name in parents:
-        child = values.setdefault(name, {})
-        if child is None:
-            child = values[name] = {}
-        if not isinstance(child, dict):
-            raise UserError(f"--set {override}: {name} is not a section")
-        values = child
-    try:
-        values[last] = yaml.safe_load(text)
-    except yaml.YAMLError:
-        raise UserError(f"--set {override}: the value is not valid YAML") from None
-
-
-def _one_line(error: ValidationError, path: str) -> str:
-    """The first problem, with its place, the valid values and the nearest key; and how many more there are."""
-    problems = error.errors()
-    first = problems[0]
-    place = ".".join(str(p) for p in first["loc"])
-    if first["type"] == "extra_forbidden":
-        valid = _keys_at(first["loc"][:-1])
-        near = difflib.get_close_matches(str(first["loc"][-1]), valid, n=1)
-        message = f"unknown key {place}; valid keys here: {', '.join(valid)}"
-        message += f"; did you mean {near[0]}?" if near else ""
-    else:
-        message = f"{place}: {first['msg'].removeprefix('Value error, ')}, got {first['input']!r}"[:400]
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return f"config {path}: {message}{more}"
-
-
-def _keys_at(place: tuple[int | str, ...]) -> list[str]:
-    """The valid keys of the section at a place of the config."""
-    model: Any = RunConfig
-    for step in place:
-        field = model.model_fields.get(str(step)) if isinstance(model, type) and issubclass(model, BaseModel) else None
-        if field is None:  # inside a mapping of filters: the next model is the mapping's value type
-            continue
-        model = _model_of(field.annotation)
-    return list(model.model_fields)
-
-
-def _model_of(annotation: Any) -> Any:
-    """The model that an annotation such as `dict[str, Threshold]` holds."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for argument in reversed(getattr(annotation, "__args__", ())):
-        found = _model_of(argument)
-        if found is not None:
-            return found
-    return None
+    return read_yaml(path, "config", tuple(RunConfig.model_fields))
