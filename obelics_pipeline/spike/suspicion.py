@@ -126,7 +126,7 @@ def _spread_by_length(above: Numbers, n_targets: NDArray[np.int64]) -> Numbers:
 
 
 def _tail(above: Numbers) -> float:
-    """The spread of those above zero; by those far out, where there are more of these than a normal distribution has."""
+    """The spread of those above zero; by those far out, where more are than a normal distribution has."""
     some = above[above > 0]
     if not len(some):
         return 0.0
