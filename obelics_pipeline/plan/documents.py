@@ -13,12 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from obelics_pipeline.errors import UserError
+from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.plan.chance import Words, draws, key
 from obelics_pipeline.plan.counts import COUNTS, ShardTask, kept_name, read_counts
 from obelics_pipeline.plan.recipe import Dataset, Recipe, Threshold
 from obelics_pipeline.plan.spans import Flags, Integers, Lengths
 from obelics_pipeline.shard.manifest import FILE, INDEX, SHARDS, read_manifest
 from obelics_pipeline.storage import Place, file_sha256, names_in, place, read_schema, read_table, size_of
+from obelics_pipeline.survey.training import training_schema, with_training
 
 FIXED = (
     "shard",
@@ -91,9 +93,12 @@ def read_run(name: str, dataset: Dataset, run: str, kept: Path) -> RunIndex:
         )
     sha256 = _shard_hashes(folder)
     try:
-        _refuse_unknown(name, dataset, index, read_schema(index))
-        wanted = dict.fromkeys([*FIXED, *dataset.keep])
+        schema = read_schema(index)
+        _refuse_unknown(name, dataset, index, training_schema(RunFolder(folder), schema))
+        wanted = dict.fromkeys(column for column in [*FIXED, *dataset.keep] if column in schema.names)
         table = read_table(index, columns=list(wanted))
+        if not wanted.keys() >= dataset.keep.keys():
+            table = with_training(RunFolder(folder), table)
     except (OSError, pa.ArrowException) as error:
         raise UserError(f"{index}: cannot be read ({error}); see obelics validate {folder}") from None
     tars = folder / SHARDS

@@ -65,7 +65,9 @@ class Dataset(Section):
         1, le=1000, description="Passes over the documents at most, each in another order (IDEFICS: 3 for Wikipedia)."
     )
     keep: dict[str, Threshold] = Field(
-        default_factory=dict, description="By column of the index: scores of the run, n_images, n_files, language, …"
+        default_factory=dict,
+        description="By column of the index: scores of the run, n_images, n_files, language, …; and, once training has "
+        "told them (obelics losses), train_loss, train_excess and the like, which keep what has none.",
     )
     share: Share = Field(1.0, gt=0, description="Share of the documents that is taken; their content alone decides.")
     without: tuple[str, ...] = Field(

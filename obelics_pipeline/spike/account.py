@@ -19,7 +19,9 @@ from obelics_pipeline.spike.sightings import Sightings
 from obelics_pipeline.spike.signals import BASELINE, Lead, Signal, leads, onset_of, signals_of
 from obelics_pipeline.spike.suspicion import Suspicions, suspicions
 from obelics_pipeline.spike.training_run import TrainingRun
-from obelics_pipeline.spike.verdict import NEAR, Verdict, is_untrained, verdict_of
+from obelics_pipeline.spike.verdict import Verdict, is_untrained, verdict_of
+from obelics_pipeline.train.guard.verdict import AFTER_STEPS, NEAR_STEPS
+from obelics_pipeline.train.guard.verdict import verdict as judge
 
 LOOKED_AT = ("alarm", "skip_update", "rollback", "lr", "clip", "wait", "undo", "plateau")  # kinds of events nearby
 
@@ -122,9 +124,10 @@ def explain_spike(
     loss = float(next(line["loss"] for line in lines if line["step"] == step))
     usual = float(np.median([line["loss"] for line in lines if line["step"] < onset] or [loss]))
     left = leads(signals, step)
-    hardware = [_event(e) for e in run.ledger if e.get("kind") == "hardware" and abs(_step(e) - onset) <= NEAR]
+    hardware = [_event(e) for e in run.ledger if e.get("kind") == "hardware" and abs(_step(e) - onset) <= NEAR_STEPS]
     untrained = is_untrained(usual, plan.words)
     best = suspects[0] if suspects else None
+    judged = judge(run.steps(attempt, first - BASELINE, step + AFTER_STEPS), onset, run.ledger)
     return SpikeAccount(
         run=run.path,
         step=step,
@@ -143,9 +146,9 @@ def explain_spike(
         corpus=sum(one.documents for one in corpora.values()),
         leads=left,
         hardware=hardware,
-        events=[_event(e) for e in run.ledger if e.get("kind") in LOOKED_AT and first <= _step(e) <= step + NEAR],
+        events=[_event(e) for e in run.ledger if e.get("kind") in LOOKED_AT and first <= _step(e) <= step + NEAR_STEPS],
         verdict=verdict_of(
-            best.suspicion if best else 0.0, best.document.dataset if best else None, left, hardware, untrained
+            best.suspicion if best else 0.0, best.document.dataset if best else None, left, judged, untrained
         ),
         signals=signals,
         notices=_notices(plan, corpora, seen),

@@ -91,7 +91,7 @@ def _groups(length: Numbers) -> list[NDArray[np.int64]]:
 
 
 def _of_step(values: Numbers, step: NDArray[np.int64]) -> Numbers:
-    """What the documents of each step have in common: their median, where it is no chance; nothing where they are few."""
+    """What the documents of each step have in common: their median, where it is no chance and they are no few."""
     found = np.zeros(len(values))
     for one in np.unique(step):
         of_it = np.flatnonzero(step == one)
@@ -114,7 +114,8 @@ def _scaled(above: Numbers, seen: Sightings, dataset: NDArray[np.int64]) -> tupl
 def _spread_by_length(above: Numbers, n_targets: NDArray[np.int64]) -> Numbers:
     """The spread of those above zero: documents differ, and a mean over fewer tokens scatters more.
 
-    Its square is a part that all have, from the longer half, and one by the token, from what the shorter half has more.
+    Its square is a part that all have, from the longer half, and one by the token, from what the shorter half has
+    more.
     """
     short = n_targets <= np.median(n_targets)
     whole = _tail(above)
@@ -125,7 +126,7 @@ def _spread_by_length(above: Numbers, n_targets: NDArray[np.int64]) -> Numbers:
 
 
 def _tail(above: Numbers) -> float:
-    """The spread of those above zero; by those far out, where there are more of these than a normal distribution has."""
+    """The spread of those above zero; by those far out, where more are than a normal distribution has."""
     some = above[above > 0]
     if not len(some):
         return 0.0

@@ -39,6 +39,13 @@ def write_training(folder: RunFolder, table: pa.Table) -> Place:
     return folder.training
 
 
+def training_schema(folder: RunFolder, schema: pa.Schema) -> pa.Schema:
+    """The columns of a table as `with_training` makes them."""
+    if size_of(folder.training) is None:
+        return schema
+    return pa.schema([*schema, *(pa.field(name, pa.float64()) for name in SCORES)])
+
+
 def with_training(folder: RunFolder, documents: pa.Table) -> pa.Table:
     """A survey with the columns of training, null where training has not seen a document; as it is without any."""
     if size_of(folder.training) is None:

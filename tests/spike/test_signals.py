@@ -10,6 +10,7 @@ import pytest
 
 from obelics_pipeline.spike.signals import Lead, leads, onset_of, signals_of
 from obelics_pipeline.spike.verdict import is_untrained, verdict_of
+from obelics_pipeline.train.guard.verdict import Verdict as Judged
 
 
 def lines(n: int, **far: dict[int, float]) -> list[dict[str, Any]]:
@@ -54,24 +55,28 @@ def test_the_first_steps_of_a_run_have_a_range_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("best", "before", "hardware", "untrained", "cause"),
+    ("best", "before", "judged", "untrained", "cause"),
     [
-        (20.0, 0, [], False, "data"),
-        (20.0, 9, [], False, "data"),  # a bad document makes activations rise as well
-        (20.0, 0, ["step 3: Xid 63"], False, "hardware"),
-        (2.0, 9, [], False, "numerics"),
-        (2.0, 0, [], False, "unknown"),
-        (20.0, 0, [], True, "unknown"),  # no ranking means anything then
+        (20.0, 0, "unknown", False, "data"),
+        (20.0, 9, "numerics", False, "data"),  # a bad document makes activations rise as well
+        (20.0, 0, "hardware", False, "hardware"),
+        (2.0, 9, "unknown", False, "numerics"),
+        (2.0, 9, "data", False, "data"),
+        (2.0, 0, "unknown", False, "unknown"),
+        (20.0, 0, "unknown", True, "unknown"),  # no ranking means anything then
     ],
 )
-def test_the_verdict(best: float, before: int, hardware: list[str], untrained: bool, cause: str) -> None:
-    found = verdict_of(best, "web", [Lead("activations 0.fc2", 90, before, 12.0)], hardware, untrained)
+def test_the_verdict(best: float, before: int, judged: Any, untrained: bool, cause: str) -> None:
+    leads_ = [Lead("activations 0.fc2", 90, before, 12.0)]
+    found = verdict_of(best, "web", leads_, Judged(judged, "", {judged: ("a sign",)}, {}), untrained)
     assert found.cause == cause
     assert found.evidence
 
 
 def test_a_loss_that_is_no_number_is_numerics() -> None:
-    assert verdict_of(0.0, None, [Lead("loss", 90, 0, math.inf)], [], False).cause == "numerics"
+    assert (
+        verdict_of(0.0, None, [Lead("loss", 90, 0, math.inf)], Judged("unknown", "", {}, {}), False).cause == "numerics"
+    )
 
 
 def test_a_model_that_knows_nothing_is_called_so() -> None:
