@@ -97,8 +97,9 @@ def _numerics(
 def _data(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[str]:
     found = []
     names = sorted({n for line in [*before, *after] for n in line.get("datasets") or {}})
-    jumped = [n for n in names if _z([_loss(line, n) for line in before], [_loss(line, n) for line in after[:3]]) > FAR]
-    rises = {n: _rise([_loss(line, n) for line in before], [_loss(line, n) for line in after[:1]]) for n in names}
+    usual = {n: [_loss(line, n) for line in before] for n in names}
+    jumped = [n for n in names if _z(usual[n], [_loss(line, n) for line in after[:3]]) > FAR]
+    rises = {n: _rise(usual[n], [_loss(line, n) for line in after[:1]]) for n in names}
     others = [n for n in names if n not in jumped]
     # a noisy data set that rose as far as those that jumped is no witness against them
     if jumped and others and all(rises[n] < 0.5 * max(rises[j] for j in jumped) for n in others):
