@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
-JUMPS = ("loss_jump",)
-"""Alarms that open a spike."""
+JUMPS = ("loss_jump", "logit_collapse")
+"""Alarms that open a spike: a collapse may hide in the noise of the loss."""
 RISES = ("grad_drift", "activation_drift", "activation_jump", "grad_jump")
 """Alarms that make a rising loss a divergence."""
 EVENTS = ("plateau",)

@@ -80,12 +80,13 @@ class Guard:
         self.hardware = [h for h in self.hardware if h["step"] > seen.step - 2 * self.config.wait_steps]
         jumped = [a for a in self.now if a.kind in JUMPS]
         if self.config.enabled and self.waiting is None and jumped:
+            names = sorted({a.signal if a.kind == "loss_jump" else "loss" for a in jumped})
             self.waiting = {
                 "since": seen.step,
                 "said": False,
                 "earliest": self._earliest(seen.step),
-                "levels": {a.signal: list(self.panel.level(a.signal)) for a in jumped},
-                "recent": {a.signal: [] for a in jumped},
+                "levels": {name: list(self.panel.level(name)) for name in names},
+                "recent": {name: [] for name in names},
             }
         skip = self.config.enabled and self._must_skip() and self._may_skip(seen)
         self.row_of_skips = self.row_of_skips + 1 if skip else 0
@@ -177,7 +178,8 @@ class Guard:
                 del recent[: -c.returned_steps]
         waited = seen.step - waiting["since"]
         evidence = self._evidence(seen) | {"spike": waiting["since"], "waited": waited}
-        if all(
+        collapsed = any(a.kind == "logit_collapse" for a in self.now)
+        if not collapsed and all(
             len(recent) == c.returned_steps
             and median(recent) <= waiting["levels"][name][0] + c.returned_z * waiting["levels"][name][1]
             for name, recent in waiting["recent"].items()
@@ -191,7 +193,11 @@ class Guard:
             return self._rollback(seen, "spike", earliest, why, until=waiting["since"] + c.returned_steps)
         if not waiting["said"]:
             waiting["said"] = True
-            return Decision(action="wait", why=f"the loss has jumped at step {seen.step}", evidence=evidence)
+            return Decision(
+                action="wait",
+                why=f"the loss has jumped, or the logits collapsed, at step {seen.step}",
+                evidence=evidence,
+            )
         return Decision()
 
     def _diverges(self, seen: Observation) -> bool:

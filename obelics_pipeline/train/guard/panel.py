@@ -216,7 +216,8 @@ class Panel:
 
     def _habits(self, seen: Observation) -> Iterator[Found]:
         """What is wrong without any jump."""
-        if seen.top1_share > self.config.top1_share:
+        # an untrained model predicts the commonest token, and may
+        if seen.top1_share > self.config.top1_share and self.clips.steps >= self.config.least:
             yield Found("one_token", "top1_share", seen.top1_share, 0.0)
         self.clips.feed(seen.clipped)
         if self.clips.read() > self.config.clip_share:

@@ -86,7 +86,7 @@ def _numerics(
         found.append(f"{early[0][1]} rose from step {early[0][0]} on, {step - early[0][0]} steps before the loss")
     for name in sorted({n for line in after for n in line.get("activations") or {}}):
         z = _z([_activation(line, name) for line in before], [_activation(line, name) for line in after])
-        if z > 2 * FAR and not _returns(after):
+        if z > 2 * FAR and not _returns(before, after):
             found.append(f"activations of {name} are {z:.0f} deviations up, and stay there")
             break
     if any(line.get("loss") is None for line in after[:1]):
@@ -97,10 +97,18 @@ def _numerics(
 def _data(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> list[str]:
     found = []
     names = sorted({n for line in [*before, *after] for n in line.get("datasets") or {}})
-    jumped = [n for n in names if _z([_loss(line, n) for line in before], [_loss(line, n) for line in after[:3]]) > FAR]
-    if jumped and len(jumped) < len(names):
+    usual = {n: [_loss(line, n) for line in before] for n in names}
+    jumped = [n for n in names if _z(usual[n], [_loss(line, n) for line in after[:3]]) > FAR]
+    rises = {n: _rise(usual[n], [_loss(line, n) for line in after[:1]]) for n in names}
+    others = [n for n in names if n not in jumped]
+    # a noisy data set that rose as far as those that jumped is no witness against them
+    if jumped and others and all(rises[n] < 0.5 * max(rises[j] for j in jumped) for n in others):
         found.append(f"only {', '.join(jumped)} jumped, of {len(names)} data sets")
-    if after and _returns(after) and _z([_loss(line) for line in before], [_loss(line) for line in after[:3]]) > FAR:
+    if (
+        after
+        and _returns(before, after)
+        and _z([_loss(line) for line in before], [_loss(line) for line in after[:3]]) > FAR
+    ):
         found.append("the loss was back as soon as the batch was gone")
     worst = [_worst(line) for line in before]
     if _z(worst, [_worst(line) for line in after[:3]]) > FAR:
@@ -143,13 +151,17 @@ def _z(before: Sequence[float], after: Sequence[float]) -> float:
     return (max(now) - median(usual)) / spread(usual, 0.01)
 
 
-def _returns(after: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the loss is back within a few steps: at most a tenth of the jump is left, in the median."""
-    losses = [v for v in (_loss(line) for line in after) if isfinite(v)]
-    if len(losses) < 8:
-        return False
-    top, late = max(losses[:3]), losses[4:]
-    return median(late) < min(late) + 0.1 * (top - min(late)) + 2 * spread(late, 0.005) and median(late) < top - 0.02
+def _rise(before: Sequence[float], after: Sequence[float]) -> float:
+    """The median of `after` less that of `before`; 0 where there is none."""
+    usual, now = [v for v in before if isfinite(v)], [v for v in after if isfinite(v)]
+    return median(now) - median(usual) if usual and now else 0.0
+
+
+def _returns(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the loss is, a few steps on, where it was before."""
+    usual = [v for v in (_loss(line) for line in before) if isfinite(v)]
+    late = [v for v in (_loss(line) for line in after[4:12]) if isfinite(v)]
+    return len(usual) >= 5 and len(late) >= 3 and median(late) < median(usual) + 2 * spread(usual, 0.005)
 
 
 def _fell(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> bool:

@@ -127,13 +127,19 @@ def test_a_spike_of_a_broken_model_is_not_waited_for_to_the_end() -> None:
     assert decision.action == "rollback" and seen.step == AT + 30
 
 
+def test_a_collapse_that_hides_in_the_noise_of_the_loss_is_rolled_back_if_it_stays() -> None:
+    seen, _, decision = last(guard(), faulty(PLAIN, lambda s: replace(s, log_z=s.log_z - 6)))
+    assert decision.action == "rollback" and seen.step == AT + 30
+    assert actions(faulty(PLAIN, lambda s: replace(s, log_z=s.log_z - 6), stop=AT + 9)) == [(AT, "wait")]
+
+
 def test_activations_that_grow_are_seen_early_and_rolled_back_to_before_they_grew() -> None:
     change = lambda seen: louder(grown(seen, "1", 1.04 ** (seen.step - AT)), max(0, seen.step - AT - 30) * 0.004)  # noqa: E731
-    first, g = None, guard()
-    for seen, before, decision in watched(g, faulty(PLAIN, change)):
-        if first is None and seen.step >= AT and any(a.kind == "activation_drift" for a in before.alarms):
-            first = seen.step
-    assert first is not None and first <= AT + 30
+    steps = list(watched(guard(), faulty(PLAIN, change)))
+    late = [(s.step, {a.kind for a in b.alarms}) for s, b, _ in steps if s.step >= AT]
+    first = min(step for step, kinds in late if "activation_drift" in kinds)
+    seen, _, decision = steps[-1]
+    assert first <= AT + 30
     assert decision.action == "rollback" and decision.cause == "divergence" and seen.step <= AT + 100
     assert decision.to_before_step is not None and AT - 40 < decision.to_before_step <= first
 
@@ -246,10 +252,11 @@ def test_a_guard_goes_on_from_a_checkpoint_as_if_nothing_had_been() -> None:
     whole = guard()
     states, decisions = {}, []
     for seen in series:
-        states[seen.step] = json.dumps(whole.state())
+        if seen.step in (150, AT - 1, AT + 1, AT + 30):
+            states[seen.step] = json.dumps(whole.state())
         decisions.append((whole.before_step(seen), whole.after_step(seen)))
-    for at in (150, AT - 1, AT + 1, AT + 30):
-        other = Guard(GuardConfig(), json.loads(states[at]), planned_steps=10_000)
+    for at, state in states.items():
+        other = Guard(GuardConfig(), json.loads(state), planned_steps=10_000)
         late = [s for s in series if s.step >= at]
         assert [(other.before_step(s), other.after_step(s)) for s in late] == decisions[-len(late) :]
 
