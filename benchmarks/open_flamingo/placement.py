@@ -20,12 +20,14 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from trainer import data_module  # first: it makes torchvision load, which the others import
+
+# isort: split
 import forms
 import open_clip
 import torch
 from PIL import Image
 from tiny_models import VISION
-from trainer import data_module
 from transformers import AutoTokenizer
 
 MAX_IMAGES = 6
