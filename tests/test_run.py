@@ -2,14 +2,16 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from obelics_pipeline.cli import main
-from tests.faults.runs import ROOT, command, events, finish, tree
+from tests.faults.runs import ROOT, command, events, finish, published, tree
 
 TEXT_ONLY = ["fetch.enabled=false"]
 
@@ -117,6 +119,22 @@ def test_the_run_is_valid_and_exports(capsys: pytest.CaptureFixture[str], done: 
     table = pq.read_table(tmp_path / "p")
     assert table.column_names == ["images", "metadata", "general_metadata", "texts"]
     assert table.num_rows == json.loads((done / "manifest.json").read_text())["counts"]["documents"]
+
+
+def test_a_run_can_write_open_flamingos_form_and_the_other_again(
+    done: Path, warcs: list[Path], proxy: str, tmp_path: Path
+) -> None:
+    output = Path(shutil.copytree(done, tmp_path / "out"))
+    before, seen = published(output), len(events(output))
+    code, printed = finish(command(warcs, output, sets=["shard.format=open_flamingo"]), proxy)
+    assert code == 0, printed
+    assert "validated" in printed
+    for path in (output / "shards").glob("*.tar"):
+        with tarfile.open(path) as tar:
+            assert all(name.endswith(".json") for name in tar.getnames())
+    assert {e["stage"] for e in events(output)[seen:] if e["event"] == "unit_done"} == {"shard"}
+    assert finish(command(warcs, output), proxy)[0] == 0
+    assert published(output) == before
 
 
 def test_a_replaced_input_is_read_again(warcs: list[Path], proxy: str, tmp_path: Path) -> None:

@@ -20,12 +20,14 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from trainer import data_module  # first: it makes torchvision load, which the others import
+
+# isort: split
 import forms
 import open_clip
 import torch
 from PIL import Image
 from tiny_models import VISION
-from trainer import data_module
 from transformers import AutoTokenizer
 
 MAX_IMAGES = 6
@@ -79,13 +81,18 @@ class Check:
         marks = (ids == self.image).nonzero().flatten().tolist()
         found = [self.places.get(digest(image), []) for image in images[: len(marks)]]
         keys = set.intersection(*({key for key, _ in places} for places in found)) if found else set()
-        key = next(iter(sorted(keys)), None)
-        if key is None:
+        if not keys:
             self.wrong += len(marks)
             return
-        fresh = key not in self.seen
+        # Two documents may have the same picture: it is the one whose words fit.
+        wrong, key = min((self._wrong(key, found, marks, ids), key) for key in sorted(keys))
+        self.wrong += wrong
+        self.images += len(marks) * (key not in self.seen)
         self.seen.add(key)
-        last = -1
+
+    def _wrong(self, key: str, found: list[list[tuple[str, int]]], marks: list[int], ids: torch.Tensor) -> int:
+        """How many images are not right, if this is the document."""
+        last, wrong = -1, 0
         for places, mark, stop in zip(found, marks, [*marks[1:], len(ids)], strict=True):
             number = min((n for k, n in places if k == key and n > last), default=-1)
             right = number > last if self.gaps else number == last + 1
@@ -93,9 +100,9 @@ class Check:
             words = " ".join(self.tokenizer.decode(ordinary).split()).rstrip("\ufffd")  # a cut character at the end
             text = " ".join(self.after.get((key, number), "").split())
             lacks = not words and bool(text) and stop < len(ids) and not self.gaps
-            self.wrong += not right or lacks or not text.startswith(words)
-            self.images += fresh
+            wrong += not right or lacks or not text.startswith(words)
             last = number
+        return wrong
 
 
 def digest(image: torch.Tensor) -> str:

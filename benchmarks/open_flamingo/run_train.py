@@ -12,9 +12,11 @@ import runpy
 import sys
 from typing import Any
 
+from trainer import train_folder  # first: it makes torchvision load, which the others import
+
+# isort: split
 import torch
 from torch.nn import parallel
-from trainer import train_folder
 
 Real = parallel.DistributedDataParallel
 

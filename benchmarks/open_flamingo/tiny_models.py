@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from trainer import KEPT  # first: it makes torchvision load, which the others import
+
+# isort: split
 import open_clip
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from trainer import KEPT
 from transformers import GPTNeoXConfig, GPTNeoXForCausalLM, PreTrainedTokenizerFast
 
 VISION = "ViT-S-32-alt"  # the smallest tower that open_clip knows by name

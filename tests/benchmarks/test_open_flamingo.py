@@ -53,7 +53,7 @@ def test_mains_assignment_gives_each_text_one_image_where_argmax_gives_it_two() 
     sample["similarity_matrix"] = [[100, 90], [95, 31]]
     data = json.dumps(sample)
     [image] = images.values()
-    assert read(data) == [image, image, "one", "two"] or read(data) == ["one", "two"]
+    assert read(data) == [image, image, "one two"]  # 2.0.1
     wrapped = forms.assigned_as_main(data)
     assert read(wrapped) == read(data, hungarian=True)
     assert json.loads(wrapped)["similarity_matrix"] == [[0, 90], [95, 0]]

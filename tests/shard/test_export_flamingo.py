@@ -246,3 +246,14 @@ def test_shards_are_not_of_parquet(run: Path, capsys: pytest.CaptureFixture[str]
 def test_promises_name_the_form() -> None:
     config = RunConfig.model_validate({"shard": {"format": "open_flamingo"}})
     assert promises_of(config, []).format == "open_flamingo"
+
+
+def test_other_readers_of_runs_take_this_form_too(run: Path, tmp_path: Path) -> None:
+    from obelics_pipeline.fit.flamingo.documents import RunFolder
+    from obelics_pipeline.shard.export import export_parquet
+
+    export_flamingo(run, tmp_path / "out", shards=2)
+    one, two = (export_parquet(folder, tmp_path / f"p{i}") for i, folder in enumerate((run, tmp_path / "out")))
+    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
+    plain, ours = (list(RunFolder(folder).documents()) for folder in (run, tmp_path / "out"))
+    assert plain == ours and len(plain) == len(DOCUMENTS)

@@ -13,7 +13,14 @@ from obelics_pipeline.config import RunConfig
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.document import Document, ImageNode, TextNode, make_doc_id
 from obelics_pipeline.shard.index import read_index
-from obelics_pipeline.shard.stage import assemble_unit, assemble_units, plan_tars, shard_entries, tar_unit
+from obelics_pipeline.shard.stage import (
+    assemble_unit,
+    assemble_units,
+    plan_tars,
+    planned_bytes,
+    shard_entries,
+    tar_unit,
+)
 from obelics_pipeline.tables import DocumentWriter
 from obelics_pipeline.unit import Unit
 
@@ -182,16 +189,19 @@ def test_a_duplicate_is_in_no_tar_and_its_neighbours_are(tmp_path: Path) -> None
 def test_tars_in_open_flamingos_form_hold_the_same_documents_and_are_redone_where_the_form_changes(
     tmp_path: Path,
 ) -> None:
-    stage = Stage(tmp_path, [extracted(tmp_path, "one", 7)], target=3000)
+    stage = Stage(tmp_path, [extracted(tmp_path, "one", 7)], target=10**6)
     assembled = stage.assemble()
     plain = stage.tars(assembled)
     before = placed(stage, plain)
-    stage.config = RunConfig.model_validate({"shard": {"target_bytes": 3000, "format": "open_flamingo"}})
+    stage.config = RunConfig.model_validate({"shard": {"target_bytes": 10**6, "format": "open_flamingo"}})
     assert [m.unit for m in stage.assemble()] == [m.unit for m in assembled]  # only the tars are written anew
-    tars = stage.tars(assembled)
-    assert placed(stage, tars) == before
-    assert not {m.unit for m in tars} & {m.unit for m in plain}
-    assert len(tars) > 1
-    for m in tars:
-        with tarfile.open(m.path(stage.folder / "shards", "data")) as tar:
-            assert all(info.name.endswith(".json") for info in tar)
+    [tar] = stage.tars(assembled)
+    assert placed(stage, [tar]) == before
+    assert tar.unit != plain[0].unit
+    with tarfile.open(tar.path(stage.folder / "shards", "data")) as opened:
+        assert all(info.name.endswith(".json") for info in opened)
+
+
+def test_base64_is_reckoned_with_where_a_tar_is_full() -> None:
+    assert planned_bytes(3000, "webdataset") == 3000
+    assert planned_bytes(3000, "open_flamingo") == 4000
