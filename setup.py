@@ -169,6 +169,7 @@ setup(
         "": ["py.typed"],
         "obelics_pipeline.demo": ["site/**", "thesaurus.dat"],
         "obelics_pipeline.explain": ["page.*"],
+        "obelics_pipeline.spike": ["*.css", "*.html", "*.svg"],
         "obelics_pipeline.tune": ["page/*"],
         "obelics_pipeline.report": ["*.css", "*.html"],
         "obelics_pipeline.fit.farm_detector": ["irregular.txt"],

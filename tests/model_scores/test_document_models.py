@@ -7,14 +7,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from obelics_pipeline.config import ScoringConfig  # noqa: E402
-from obelics_pipeline.document import Document, ImageNode, TextNode  # noqa: E402
-from obelics_pipeline.fetch.image_store import ImageStore  # noqa: E402
-from obelics_pipeline.model_scores.document_models import LoadDocumentModels, model_columns  # noqa: E402
-from obelics_pipeline.model_scores.stage import RunImages  # noqa: E402
-from tests.models.flamingo import tiny as flamingo  # noqa: E402
-from tests.models.pictures.illustrated import png  # noqa: E402
-from tests.models.similarity import tiny as similarity  # noqa: E402
+from obelics_pipeline.config import ScoringConfig
+from obelics_pipeline.document import Document, ImageNode, TextNode
+from obelics_pipeline.fetch.image_store import ImageStore
+from obelics_pipeline.model_scores.document_models import LoadDocumentModels, model_columns
+from obelics_pipeline.model_scores.stage import RunImages
+from tests.models.flamingo import tiny as flamingo
+from tests.models.pictures.illustrated import png
+from tests.models.similarity import tiny as similarity
 
 
 def test_a_flamingo_and_a_similarity_score_the_same_documents_from_the_store(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.packed_flamingo.saved import load  # noqa: E402
-from obelics_pipeline.plan.plan_file import open_plan  # noqa: E402
-from tests.train.trainable import accounts, curve, ledger, lines, run, write_config  # noqa: E402
+from models.packed_flamingo.saved import load
+from obelics_pipeline.plan.plan_file import open_plan
+from tests.train.trainable import accounts, curve, ledger, lines, run, write_config
 
 Training = tuple[Path, dict[str, Any]]
 

@@ -12,16 +12,16 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.flamingo.loading import LoadFlamingo  # noqa: E402
-from models.flamingo.scorer import FlamingoScorer  # noqa: E402
-from models.pictures.sources import FolderImages  # noqa: E402
-from obelics_pipeline.cli import main  # noqa: E402
-from obelics_pipeline.document import Document  # noqa: E402
-from obelics_pipeline.errors import UserError  # noqa: E402
-from obelics_pipeline.fit.flamingo.command import COUNTS, RECORD, fit_flamingo  # noqa: E402
-from obelics_pipeline.fit.flamingo.documents import document_of  # noqa: E402
-from obelics_pipeline.fit.flamingo.shape import OPEN, Shape  # noqa: E402
-from tests.models.flamingo.tiny import SENTENCES  # noqa: E402  (skips where a package is missing)
+from models.flamingo.loading import LoadFlamingo
+from models.flamingo.scorer import FlamingoScorer
+from models.pictures.sources import FolderImages
+from obelics_pipeline.cli import main
+from obelics_pipeline.document import Document
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.fit.flamingo.command import COUNTS, RECORD, fit_flamingo
+from obelics_pipeline.fit.flamingo.documents import document_of
+from obelics_pipeline.fit.flamingo.shape import OPEN, Shape
+from tests.models.flamingo.tiny import SENTENCES
 
 SHAPE = Shape(layers=2, width=32, words=300)
 ABOUT = {  # two pictures, and what is written under each

@@ -12,18 +12,18 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.flamingo import released  # noqa: E402
-from models.flamingo.assembly import FlamingoModel  # noqa: E402
-from models.flamingo.layout import lay_out  # noqa: E402
-from models.flamingo.loading import LoadFlamingo, load  # noqa: E402
-from models.flamingo.scorer import Scoring  # noqa: E402
-from models.flamingo.statistics import COLUMNS  # noqa: E402
-from models.flamingo.token_loss import encode_images, token_losses  # noqa: E402
-from models.pictures.sources import FolderImages  # noqa: E402
-from obelics_pipeline.document import Document, TextNode  # noqa: E402
-from obelics_pipeline.errors import UserError  # noqa: E402
-from tests.models.flamingo import tiny  # noqa: E402
-from tests.models.flamingo.tiny_folder import save  # noqa: E402
+from models.flamingo import released
+from models.flamingo.assembly import FlamingoModel
+from models.flamingo.layout import lay_out
+from models.flamingo.loading import LoadFlamingo, load
+from models.flamingo.scorer import Scoring
+from models.flamingo.statistics import COLUMNS
+from models.flamingo.token_loss import encode_images, token_losses
+from models.pictures.sources import FolderImages
+from obelics_pipeline.document import Document, TextNode
+from obelics_pipeline.errors import UserError
+from tests.models.flamingo import tiny
+from tests.models.flamingo.tiny_folder import save
 
 
 @pytest.fixture(scope="module")

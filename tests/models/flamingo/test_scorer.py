@@ -8,15 +8,15 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.flamingo.assembly import FlamingoModel  # noqa: E402
-from models.flamingo.scorer import FlamingoScorer, Scoring  # noqa: E402
-from models.flamingo.statistics import COLUMNS  # noqa: E402
-from models.flamingo.unigram import Unigram, token_counts  # noqa: E402
-from models.pictures.sources import ImageSource, no_images  # noqa: E402
-from obelics_pipeline.document import Document, ImageNode, TextNode  # noqa: E402
-from obelics_pipeline.errors import UserError  # noqa: E402
-from tests.models.flamingo import tiny  # noqa: E402
-from tests.models.pictures.illustrated import Pictures, document  # noqa: E402
+from models.flamingo.assembly import FlamingoModel
+from models.flamingo.scorer import FlamingoScorer, Scoring
+from models.flamingo.statistics import COLUMNS
+from models.flamingo.unigram import Unigram, token_counts
+from models.pictures.sources import ImageSource, no_images
+from obelics_pipeline.document import Document, ImageNode, TextNode
+from obelics_pipeline.errors import UserError
+from tests.models.flamingo import tiny
+from tests.models.pictures.illustrated import Pictures, document
 
 A, B, C = tiny.SENTENCES
 

@@ -9,10 +9,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.flamingo.assembly import MEAN, STD, FlamingoModel  # noqa: E402
-from models.flamingo.layout import Layout, Piece, lay_out  # noqa: E402
-from models.flamingo.token_loss import Losses, encode_images, token_losses  # noqa: E402
-from tests.models.flamingo import tiny  # noqa: E402
+from models.flamingo.assembly import MEAN, STD, FlamingoModel
+from models.flamingo.layout import Layout, Piece, lay_out
+from models.flamingo.token_loss import Losses, encode_images, token_losses
+from tests.models.flamingo import tiny
 
 A, B, C = tiny.SENTENCES
 DOCUMENTS: dict[str, list[Piece]] = {

@@ -7,7 +7,7 @@ from tests.models.packed_flamingo.small import TEXTS, batch, flamingo, settings
 
 torch = pytest.importorskip("torch")
 
-from models.packed_flamingo.attention import Attention, watched_attention  # noqa: E402
+from models.packed_flamingo.attention import Attention, watched_attention
 
 
 def largest(kind: QkNorm, factor: float) -> float:

@@ -14,14 +14,14 @@ from tests.models.packed_flamingo.small import batch, laid_out, open_gates
 
 torch = pytest.importorskip("torch")
 
-from models.flamingo.assembly import FlamingoModel, assemble  # noqa: E402
-from models.flamingo.token_loss import vision_input  # noqa: E402
-from models.flamingo.weights import put_trained, trained  # noqa: E402
-from models.packed_flamingo.builder import build  # noqa: E402
-from models.packed_flamingo.exchange import load_open_flamingo, open_flamingo_state  # noqa: E402
-from models.packed_flamingo.model import PackedFlamingo  # noqa: E402
-from models.packed_flamingo.settings import of_open_flamingo  # noqa: E402
-from obelics_pipeline.errors import UserError  # noqa: E402
+from models.flamingo.assembly import FlamingoModel, assemble
+from models.flamingo.token_loss import vision_input
+from models.flamingo.weights import put_trained, trained
+from models.packed_flamingo.builder import build
+from models.packed_flamingo.exchange import load_open_flamingo, open_flamingo_state
+from models.packed_flamingo.model import PackedFlamingo
+from models.packed_flamingo.settings import of_open_flamingo
+from obelics_pipeline.errors import UserError
 
 VISION: dict[str, Any] = {**theirs.VISION, "vision_cfg": {**theirs.VISION["vision_cfg"], "image_size": 32}}
 KINDS = ("gpt_neox", "opt", "mpt", "llama")

@@ -7,7 +7,7 @@ from tests.models.packed_flamingo.small import TEXTS, batch, flamingo
 
 torch = pytest.importorskip("torch")
 
-from models.packed_flamingo.groups import groups  # noqa: E402
+from models.packed_flamingo.groups import groups
 
 
 @pytest.mark.parametrize("kind", ["llama", "opt", "gpt_neox", "mpt", "gpt2"])

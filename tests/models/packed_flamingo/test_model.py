@@ -10,9 +10,9 @@ from tests.models.packed_flamingo.small import TEXTS, Document, batch, flamingo,
 
 torch = pytest.importorskip("torch")
 
-from models.packed_flamingo.attention import RmsNorm  # noqa: E402
-from models.packed_flamingo.builder import build  # noqa: E402
-from models.packed_flamingo.model import PackedFlamingo, target_losses  # noqa: E402
+from models.packed_flamingo.attention import RmsNorm
+from models.packed_flamingo.builder import build
+from models.packed_flamingo.model import PackedFlamingo, target_losses
 
 PAGES: list[Document] = [
     [TEXTS[0], 1, TEXTS[1]],

@@ -12,7 +12,7 @@ from tests.models.packed_flamingo.small import TEXTS, batch, flamingo, parts
 
 torch = pytest.importorskip("torch")
 
-from models.packed_flamingo.saved import DESCRIPTION, WEIGHTS, load, put_trained, save_trained, trained_state  # noqa: E402
+from models.packed_flamingo.saved import DESCRIPTION, WEIGHTS, load, put_trained, save_trained, trained_state
 
 
 @pytest.fixture

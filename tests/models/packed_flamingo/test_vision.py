@@ -10,7 +10,7 @@ from tests.models.packed_flamingo.small import TEXTS, batch, flamingo, parts, pi
 
 torch = pytest.importorskip("torch")
 
-from models.packed_flamingo.vision import open_vision  # noqa: E402
+from models.packed_flamingo.vision import open_vision
 
 PICTURES = torch.stack([torch.from_numpy(picture(i)) for i in range(3)])
 

@@ -7,9 +7,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.similarity.architecture import MEAN, STD, Preprocessing, architecture  # noqa: E402
-from obelics_pipeline.errors import UserError  # noqa: E402
-from tests.models.similarity import tiny  # noqa: E402
+from models.similarity.architecture import MEAN, STD, Preprocessing, architecture
+from obelics_pipeline.errors import UserError
+from tests.models.similarity import tiny
 
 
 def test_the_defaults_are_those_of_open_clip() -> None:

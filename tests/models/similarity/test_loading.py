@@ -13,13 +13,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.pictures.sources import FolderImages  # noqa: E402
-from models.similarity.architecture import architecture  # noqa: E402
-from models.similarity.columns import COLUMNS  # noqa: E402
-from models.similarity.loading import LoadSimilarity, load, with_weights  # noqa: E402
-from obelics_pipeline.errors import UserError  # noqa: E402
-from tests.models.pictures.illustrated import document, png  # noqa: E402
-from tests.models.similarity import tiny  # noqa: E402
+from models.pictures.sources import FolderImages
+from models.similarity.architecture import architecture
+from models.similarity.columns import COLUMNS
+from models.similarity.loading import LoadSimilarity, load, with_weights
+from obelics_pipeline.errors import UserError
+from tests.models.pictures.illustrated import document, png
+from tests.models.similarity import tiny
 
 TEXT = "a red bar"
 PICTURE = tiny.drawing(TEXT)

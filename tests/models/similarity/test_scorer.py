@@ -12,17 +12,17 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.pictures.sources import ImageSource, no_images  # noqa: E402
-from models.similarity import scorer as module  # noqa: E402
-from models.similarity.architecture import Architecture, Preprocessing  # noqa: E402
-from models.similarity.clip import Clip, build  # noqa: E402
-from models.similarity.columns import COLUMNS  # noqa: E402
-from models.similarity.scorer import SimilarityScorer  # noqa: E402
-from obelics_pipeline.document import Document  # noqa: E402
-from obelics_pipeline.errors import UserError  # noqa: E402
-from tests.models.pictures.illustrated import Pictures, document, noise, png  # noqa: E402
-from tests.models.similarity import tiny  # noqa: E402
-from tests.models.similarity.tiny import similarities  # noqa: E402
+from models.pictures.sources import ImageSource, no_images
+from models.similarity import scorer as module
+from models.similarity.architecture import Architecture, Preprocessing
+from models.similarity.clip import Clip, build
+from models.similarity.columns import COLUMNS
+from models.similarity.scorer import SimilarityScorer
+from obelics_pipeline.document import Document
+from obelics_pipeline.errors import UserError
+from tests.models.pictures.illustrated import Pictures, document, noise, png
+from tests.models.similarity import tiny
+from tests.models.similarity.tiny import similarities
 
 A, B, C = "the ferry returns at noon", "a loaf of rye, not of wheat", "she wound the clock and listened"
 

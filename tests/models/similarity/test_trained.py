@@ -9,12 +9,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.similarity.loading import LoadSimilarity  # noqa: E402
-from models.similarity.scorer import SimilarityScorer  # noqa: E402
-from obelics_pipeline.document import ImageNode  # noqa: E402
-from tests.models.pictures.illustrated import document, png  # noqa: E402
-from tests.models.similarity import tiny  # noqa: E402
-from tests.models.similarity.tiny import CAPTIONS, similarities  # noqa: E402
+from models.similarity.loading import LoadSimilarity
+from models.similarity.scorer import SimilarityScorer
+from obelics_pipeline.document import ImageNode
+from tests.models.pictures.illustrated import document, png
+from tests.models.similarity import tiny
+from tests.models.similarity.tiny import CAPTIONS, similarities
 
 pytestmark = pytest.mark.slow
 

@@ -7,11 +7,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.similarity import words as module  # noqa: E402
-from models.similarity.architecture import Architecture, Preprocessing  # noqa: E402
-from models.similarity.words import Words, words  # noqa: E402
-from obelics_pipeline.errors import UserError  # noqa: E402
-from tests.models.similarity import tiny  # noqa: E402
+from models.similarity import words as module
+from models.similarity.architecture import Architecture, Preprocessing
+from models.similarity.words import Words, words
+from obelics_pipeline.errors import UserError
+from tests.models.similarity import tiny
 
 LONG = "one two three four five six seven eight nine ten eleven twelve thirteen"
 

@@ -6,10 +6,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from obelics_pipeline.train.guard.observation import Hardware  # noqa: E402
-from obelics_pipeline.train.health.canary import Canary, StillWeights, differing, gradient_canary  # noqa: E402
-from obelics_pipeline.train.health.checksum import PLACES, checksum  # noqa: E402
-from tests.train.health.canary_run import flip, watched  # noqa: E402
+from obelics_pipeline.train.guard.observation import Hardware
+from obelics_pipeline.train.health.canary import Canary, StillWeights, differing, gradient_canary
+from obelics_pipeline.train.health.checksum import PLACES, checksum
+from tests.train.health.canary_run import flip, watched
 
 
 @pytest.mark.parametrize("bit", [0, 7, 22, 23, 30])

@@ -9,14 +9,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from torch import nn  # noqa: E402
+from torch import nn
 
-from obelics_pipeline.errors import UserError  # noqa: E402
-from obelics_pipeline.train.monitor.activations import ActivationMonitor  # noqa: E402
-from obelics_pipeline.train.monitor.attention import AttentionSigns, attention_signs  # noqa: E402
-from obelics_pipeline.train.monitor.gates import gates  # noqa: E402
-from obelics_pipeline.train.monitor.noise_scale import NoiseScale  # noqa: E402
-from obelics_pipeline.train.monitor.norms import UpdateRatio, gradient_norms, parameter_groups  # noqa: E402
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.train.monitor.activations import ActivationMonitor
+from obelics_pipeline.train.monitor.attention import AttentionSigns, attention_signs
+from obelics_pipeline.train.monitor.gates import gates
+from obelics_pipeline.train.monitor.noise_scale import NoiseScale
+from obelics_pipeline.train.monitor.norms import UpdateRatio, gradient_norms, parameter_groups
 
 GROUPS = {"0": (0, "fc1"), "2": (0, "fc2"), "3": (1, "gate")}
 

@@ -12,14 +12,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from obelics_pipeline.errors import UserError  # noqa: E402
-from obelics_pipeline.train.state import checkpoint  # noqa: E402
-from obelics_pipeline.train.state.certificate import Now, certificate  # noqa: E402
-from obelics_pipeline.train.state.fingerprint import fingerprint, sums_of  # noqa: E402
-from obelics_pipeline.train.state.kept import restore_history, sweep  # noqa: E402
-from obelics_pipeline.train.state.ledger import Ledger  # noqa: E402
-from obelics_pipeline.train.state.saved import read_state  # noqa: E402
-from obelics_pipeline.train.state.schedule import ScheduleSection  # noqa: E402
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.train.state import checkpoint
+from obelics_pipeline.train.state.certificate import Now, certificate
+from obelics_pipeline.train.state.fingerprint import fingerprint, sums_of
+from obelics_pipeline.train.state.kept import restore_history, sweep
+from obelics_pipeline.train.state.ledger import Ledger
+from obelics_pipeline.train.state.saved import read_state
+from obelics_pipeline.train.state.schedule import ScheduleSection
 
 CONSTANT = ScheduleSection(peak=0.01, warmup_steps=0, shape="constant", weight_decay=0.1)
 PROGRAM = Path(__file__).with_name("small_run.py")
