@@ -56,7 +56,7 @@ def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def find_config(path: str, folder: Path | None = None) -> Path:
-    """The file that a path, or the name of a bundled config of `folder`, means. Raises UserError where there is none."""
+    """The file that a path, or the name of a bundled config of `folder`, means. Raises UserError."""
     given, folder = Path(path), folder or bundled_configs()
     if given.is_file():
         return given
