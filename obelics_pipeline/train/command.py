@@ -47,7 +47,7 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
     from obelics_pipeline.train.machines import look_before, watched
     from obelics_pipeline.train.processes import join, leave
     from obelics_pipeline.train.spreading import spread
-    from obelics_pipeline.train.state.kept import sweep
+    from obelics_pipeline.train.state.kept import checkpoints, restore_history, sweep
     from obelics_pipeline.train.state.ledger import Ledger
     from obelics_pipeline.train.step import Objective
     from obelics_pipeline.train.stored_rows import RowReader
@@ -69,6 +69,9 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
         processes.wait()
         about = look_before(settings.health, processes, threads, settings.loader.workers, say)
         with ExitStack() as stack:
+            if processes.first and (there := checkpoints(folder.checkpoints)):
+                for line in restore_history(there[-1].path, folder.path):
+                    say(line)
             ledger = Ledger(folder.ledger) if processes.first else None
             unfrozen = processes.agreed(_unfrozen(ledger.entries) if ledger else ())
             shape = settings.model.model_copy(

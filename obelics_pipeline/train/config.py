@@ -58,6 +58,7 @@ class RecordConfig(Section):
     """What is written down as it happens."""
 
     account_steps: PositiveInt = Field(20, description="Steps of losses per document in one file.")
+    say_steps: PositiveInt = Field(20, description="Steps from one line on the screen to the next.")
     monitor_steps: PositiveInt = Field(10, description="Activations are measured at every so many steps.")
     el2n: bool = Field(True, description="Measure the error norm of each token (Paul et al. 2021), for explain-spike.")
 

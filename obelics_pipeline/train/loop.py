@@ -70,6 +70,7 @@ class Loop:
     instruments: Instruments
     machines: Machines
     checkpoint: Callable[[], None]
+    say: Callable[[str], None]
     _entries: tuple[Entry, ...] = ()
     _changes: tuple[Holding, ...] = ()
     _order: RowOrder = field(default_factory=lambda: RowOrder(0))
@@ -142,7 +143,11 @@ class Loop:
             self.learner.update(norm_on_device, clip)
             figures |= self.instruments.after_update()
         self.machines.written(step)
-        self.place = self.place.after(rows.next_cursor, rate, decay, clipped=seen.clipped, skipped=before.skip)
+        tokens = [figures["datasets"].get(name, {}).get("tokens", 0) for name in self.plan.datasets]
+        self.place = self.place.after(rows.next_cursor, rate, decay, tokens, clipped=seen.clipped, skipped=before.skip)
+        for number, name in enumerate(self.plan.datasets):
+            if name in figures["datasets"]:
+                figures["datasets"][name]["epoch"] = self.place.read[number] / max(1, self.plan.once[number])
         self.record.account(step, account_rows(batches, sums.spans))
         took = time.perf_counter() - began
         figures |= {
@@ -153,6 +158,11 @@ class Loop:
             "tokens_per_second": figures["tokens"] / (took + waited),
         }
         self.record.step(figures, before, seen)
+        if step % self.config.record.say_steps == 0:
+            self.say(
+                f"step {step:,}: {figures['loss']:.3f} nats a token, gradient {norm:.3g}, rate {rate:.3g}, "
+                f"{figures['tokens_per_second']:,.0f} tokens/s"
+            )
         for slow in self.machines.times(own):
             self.record.write("wait", step, slow)
         after = self.processes.agreed(self.guard.after_step(seen) if self.processes.first else Decision())

@@ -25,14 +25,23 @@ from obelics_pipeline.train.place import Place
 from obelics_pipeline.train.processes import Processes
 from obelics_pipeline.train.record import Record
 from obelics_pipeline.train.state.certificate import Certificate, certificate
-from obelics_pipeline.train.state.ledger import Ledger, last_attempt
+from obelics_pipeline.train.state.ledger import Ledger, last_attempt, revert_trials
 from obelics_pipeline.train.state.schedule import ScheduleSection
 
 Say = Callable[[str], None]
 
 
 # Of the config: what changes no figure, so that a training may go on with another value.
-MAY_CHANGE = ("threads", "loader.*", "checkpoint.*", "evaluation.*", "record.account_steps", "health.*", "steps")
+MAY_CHANGE = (
+    "threads",
+    "loader.*",
+    "checkpoint.*",
+    "evaluation.*",
+    "record.account_steps",
+    "record.say_steps",
+    "health.*",
+    "steps",
+)
 
 
 @dataclass(eq=False)
@@ -93,6 +102,7 @@ class Training:
             instruments=self.instruments,
             machines=self.machines,
             checkpoint=lambda: self._checkpoint(loop.place, guard, accounts),
+            say=self.say,
         )
         try:
             end = loop.run()
@@ -140,6 +150,8 @@ class Training:
         """To the checkpoint that the guard wants, as a new attempt; what it decided goes into the ledger."""
         decision, seen, ledger = end.decision, end.seen, self.ledger
         before = decision.to_before_step or seen.step
+        trial = revert_trials(ledger, attempt=end.attempt, step=seen.step, why=decision.why) if ledger else None
+        before = min(before, self.processes.agreed(trial) or before)
         kept = self.processes.agreed(self.keeping.before(ledger, before) if ledger else None)
         assert kept is not None, "the first process has a ledger"
         attempt = self.processes.agreed(last_attempt(ledger.entries) if ledger else 0) + 1
