@@ -135,13 +135,14 @@ class Loop:
             "clip": clip,
             "clipped": clip is not None and norm > clip,
         }
+        hardware += self.machines.still(step)
         seen = replace(Observation.from_metrics(figures), hardware=hardware)
         before = self.processes.agreed(self.guard.before_step(seen) if self.processes.first else Decision())
         if not before.skip:
             self.instruments.before_update()
             self.learner.update(norm_on_device, clip)
             figures |= self.instruments.after_update()
-        self.machines.written(step)
+        self.machines.written(step, rate, decay)
         self.place = self.place.after(rows.next_cursor, rate, decay, clipped=seen.clipped, skipped=before.skip)
         self.record.account(step, account_rows(batches, sums.spans))
         took = time.perf_counter() - began
