@@ -8,8 +8,8 @@ matrix is 6 to 80 times what it was), growth (it grows by 2 to 12 % a step), rat
 anew, or the optimiser has a rate of its own), bit (any bit of any trained weight flips, before or after the gradient).
 Which, when and how much each seed draws, as the peak, the length of the warm-up and the shape of the schedule.
 
-A fault is found at the first alarm; recovered where the held-out loss is, at that evaluation and all further ones,
-within 1 % of an undisturbed training's at the same step, or all losses are again those of it to the bit. Steps are
+A fault is found at the first alarm; recovered where the held-out loss is, at that evaluation and all further ones
+(means of three), within 1 % of an undisturbed training's at the same step, or all losses are again those of it to the bit. Steps are
 counted as they are made, those after a rollback too. `--no-watch` leaves out the sums and norms of weights
 (health.weight_steps: 0), so that only the figures of training remain.
 """
@@ -28,13 +28,13 @@ from models.device.torchvision_import import mend_torchvision
 
 mend_torchvision()
 
-import numpy as np
+import numpy as np  # noqa: E402
+from planted.corpus import make_corpus  # noqa: E402
+from planted.faults import FAULTS  # noqa: E402
+from planted.trainer import config_of, trainer  # noqa: E402
+from planted.trial import Outcome, Setting, trial  # noqa: E402
 
-from obelics_pipeline.train.journal import read_journal
-from planted.corpus import make_corpus
-from planted.faults import FAULTS
-from planted.trainer import config_of, trainer
-from planted.trial import Outcome, Setting, trial
+from obelics_pipeline.train.journal import read_journal  # noqa: E402
 
 
 def main() -> None:
@@ -104,7 +104,9 @@ def healthy(work: Path, seeds: range, steps: int) -> None:
         with trainer(config, output) as training:
             training.run()
         ledger = [json.loads(line) for line in (output / "ledger.jsonl").read_text().splitlines()]
-        acts = [e for e in ledger if e["kind"] in ("skip_update", "rollback") or (e["kind"] == "stop" and e["step"] < each)]
+        acts = [
+            e for e in ledger if e["kind"] in ("skip_update", "rollback") or (e["kind"] == "stop" and e["step"] < each)
+        ]
         waits = sum(e["kind"] == "wait" for e in ledger)
         alarms = [e["evidence"]["kind"] for e in ledger if e["kind"] == "alarm"]
         made = sum(1 for _ in read_journal(output / "metrics.jsonl"))

@@ -30,7 +30,7 @@ from obelics_pipeline.train.step import Objective
 from obelics_pipeline.train.stored_rows import ReadRow, RowReader
 from obelics_pipeline.train.training import Training
 
-EVERY = 20
+EVERY = 25
 """Steps between checkpoints, each with an evaluation."""
 VERBOSE = "GUARDING_VERBOSE" in os.environ
 
@@ -75,7 +75,7 @@ def config_of(corpus: Path, *, steps: int, schedule: dict[str, Any], seed: int, 
         "schedule": schedule,
         "loader": {"workers": 0},
         "checkpoint": {"every_steps": EVERY, "keep_last": 8},
-        "evaluation": {"rows": 16},
+        "evaluation": {"rows": 8},
         "record": {"monitor_steps": 10, "account_steps": 1000},
         "health": {"kernel_log": None},
     }

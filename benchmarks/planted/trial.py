@@ -20,7 +20,8 @@ from planted.trainer import EVERY, config_of, trainer
 NEAR = 1.01
 """Held-out loss as a multiple of the control's that is recovered."""
 AFTER = 300
-"""Steps that a trial goes on after its fault."""
+"""Steps that a control goes on after a fault; trials with faults that are rolled back to the bit need fewer."""
+SHORT = 80
 IGNORED = ("plateau", "clip_frequency")
 
 
@@ -70,7 +71,7 @@ class Setting:
         draw = np.random.default_rng(seed)
         corpus = work / f"corpus-{seed % 3}"
         make_corpus(corpus, 6000, seed % 3)
-        at = int(draw.integers(130, 260))
+        at = int(draw.integers(110, 220))
         shape = str(draw.choice(["cosine", "constant", "linear"]))
         peak, warm = float(np.exp(draw.uniform(np.log(1e-3), np.log(6e-3)))), int(draw.integers(10, 80))
         return cls(corpus, {"peak": peak, "warmup_steps": warm, "shape": shape, "steps": at + after}, at, seed)
@@ -104,7 +105,7 @@ def trial(work: Path, setting: Setting, fault: str, after: int = AFTER, **more: 
     shutil.rmtree(output, ignore_errors=True)
     shutil.copytree(early, output)
     with (
-        trainer(setting.config(setting.at + after, **more), output) as training,
+        trainer(setting.config(setting.at + _length(fault, after, more), **more), output) as training,
         planted(fault, training, setting.at, setting.seed) as fact,
     ):
         try:
@@ -112,6 +113,10 @@ def trial(work: Path, setting: Setting, fault: str, after: int = AFTER, **more: 
         except Stopped as stopped:
             print("   ", stopped)
     return judged(output, late, fact.name, fact.what, setting)
+
+
+def _length(fault: str, after: int, more: Mapping[str, Any]) -> int:
+    return after if fault == "document" or more else min(after, SHORT)
 
 
 def judged(output: Path, late: Path, fault: str, what: str, setting: Setting) -> Outcome:
@@ -129,8 +134,10 @@ def judged(output: Path, late: Path, fault: str, what: str, setting: Setting) ->
     alarms = [a for a in alarms if a[0] > 0 and ((a[2], a[1]) not in before or a[0] <= 50)]
     found, by = (min(alarms)[0], f"{min(alarms)[1]} {min(alarms)[2]}") if alarms else (None, "nothing")
     acts = [e for e in ledger if e["kind"] in ("skip_update", "rollback", "stop")]
-    said = [_said(e) for e in acts if e["step"] >= setting.at and not str(e.get("reason")).endswith("config.steps says")]
-    false = [_said(e) for e in acts if e["step"] < setting.at - 1]
+    said = [
+        _said(e) for e in acts if e["step"] >= setting.at and not str(e.get("reason")).endswith("config.steps says")
+    ]
+    false = [_said(e) for e in acts if e["step"] < setting.at and e["kind"] != "stop"]
     ratios = _held_out(output, late, made, first)
     recovered = next((i for i, _ in ratios if all(r <= NEAR for j, r in ratios if j >= i)), None)
     same = _same_curve(lines, late, first)
@@ -156,11 +163,15 @@ def _losses(folder: Path) -> dict[tuple[int, int], float]:
 
 
 def _held_out(output: Path, late: Path, made: list[tuple[int, int]], first: int) -> list[tuple[int, float]]:
-    """Steps made from the fault on, and the held-out loss there as a multiple of the control's."""
+    """Steps made from the fault on, and the held-out loss there and at the next two evaluations as a multiple of the
+    control's."""
     usual = {step: loss for (_, step), loss in _losses(late).items()}
     places = {key: i - first + 1 for i, key in enumerate(made)}
-    found = [(places[key], loss / usual[key[1]]) for key, loss in _losses(output).items() if key[1] % EVERY == 0]
-    return [(place, ratio) for place, ratio in found if place > 0]
+    losses = _losses(output)
+    ratios = [(places[key], losses[key] / usual[key[1]]) for key in losses if key[1] % EVERY == 0]
+    ratios = [(place, ratio) for place, ratio in ratios if place > 0]
+    # a training that read other rows than its control is a percent off by chance at single evaluations
+    return [(place, float(np.mean([r for _, r in ratios[i : i + 3]]))) for i, (place, _) in enumerate(ratios)]
 
 
 def _same_curve(lines: list[dict[str, Any]], late: Path, first: int) -> int | None:
