@@ -96,7 +96,7 @@ class Guard:
                 "levels": {name: list(self.panel.level(name)) for name in names},
                 "recent": {name: [] for name in names},
             }
-        skip = self.config.enabled and self._must_skip() and self._may_skip(seen)
+        skip = self.config.enabled and self._must_skip(seen) and self._may_skip(seen)
         self.row_of_skips = self.row_of_skips + 1 if skip else 0
         if skip:
             self.history.skipped.append(seen.step)
@@ -122,7 +122,7 @@ class Guard:
             )
         if "activation_far" in kinds:
             return self._rollback(seen, "divergence", self._earliest(seen.step), "activations have grown tenfold")
-        if self.far_in_a_row > self.config.skip_in_a_row:
+        if self.far_in_a_row > self.config.skip_in_a_row and (self.waiting is not None or not seen.clipped):
             why = f"gradients are far out for {self.far_in_a_row} steps: it is the model, and not a batch"
             return self._rollback(seen, "spike", self._earliest(seen.step), why)
         if self.damage and self.returned is not None:
@@ -192,8 +192,13 @@ class Guard:
         self.held_out = [list(e) for e in state["held_out"]]
         self.damage = str(state["damage"])
 
-    def _must_skip(self) -> bool:
-        return any(a.kind in ("nonfinite", "grad_jump", "learning_rate") for a in self.now)
+    def _must_skip(self, seen: Observation) -> bool:
+        """A long gradient that is cut, beside a loss as it was, is let through: cut, it moves the weights no farther
+        than others do. Healthy runs have such steps, as where a new layer begins to be of use."""
+        kinds = {a.kind for a in self.now}
+        if kinds & {"nonfinite", "learning_rate"}:
+            return True
+        return "grad_jump" in kinds and (not seen.clipped or bool(kinds & {*JUMPS, "document"}))
 
     def _may_skip(self, seen: Observation) -> bool:
         c = self.config

@@ -74,6 +74,12 @@ def test_a_gradient_far_out_is_skipped_before_it_happens_and_the_run_goes_on() -
     assert found == [(AT, "skip")]
 
 
+@pytest.mark.parametrize(("rise", "done"), [(0.0, []), (0.7, [(AT, "skip"), (AT, "wait")])])
+def test_a_gradient_far_out_that_is_cut_is_skipped_only_where_the_loss_jumps_too(rise: float, done: list) -> None:
+    change = lambda seen: replace(louder(seen, rise, grad=40), clipped=True)  # noqa: E731
+    assert actions(faulty(PLAIN, change, stop=AT + 1)) == done
+
+
 def test_skipping_has_a_budget() -> None:
     bad = range(AT, AT + 100, 10)
     series = (replace(s, grad_norm=inf, finite=False) if s.step in bad else s for s in clean(PLAIN, AT + 160))
