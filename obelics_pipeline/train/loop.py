@@ -136,13 +136,14 @@ class Loop:
             "clip": clip,
             "clipped": clip is not None and norm > clip,
         }
+        hardware += self.machines.still(step)
         seen = replace(Observation.from_metrics(figures), hardware=hardware)
         before = self.processes.agreed(self.guard.before_step(seen) if self.processes.first else Decision())
         if not before.skip:
             self.instruments.before_update()
             self.learner.update(norm_on_device, clip)
             figures |= self.instruments.after_update()
-        self.machines.written(step)
+        self.machines.written(step, rate, decay)
         tokens = [figures["datasets"].get(name, {}).get("tokens", 0) for name in self.plan.datasets]
         self.place = self.place.after(rows.next_cursor, rate, decay, tokens, clipped=seen.clipped, skipped=before.skip)
         for number, name in enumerate(self.plan.datasets):

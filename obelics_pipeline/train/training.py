@@ -16,7 +16,7 @@ from obelics_pipeline.train.folder import TrainingFolder
 from obelics_pipeline.train.guard.guard import Guard
 from obelics_pipeline.train.guard.history import History
 from obelics_pipeline.train.instruments import Instruments
-from obelics_pipeline.train.journal import Journal
+from obelics_pipeline.train.journal import Journal, read_journal
 from obelics_pipeline.train.keeping import Keeping
 from obelics_pipeline.train.learner import Learner
 from obelics_pipeline.train.loop import Asked, Done, GoBack, Loop
@@ -138,7 +138,9 @@ class Training:
             "resume", place, parent=kept.attempt, from_step=kept.step, why=f"from {kept.path.name}", evidence=self.about
         )
         self.machines.written(place.step)
-        return place, self._guard(state)
+        guard = self._guard(state)
+        self._tell(guard, place)
+        return place, guard
 
     def _guard(self, state: Mapping[str, Any] | None) -> Guard:
         history = None
@@ -173,6 +175,7 @@ class Training:
             self._append("lr", place, factor=decision.lr_factor, at=place.step + 1, why=decision.why)
         if self.processes.first:  # the only one whose guard sees the steps
             guard.rolled_back(decision, kept.step, state)
+        self._tell(guard, place)
         self.machines.written(place.step)
         self.say(f"step {seen.step}: {decision.why}; back to step {kept.step}")
         return place, guard
@@ -184,17 +187,18 @@ class Training:
         self.keeping.write(place, guard.state())
         self._append("checkpoint", place, name=f"step-{place.step:08d}")
         if place.step:
-            self._evaluate(place)
+            guard.evaluated(place.step, self._evaluate(place))
         if self.ledger is not None:
             open_since = [int(times[0]) for times in guard.panel.open.values()]
             self.keeping.tidy(self.ledger, min(open_since, default=None))
         self.processes.wait()
 
-    def _evaluate(self, place: Place) -> None:
+    def _evaluate(self, place: Place) -> dict[str, float]:
+        """Held-out loss by data set."""
         held_out = self.plan.held_out
         count = min(self.config.evaluation.rows, held_out.n_rows if held_out else 0)
         if not count or held_out is None:
-            return
+            return {}
         self.machines.heartbeat.beat(place.step, "evaluation")
         found = self.learner.evaluate(self.feed.held_out(held_out, count), self.plan.datasets)
         if self.evaluations is not None:
@@ -203,6 +207,16 @@ class Training:
         for name, views in found.items():
             gain = f"{views['image_gain']:+.4f}"
             self.say(f"step {place.step:,}: held out of {name}: {views['loss']:.3f} nats a token, image gain {gain}")
+        return {name: views["loss"] for name, views in found.items()}
+
+    def _tell(self, guard: Guard, place: Place) -> None:
+        """Tell a guard that was read from a checkpoint what the evaluation came to, which was made after it."""
+        if self.evaluations is None:
+            return
+        found = [line for line in read_journal(self.folder.evaluations) if line["step"] == place.step]
+        if found:
+            losses = {name: views["loss"] for name, views in found[-1]["datasets"].items()}
+            guard.evaluated(place.step, {name: loss for name, loss in losses.items() if loss is not None})
 
     def _finish(self, end: Done) -> None:
         self._append("stop", self._place, reason=end.reason)
