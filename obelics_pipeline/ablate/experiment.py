@@ -17,7 +17,7 @@ GOES = 4  # parts of an order
 
 
 class Half(Section):
-    """The better half of the documents by one column, at its median over all runs of the recipe."""
+    """The better half of the documents by one column, at its median over all runs; the median itself is in both."""
 
     column: str = Field(description="Of the index, a number; documents without one are left out.")
     keep: Literal["high", "low"] = Field("high", description="Which half.")
@@ -85,11 +85,11 @@ class Spikes(Section):
 
     The spike score of OLMo 2 ("2 OLMo 2 Furious", 2025) is the share of values 7 standard deviations or more from the
     rolling mean of the last 1,000. Here with median and median absolute deviation, that spikes themselves do not move,
-    and upwards only: also short trainings, whose loss still falls, can be judged so.
+    upwards only, and over fewer steps: in a short training the fall of the loss over 1,000 would hide them.
     """
 
     deviations: PositiveFloat = Field(7.0, description="Robust standard deviations above the running median.")
-    window: PositiveInt = Field(1000, description="Steps before it that the median is of.")
+    window: PositiveInt = Field(100, description="Steps before it that the median is of.")
     least: int = Field(16, ge=4, description="Steps before any is judged.")
 
 

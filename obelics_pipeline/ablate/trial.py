@@ -86,11 +86,14 @@ class Trial:
             except KeyboardInterrupt:  # it was told as well, and writes down where it is
                 process.wait()
                 raise
+        if code < 0:
+            raise Failed(f"it was killed (signal {-code}); run the same command again to go on with it")
         if code:
             raise Failed(f"{_last_line(self.folder / LOG)} (exit code {code}; {self.folder / LOG})")
 
     def _identity(self) -> str:
-        facts = [self.config.model_dump(mode="json"), self.planned.plan.id, self.planned.goes]
+        said = self.config.model_dump(mode="json", exclude_defaults=True)  # a later version may have more keys
+        facts = [said, self.planned.plan.id, self.planned.goes]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
