@@ -77,9 +77,9 @@ class Account:
         """How the figures came about."""
         e = self.experiment
         return (
-            f"{len(e.seeds)} seeds an arm; intervals are Student's t of {e.confidence:.0%} over seeds. Differences from "
+            f"{len(e.seeds)} seeds an arm; intervals are Student's t of {e.confidence:.0%} over them. Differences from "
             f"{e.first} are paired by seed (paired t), which draws the order and the first weights: these are the same "
-            f"in all arms whose model has the same shape. The figure to judge by is the {LOSS}; others are many, and of "
+            f"in all arms whose model has the same shape. Judge by the {LOSS}; the other figures are many, and of "
             f"{round(1 / (1 - e.confidence))} such intervals one misses by chance. A spike is a value more than "
             f"{e.spikes.deviations:g} robust deviations above the running median of {e.spikes.window:,} steps (after "
             "OLMo 2's spike score)."

@@ -20,6 +20,7 @@ LOSS = "held-out loss"
 UNITS = {
     LOSS: "nats a token",
     "image gain": "nats a token",
+    "gain over no image": "nats a token",
     "loss spikes": "share of steps",
     "gradient spikes": "share of steps",
     "highest gradient norm": "",
@@ -29,8 +30,9 @@ UNITS = {
     "tokens trained": "tokens",
     "images trained": "images",
     "tokens per second": "",
+    "parameters": "",
 }
-SETTING = ("tokens trained", "images trained", "tokens per second")  # what was put in: nothing is claimed of it
+SETTING = ("parameters", "tokens trained", "images trained", "tokens per second")  # what was put in: nothing is claimed of it
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ def outcome_of(
     figures = {
         LOSS: held_out["loss"],
         "image gain": held_out["image_gain"],
+        "gain over no image": _without(held_out["datasets"]) - held_out["loss"],
         **{f"{LOSS}, {name}": views["loss"] for name, views in _several(held_out["datasets"])},
         **{f"image gain, {name}": views["image_gain"] for name, views in _several(held_out["datasets"])},
         "loss spikes": len(spikes_of(losses, rule)) / len(made),
@@ -77,6 +80,7 @@ def outcome_of(
         "tokens trained": sum(line["tokens"] for line in final),
         "images trained": sum(line["images"] for line in final),
         "tokens per second": median(line["tokens_per_second"] for line in made),
+        "parameters": held_out["parameters"],
     }
     kinds = Counter(str(entry["kind"]) for entry in run.ledger)
     return Outcome(
@@ -113,6 +117,12 @@ def unit_of(name: str) -> str:
 def _several(datasets: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     """By data set, where there are several; of one, the whole says it."""
     return datasets.items() if len(datasets) > 1 else ()
+
+
+def _without(datasets: Mapping[str, Any]) -> float:
+    """The held-out loss of a model that sees no image, over all data sets."""
+    targets = sum(views["targets"] for views in datasets.values())
+    return float(sum(views["no_images"] * views["targets"] for views in datasets.values()) / max(targets, 1))
 
 
 def _end(lines: Sequence[Line]) -> float:

@@ -49,12 +49,8 @@ def test_arms_are_trained_measured_and_compared(tmp_path: Path) -> None:
     done = ablate(path, output)
     assert done.returncode == 0, done.stdout + done.stderr
     told = account(output)
-    assert [(one["arm"], one["seed"]) for one in told["trainings"]] == [
-        ("all", 0),
-        ("long", 0),
-        ("all", 1),
-        ("long", 1),
-    ]
+    order = [(one["arm"], one["seed"]) for one in told["trainings"]]
+    assert order == [("all", 0), ("all", 1), ("long", 0), ("long", 1)]
     losses = {(one["arm"], one["seed"]): one["figures"]["held-out loss"] for one in told["trainings"]}
     assert len(set(losses.values())) == 4
     first = [curve(output / "arms" / arm / "seed-0" / "run")[1] for arm in ("all", "long")]

@@ -39,8 +39,9 @@ def test_pairs_are_of_the_same_seed() -> None:
 
 
 def test_a_seed_without_its_pair_is_not_compared() -> None:
-    found = told([3.0, 3.2], [2.9, 3.11, 99.0])
-    assert next(one.difference.n for one in found.compared if one.figure == LOSS) == 2
+    outcomes = [outcome("all", 0, 50.0), outcome("all", 1, 3.0), outcome("long", 1, 2.5), outcome("long", 2, 99.0)]
+    found = account_of(experiment(seeds=[0, 1, 2]), outcomes, SCALE, {}, [])
+    assert [one.difference.mean for one in found.least] == [-0.5]
 
 
 def test_one_seed_claims_nothing() -> None:

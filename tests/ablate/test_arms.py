@@ -1,4 +1,4 @@
-"""Recipes and configs of arms: what an arm says is laid over the base, the rest is the same; wrong input in one line."""
+"""Recipes and configs of arms: what an arm says is laid over the base; wrong input is refused in one line."""
 
 from pathlib import Path
 from typing import Any
