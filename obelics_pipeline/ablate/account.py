@@ -13,6 +13,7 @@ from obelics_pipeline.ablate.student import Difference, Mean, interval, paired
 
 FORMAT = "obelics-ablation-1"
 NOTHING = "no difference that these seeds could show"
+OF_FAILED = "What failed is in no mean: an arm whose trainings diverge looks better than it is."
 TIMES = 100  # in size, of which a small experiment says nothing
 
 

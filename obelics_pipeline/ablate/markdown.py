@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from obelics_pipeline.ablate.account import Account
+from obelics_pipeline.ablate.account import OF_FAILED, Account
 from obelics_pipeline.ablate.show import cell, counted, figures_of, with_interval
 from obelics_pipeline.spike.chronicle import quoted
 
@@ -19,6 +19,8 @@ def _lines(account: Account) -> Iterator[str]:
     for noun, told in (("Failed", account.failed), ("To come", dict.fromkeys(account.waiting, "not trained yet"))):
         if told:
             yield from ("", f"## {noun}", "", *(f"- {quoted(name)}: {quoted(why, 400)}" for name, why in told.items()))
+    if account.failed:
+        yield from ("", OF_FAILED)
     if account.missed:
         yield from ("", f"**Not as expected: {quoted(account.missed, 400)}**")
     yield from ("", "## What these seeds can show", "")

@@ -32,7 +32,12 @@ UNITS = {
     "tokens per second": "",
     "parameters": "",
 }
-SETTING = ("parameters", "tokens trained", "images trained", "tokens per second")  # what was put in: nothing is claimed of it
+SETTING = (
+    "parameters",
+    "tokens trained",
+    "images trained",
+    "tokens per second",
+)  # what was put in: nothing is claimed of it
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from obelics_pipeline.ablate.account import Account
+from obelics_pipeline.ablate.account import OF_FAILED, Account
 from obelics_pipeline.ablate.show import cell, counted, curves, figures_of, with_interval
 from obelics_pipeline.spike.shown import sha256_of
 
@@ -23,6 +23,7 @@ def page(account: Account) -> str:
             style=style,
             style_hash=sha256_of(style),
             a=account,
+            of_failed=OF_FAILED,
             figures=figures_of(account),
             cell=cell,
             counted=counted,

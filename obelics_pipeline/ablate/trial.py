@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from obelics_pipeline.storage import write_bytes
 from obelics_pipeline.train.config import TrainConfig
 
 STATE, CONFIG, LOG, RUN = "trial.json", "train.yaml", "train.log", "run"
+PATIENCE = 20.0  # seconds
 
 
 class Failed(Exception):
@@ -83,8 +85,8 @@ class Trial:
             process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, pass_fds=(lock,))
             try:
                 code = process.wait()
-            except KeyboardInterrupt:  # it was told as well, and writes down where it is
-                process.wait()
+            except KeyboardInterrupt:
+                _end(process)
                 raise
         if code < 0:
             raise Failed(f"it was killed (signal {-code}); run the same command again to go on with it")
@@ -95,6 +97,15 @@ class Trial:
         said = self.config.model_dump(mode="json", exclude_defaults=True)  # a later version may have more keys
         facts = [said, self.planned.plan.id, self.planned.goes]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Wait until a training that is to stop has written down where it is."""
+    try:
+        process.wait(PATIENCE)  # a terminal's Ctrl-C has told it as well
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+        process.wait()
 
 
 def _last_line(log: Path) -> str:

@@ -2,7 +2,7 @@
 
 import json
 
-from obelics_pipeline.ablate.account import NOTHING, account_of
+from obelics_pipeline.ablate.account import NOTHING, OF_FAILED, account_of
 from obelics_pipeline.ablate.markdown import markdown
 from obelics_pipeline.ablate.outcome import LOSS, same_curve
 from obelics_pipeline.ablate.page import page
@@ -94,3 +94,4 @@ def test_names_and_reasons_are_shown_and_do_nothing() -> None:
     found = account_of(experiment(), [outcome("all", 0, 3.0)], SCALE, {"long, seed 0": "<b>|x|</b>"}, ["long, seed 1"])
     assert "<b>" not in page(found) and "<b>" not in markdown(found)
     assert "not trained yet" in markdown(found)
+    assert OF_FAILED in markdown(found) and OF_FAILED in page(found)
