@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_score(commands)
     _add_map(commands)
     _add_train(commands)
+    _add_ablate(commands)
     _add_plan(commands)
     _add_fit(commands)
     _add_download(commands)
@@ -487,6 +488,27 @@ def _add_train(commands: argparse._SubParsersAction[_Parser]) -> None:
     train.set_defaults(command=_train)
 
 
+def _add_ablate(commands: argparse._SubParsersAction[_Parser]) -> None:
+    ablate = commands.add_parser(
+        "ablate",
+        help="the same small model trained on this and on that, with several seeds: what the difference is worth",
+        description="Train the arms of an experiment on equal tokens, one after the other, measure them on the same "
+        "clean held-out documents, and write ablation.md, ablation.html and ablation.json; run it again to go on. Exit "
+        "codes: 0 done, 1 a training failed, 2 wrong command or config, 3 stopped.",
+    )
+    ablate.add_argument(
+        "experiment",
+        metavar="EXPERIMENT",
+        help="a YAML file, or the name of a bundled one: ablate-filters, ablate-orders",
+    )
+    ablate.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder of the experiment")
+    ablate.add_argument(
+        "--workers", type=_positive, metavar="N", help="processes that count tokens (default: one per CPU)"
+    )
+    ablate.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of it")
+    ablate.set_defaults(command=_ablate)
+
+
 def _add_intervene(commands: argparse._SubParsersAction[_Parser]) -> None:
     intervene = commands.add_parser(
         "intervene",
@@ -754,6 +776,13 @@ def _train(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.train.command import train
 
     return train(arguments.config, arguments.output, arguments.set, arguments.step, partial(print, flush=True))
+
+
+def _ablate(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.ablate.command import ablate
+
+    workers = arguments.workers or os.cpu_count() or 1
+    return ablate(arguments.experiment, arguments.output, arguments.set, workers, partial(print, flush=True))
 
 
 def _plan(arguments: argparse.Namespace) -> int:

@@ -35,7 +35,7 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
         raise UserError(f"obelics train: no module {error.name}; {_INSTALL}") from None
     from models.packed_flamingo.budget import budget
     from models.packed_flamingo.builder import build
-    from models.packed_flamingo.saved import part_hashes
+    from models.packed_flamingo.saved import begin_with, part_hashes
     from obelics_pipeline.train.config import TrainConfig
     from obelics_pipeline.train.feed import Feed
     from obelics_pipeline.train.folder import TrainingFolder
@@ -77,7 +77,10 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
             shape = settings.model.model_copy(
                 update={"unfreeze": (*settings.model.unfreeze, *unfrozen), "seed": settings.seed}
             )
-            model = spread(build(shape), processes, settings.precision)
+            model = build(shape)
+            if settings.start_from is not None:
+                begin_with(model, Path(settings.start_from))
+            model = spread(model, processes, settings.precision)
             weights = [settings.loss.dataset_weights.get(name, 1.0) for name in plan.datasets]
             objective = Objective(
                 torch.tensor(weights, device=processes.device),

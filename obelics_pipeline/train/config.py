@@ -78,6 +78,9 @@ class TrainConfig(Section):
         None, description="Threads of a CPU, on which the last bits depend; null: one per core."
     )
     deterministic: bool = Field(False, description="Refuse operations whose last bits differ from run to run (GPU).")
+    start_from: str | None = Field(
+        None, description="Folder of a trained model (RUN/model), whose parameters it begins with; moments begin anew."
+    )
     seed: int = Field(0, description="Of the new parameters' first values. Nothing else in a training is drawn.")
     schedule: ScheduleSection = Field(default_factory=ScheduleSection)
     optimizer: OptimizerConfig = Field(default_factory=OptimizerConfig)
