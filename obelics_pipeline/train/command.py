@@ -74,7 +74,7 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
             shape = settings.model.model_copy(
                 update={"unfreeze": (*settings.model.unfreeze, *unfrozen), "seed": settings.seed}
             )
-            model = spread(build(shape), processes, settings.precision)
+            model = spread(build(shape), processes, settings.precision, settings.compile)
             weights = [settings.loss.dataset_weights.get(name, 1.0) for name in plan.datasets]
             objective = Objective(
                 torch.tensor(weights, device=processes.device),

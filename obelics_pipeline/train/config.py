@@ -76,6 +76,9 @@ class TrainConfig(Section):
     threads: PositiveInt | None = Field(
         None, description="Threads of a CPU, on which the last bits depend; null: one per core."
     )
+    compile: bool = Field(
+        False, description="Compile the blocks (GPU: faster after minutes); the last bits are others."
+    )
     deterministic: bool = Field(False, description="Refuse operations whose last bits differ from run to run (GPU).")
     seed: int = Field(0, description="Of the new parameters' first values. Nothing else in a training is drawn.")
     schedule: ScheduleSection = Field(default_factory=ScheduleSection)
