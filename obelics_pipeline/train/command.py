@@ -80,7 +80,7 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
             model = build(shape)
             if settings.start_from is not None:
                 begin_with(model, Path(settings.start_from))
-            model = spread(model, processes, settings.precision)
+            model = spread(model, processes, settings.precision, settings.compile)
             weights = [settings.loss.dataset_weights.get(name, 1.0) for name in plan.datasets]
             objective = Objective(
                 torch.tensor(weights, device=processes.device),

@@ -77,6 +77,9 @@ class TrainConfig(Section):
     threads: PositiveInt | None = Field(
         None, description="Threads of a CPU, on which the last bits depend; null: one per core."
     )
+    compile: bool = Field(
+        False, description="Compile the blocks (GPU: faster after minutes); the last bits are others."
+    )
     deterministic: bool = Field(False, description="Refuse operations whose last bits differ from run to run (GPU).")
     start_from: str | None = Field(
         None, description="Folder of a trained model (RUN/model), whose parameters it begins with; moments begin anew."
