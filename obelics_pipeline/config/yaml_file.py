@@ -56,7 +56,7 @@ def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def find_config(path: str, folder: Path | None = None) -> Path:
-    """The file that a path, or the name of a bundled config of `folder`, means. Raises UserError where there is none."""
+    """The file that a path, or the name of a bundled config of `folder`, means. Raises UserError."""
     given, folder = Path(path), folder or bundled_configs()
     if given.is_file():
         return given
@@ -87,7 +87,7 @@ def read_values(path: Path, sections: Sequence[str]) -> dict[str, Any]:
 def _lay_over(values: dict[str, Any], override: str) -> None:
     key, equals, text = override.partition("=")
     if not equals or not key.strip():
-        raise UserError(f"--set {override}: must be KEY=VALUE, e.g. --set fetch.threads=8")
+        raise UserError(f"--set {override}: must be KEY=VALUE, such as section.key=8")
     *parents, last = key.strip().split(".")
     for name in parents:
         child = values.setdefault(name, {})

@@ -53,11 +53,19 @@ class Learner:
                 parameter.grad = torch.zeros_like(parameter)
         return sums, self.norm()
 
-    def update(self, norm: Tensor, clip: float | None, rate: float, decay: float) -> None:
+    def set_rate(self, rate: float, decay: float) -> None:
+        """The learning rate and the weight decay of the update that comes."""
+        set_rate(self.optimizer, rate, decay)
+
+    @property
+    def rate(self) -> float:
+        """The learning rate as the optimiser has it."""
+        return float(max(group["lr"] for group in self.optimizer.param_groups))
+
+    def update(self, norm: Tensor, clip: float | None) -> None:
         """Let the optimiser step with the gradient that is in place."""
         if clip is not None:
             cut_gradients(self.parameters, norm, clip)
-        set_rate(self.optimizer, rate, decay)
         self.optimizer.step()
 
     def evaluate(self, batches: Iterable[MicroBatch], datasets: tuple[str, ...]) -> dict[str, dict[str, float]]:

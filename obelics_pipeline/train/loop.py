@@ -22,7 +22,7 @@ from obelics_pipeline.train.processes import Processes
 from obelics_pipeline.train.record import Record
 from obelics_pipeline.train.state import schedule
 from obelics_pipeline.train.state.cursor import RowOrder, StepRows, row_order
-from obelics_pipeline.train.state.entries import Entry, ResetMoments, Rollback, Unfreeze
+from obelics_pipeline.train.state.entries import ConfigChange, Entry, ResetMoments, Rollback, Unfreeze
 from obelics_pipeline.train.state.ledger import Holding, holdings
 from obelics_pipeline.train.sums import account_rows
 
@@ -119,6 +119,7 @@ class Loop:
         rate = schedule.lr(step, self.schedule, self._changes)
         decay = schedule.weight_decay(step, self.schedule, self._changes)
         clip = schedule.clip(step, self.config.optimizer.clip, self._changes)
+        self.learner.set_rate(rate, decay)
         self.instruments.start(step)
         sums, norm_on_device = self.learner.gradient(batches, self.instruments.first_micro_batch)
         own = time.perf_counter() - began + waited
@@ -129,8 +130,7 @@ class Loop:
             "step": step,
             "cursor": rows.cursor,
             "rows": rows.next_cursor - rows.cursor,
-            "lr": rate,
-            "lr_factor": rate / schedule.lr(step, self.schedule),
+            **self._rates(step, rate),
             "grad_norm": norm,
             "clip": clip,
             "clipped": clip is not None and norm > clip,
@@ -139,7 +139,7 @@ class Loop:
         before = self.processes.agreed(self.guard.before_step(seen) if self.processes.first else Decision())
         if not before.skip:
             self.instruments.before_update()
-            self.learner.update(norm_on_device, clip, rate, decay)
+            self.learner.update(norm_on_device, clip)
             figures |= self.instruments.after_update()
         self.machines.written(step)
         self.place = self.place.after(rows.next_cursor, rate, decay, clipped=seen.clipped, skipped=before.skip)
@@ -160,6 +160,20 @@ class Loop:
         if after.action == "rollback":
             return GoBack(after, seen, self.place.attempt)
         return Done(after.why, stopped=True) if after.action == "stop" else None
+
+    def _rates(self, step: int, expected: float) -> dict[str, float | None]:
+        """What the guard judges the learning rate by: the optimiser's own, and what it is to be."""
+        scheduled = schedule.lr(step, self.schedule)
+        changed = any(
+            isinstance(holding.entry, ConfigChange) and holding.entry.key.startswith("schedule.")
+            for holding in self._changes
+        )
+        return {
+            "lr": self.learner.rate,
+            "lr_factor": expected / scheduled if scheduled else 1.0,
+            "lr_expected": expected,
+            "lr_before": None if changed or step == 1 else schedule.lr(step - 1, self.schedule),
+        }
 
     def _asked(self, known: int) -> Asked | None:
         """What the entries after the first `known` ask for, by others than this attempt."""

@@ -159,7 +159,8 @@ class Training:
             self._append("skip_rows", place, start=start, stop=stop, why=decision.why)
         if decision.lr_factor != 1:
             self._append("lr", place, factor=decision.lr_factor, at=place.step + 1, why=decision.why)
-        guard.rolled_back(decision, kept.step, state)
+        if self.processes.first:  # the only one whose guard sees the steps
+            guard.rolled_back(decision, kept.step, state)
         self.machines.written(place.step)
         self.say(f"step {seen.step}: {decision.why}; back to step {kept.step}")
         return place, guard

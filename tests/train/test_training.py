@@ -8,11 +8,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+
 from models.packed_flamingo.saved import load
 from obelics_pipeline.plan.plan_file import open_plan
 from tests.train.trainable import accounts, curve, ledger, lines, run, write_config
 
 Training = tuple[Path, dict[str, Any]]
+STEPS = 60  # of a schedule, where a training is stopped before
 
 
 def test_every_step_of_the_plan_is_made_and_written_down(training: Training, undisturbed: Path) -> None:
@@ -115,7 +117,8 @@ def test_a_resume_with_another_config_is_refused(
     folder, config = training
     output = folder / "short"
     if not output.exists():
-        run(write_config(folder, config), output, "--set", "steps=8")
-    done = run(write_config(folder, config), output, "--set", "steps=16", "--set", f"{key}={value}", check=False)
+        run(write_config(folder, config), output, "--set", "steps=8", "--set", f"schedule.steps={STEPS}")
+    changed = ("--set", "steps=16", "--set", f"schedule.steps={STEPS}", "--set", f"{key}={value}")
+    done = run(write_config(folder, config), output, *changed, check=False)
     assert done.returncode == 2
     assert key.rpartition(".")[2] in done.stderr

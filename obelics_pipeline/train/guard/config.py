@@ -77,7 +77,11 @@ class GuardConfig(Section):
     clip_share: PositiveFloat = Field(
         0.3, le=1, description="Rise of the share of clipped steps over the run's own that is an alarm."
     )
-    lr_jump: PositiveFloat = Field(0.1, description="Break in the learning rate's line that no intervention explains.")
+    lr_off: PositiveFloat = Field(
+        1e-6,
+        description="Share by which a learning rate may differ from the schedule's, times the recorded factors: both "
+        "are the same function of the step, so only rounding may.",
+    )
     forget: PositiveInt = Field(40, description="Steps without the sign after which an alarm is over.")
 
     wait_steps: PositiveInt = Field(100, description="Steps in which a spike may return by itself.")

@@ -209,22 +209,24 @@ class Guard:
         return seen.step - min(cause, *rising) >= self.config.divergence_steps
 
     def _wrong_rate(self, seen: Observation) -> Decision:
-        """The learning rate is not what it was to be: the update was skipped, and the rate is set right."""
-        c = self.config
-        before = [r for r in self.history.rollbacks if r.cause == "learning_rate"]
-        if any(abs(seen.step - r.step) <= c.again_steps for r in before):
-            why = (
-                f"the learning rate is {seen.lr:.4g} again, and the line it was on says {self.panel.line.last[-1]:.4g}"
-            )
-            return Decision(action="stop", why=why, evidence=self._evidence(seen))
-        right = self.panel.line.last[-1]
-        why = f"the learning rate is {seen.lr:.4g} and was {right:.4g}; no recorded intervention says so"
-        return self._rollback(seen, "learning_rate", seen.step, why, factor=right / seen.lr if seen.lr > 0 else 1.0)
+        """The update was skipped: once, go back to a checkpoint and read all anew; if it is wrong again, stop.
 
-    def _rollback(
-        self, seen: Observation, cause: str, since: int, why: str, *, until: int | None = None, factor: float = 1.0
-    ) -> Decision:
-        c, history = self.config, self.history
+        No factor is put on the rate: on a schedule that began anew it would grow with the warm-up.
+        """
+        right = self.panel.right_rate(seen)
+        said = f"{right:.6g}" if right is not None else "another"
+        if isfinite(seen.lr_expected) and right == seen.lr_expected:
+            why = f"the optimiser has learning rate {seen.lr:.6g}, and schedule and interventions say {said}"
+        else:
+            why = f"the schedule is another: step {seen.step - 1} had {said}, and it now says {seen.lr_before:.6g}"
+        before = [r for r in self.history.rollbacks if r.cause == "learning_rate"]
+        if any(abs(seen.step - r.step) <= self.config.again_steps for r in before):
+            why += ", again; compare schedule, steps and ledger with those of the attempt before"
+            return Decision(action="stop", why=why, evidence=self._evidence(seen))
+        return self._rollback(seen, "learning_rate", seen.step, why)
+
+    def _rollback(self, seen: Observation, cause: str, since: int, why: str, *, until: int | None = None) -> Decision:
+        c, history, factor = self.config, self.history, 1.0
         near = [h for h in self.hardware if abs(h["step"] - since) <= c.hardware_steps or h["step"] >= since]
         if near and cause in ("spike", "divergence", "nonfinite"):
             cause, why = "hardware", f"{why}; hardware events beside it: {_names(near)}"

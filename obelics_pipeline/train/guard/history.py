@@ -44,7 +44,7 @@ class History:
 
     @property
     def factor(self) -> float:
-        """Product of the guard's factors for being too fast; one that set a wrong rate right is none."""
+        """Product of the guard's factors for being too fast."""
         return prod(r.factor for r in self.rollbacks if r.cause not in SETTLED)
 
     def late(self, step: int, within: int) -> list[Rollback]:

@@ -57,6 +57,11 @@ class Observation:
     """Before clipping."""
     lr_factor: float = 1.0
     """Product of the recorded interventions at this step."""
+    lr_expected: float = nan
+    """The schedule's rate of this step, times that product; NaN: not known, and not judged."""
+    lr_before: float = nan
+    """What the schedule, as it is now and without interventions, says of the step before: it had this rate if the
+    schedule is still the same. NaN: not known, or changed on purpose."""
     log_z: float = nan
     log_z_max: float = nan
     z_loss: float = nan
@@ -91,6 +96,8 @@ class Observation:
             loss=number(line, "loss"),
             grad_norm=number(line, "grad_norm"),
             lr_factor=float(line.get("lr_factor") or 1.0),
+            lr_expected=number(line, "lr_expected"),
+            lr_before=number(line, "lr_before"),
             log_z=number(line, "log_z"),
             log_z_max=number(line, "log_z_max"),
             z_loss=number(line, "z_loss"),

@@ -11,7 +11,7 @@ from obelics_pipeline.train.guard.alarm import Alarm
 from obelics_pipeline.train.guard.config import GuardConfig
 from obelics_pipeline.train.guard.observation import Observation
 from obelics_pipeline.train.guard.progress import Plateau
-from obelics_pipeline.train.guard.signals import Drift, Jump, Line, Often, Reading, median
+from obelics_pipeline.train.guard.signals import Drift, Jump, Often, Rate, Reading, median
 
 LOSS_FLOOR = 0.002
 """Least deviation of a log loss: a loss in whose noise one could not believe."""
@@ -46,7 +46,7 @@ class Panel:
     jumps: dict[str, Jump] = field(default_factory=dict)
     drifts: dict[str, Drift] = field(default_factory=dict)
     plateaus: dict[str, Plateau] = field(default_factory=dict)
-    line: Line = field(default_factory=Line)
+    rate: Rate = field(default_factory=Rate)
     clips: Often = field(default_factory=lambda: Often(100))
     refused: dict[str, int] = field(default_factory=dict)
     """Steps in a row in which a signal jumped, and was not learnt from."""
@@ -80,11 +80,15 @@ class Panel:
         reading = jump.read(jump.values[-1], jump.sums["weight"]) if jump.sums else None
         return (reading.level, reading.scale) if reading else (median(jump.values or [0.0]), EARLY_DEVIATION)
 
+    def right_rate(self, seen: Observation) -> float | None:
+        """See `Rate.right`."""
+        return self.rate.right(seen.step, seen.lr, seen.lr_expected, seen.lr_before, self.config.lr_off)
+
     def _found(self, seen: Observation) -> Iterator[Found]:
-        if self.line.broken(seen.lr, seen.lr_factor, self.config.lr_jump):
+        if self.right_rate(seen) is not None:
             yield Found("learning_rate", "lr", seen.lr, 0.0)
         else:
-            self.line.feed(seen.lr, seen.lr_factor)
+            self.rate.feed(seen.step, seen.lr_expected / seen.lr_factor)
         yield from (Found("hardware", f"{h.kind} {h.where}", float(h.corrupts), 0.0) for h in seen.hardware)
         yield from self._scale(seen)
         if not seen.healthy:
@@ -270,7 +274,7 @@ class Panel:
             "jumps": {n: j.state() for n, j in self.jumps.items()},
             "drifts": {n: d.state() for n, d in self.drifts.items()},
             "plateaus": {n: p.state() for n, p in self.plateaus.items()},
-            "line": self.line.state(),
+            "rate": self.rate.state(),
             "clips": self.clips.state(),
             "refused": dict(self.refused),
             "scale_low": self.scale_low,
@@ -288,7 +292,7 @@ class Panel:
             self._drift(name, _floor(name), LEAST_SAMPLES if grouped else self.config.drift_span // 2).load(s)
         for name, s in state["plateaus"].items():
             self.plateaus.setdefault(name, Plateau(self.config.plateau_steps)).load(s)
-        self.line.load(state["line"])
+        self.rate.load(state["rate"])
         self.clips.load(state["clips"])
         self.refused = dict(state["refused"])
         self.scale_low = int(state["scale_low"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf, sqrt
+from math import inf, isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -221,38 +221,44 @@ def _block_medians(steps: Sequence[int], values: Sequence[float], length: int) -
 
 
 @dataclass
-class Line:
-    """The learning rate's line. A schedule bends, and does not break: the next value lies on the last two's line."""
+class Rate:
+    """The learning rate: the optimiser has what the schedule says, and the schedule is that of the step before.
+
+    No shape is assumed: short schedules bend as sharply as broken ones. What a schedule that begins anew cannot do is
+    give the step before the rate that this step had.
+    """
 
     last: list[float] = field(default_factory=list)
-    """The last two learning rates, as the optimiser had them."""
-    base: list[float] = field(default_factory=list)
-    """The same without the recorded interventions."""
+    """The last step whose rate was right, and what the schedule gave it, without interventions."""
 
-    def broken(self, rate: float, factor: float, limit: float) -> bool:
-        """Whether neither the rate nor what it is without its interventions goes on as before."""
-        return _off(self.last, rate) > limit and _off(self.base, rate / factor) > limit
+    def right(self, step: int, rate: float, expected: float, before: float, limit: float) -> float | None:
+        """What the rate should be where it is wrong, None where nothing is.
 
-    def feed(self, rate: float, factor: float) -> None:
-        """Remember a rate that was right."""
-        self.last = [*self.last, rate][-2:]
-        self.base = [*self.base, rate / factor][-2:]
+        `expected` of this step, `before`: what the schedule now says of the step before; NaN where either is not known.
+        Where that is not what the step before had, it is what the schedule should have said of it.
+        """
+        if isfinite(expected) and _apart(rate, expected) > limit:
+            return expected
+        if self.last and self.last[0] == step - 1 and isfinite(before) and _apart(before, self.last[1]) > limit:
+            return self.last[1]
+        return None
+
+    def feed(self, step: int, scheduled: float) -> None:
+        """Remember what the schedule gave a step whose rate was right."""
+        self.last = [float(step), scheduled] if isfinite(scheduled) else []
 
     def state(self) -> dict[str, Any]:
         """For a checkpoint."""
-        return {"last": list(self.last), "base": list(self.base)}
+        return {"last": list(self.last)}
 
     def load(self, state: Mapping[str, Any]) -> None:
         """As `state` gave it."""
-        self.last, self.base = list(state["last"]), list(state["base"])
+        self.last = list(state["last"])
 
 
-def _off(last: Sequence[float], value: float) -> float:
-    """How far off the line of two values a third is, as a share of the larger one; 0 without two."""
-    if len(last) < 2:
-        return 0.0
-    expected = [last[1], 2 * last[1] - last[0]]  # it may stand still too, at the end of a warm-up
-    return min(abs(value - e) for e in expected) / max(abs(value), abs(last[1]), 1e-30)
+def _apart(one: float, other: float) -> float:
+    """As a share of the larger one; a rate that is no number is infinitely far."""
+    return abs(one - other) / max(abs(one), abs(other), 1e-30) if isfinite(one) else inf
 
 
 @dataclass

@@ -149,11 +149,23 @@ def test_a_learning_rate_off_its_line_changes_nothing_and_is_set_right(factor: f
     seen, before, decision = last(guard(), faulty(PLAIN, lambda s: replace(s, lr=s.lr * factor)))
     assert seen.step == AT and before.skip
     assert decision.action == "rollback" and decision.to_before_step == AT and decision.skip_rows == ()
-    assert decision.lr_factor == pytest.approx(1 / factor, rel=0.05)
+    assert decision.lr_factor == 1.0 and "the optimiser has learning rate" in decision.why
+
+
+def test_a_schedule_that_begins_anew_after_a_resume_is_seen_at_its_first_step() -> None:
+    early = [seen for seen in clean(PLAIN, 10) if seen.lr > 0]
+
+    def again(seen: Observation) -> Observation:
+        other = early[min(seen.step - AT, len(early) - 1)]
+        return replace(seen, lr=other.lr, lr_expected=other.lr_expected, lr_before=other.lr_before)
+
+    seen, before, decision = last(guard(), faulty(PLAIN, again))
+    assert seen.step == AT and before.skip
+    assert decision.cause == "learning_rate" and "the schedule is another" in decision.why
 
 
 def test_a_learning_rate_that_an_intervention_explains_is_fine() -> None:
-    change = lambda seen: replace(seen, lr=0.75 * seen.lr, lr_factor=0.75)  # noqa: E731
+    change = lambda seen: replace(seen, lr=0.75 * seen.lr, lr_expected=0.75 * seen.lr, lr_factor=0.75)  # noqa: E731
     assert actions(faulty(PLAIN, change)) == []
 
 

@@ -1,12 +1,17 @@
 """Tests of one number over time."""
 
 import json
-from math import exp
+from math import nan
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from obelics_pipeline.train.guard.signals import Drift, Jump, Line, Often, median, spread, theil_sen
+from obelics_pipeline.train.guard.signals import Drift, Jump, Often, Rate, median, spread, theil_sen
+from obelics_pipeline.train.state.entries import LearningRate
+from obelics_pipeline.train.state.ledger import Holding
+from obelics_pipeline.train.state.schedule import ScheduleSection, lr
 
 
 def fed(jump: Jump, values: np.ndarray) -> Jump:
@@ -86,20 +91,43 @@ def test_a_gentle_climb_is_followed_and_a_fall_is_not() -> None:
     assert still is not None and still.rise <= 0
 
 
-def test_a_schedule_bends_and_does_not_break() -> None:
-    line = Line()
-    rates = [1e-3 * s / 50 for s in range(1, 51)] + [1e-3 * exp(-s / 500) for s in range(1, 500)]
-    for rate in rates:
-        assert not line.broken(rate, 1.0, 0.1)
-        line.feed(rate, 1.0)
-    assert line.broken(rates[-1] * 2, 1.0, 0.1) and line.broken(rates[-1] / 100, 1.0, 0.1)
+SCHEDULES = st.builds(
+    ScheduleSection,
+    peak=st.floats(1e-6, 1e-1),
+    warmup_steps=st.integers(0, 40),
+    steps=st.integers(41, 200),
+    shape=st.sampled_from(("cosine", "linear", "constant", "inverse_sqrt")),
+    min_ratio=st.floats(0, 1),
+)
 
 
-def test_an_intervention_explains_a_break_and_so_does_a_return_to_the_line() -> None:
-    line = Line(last=[1.0, 1.0], base=[1.0, 1.0])
-    assert not line.broken(0.75, 0.75, 0.1)  # recorded
-    assert not line.broken(1.0, 0.5, 0.1)  # a base that was wrong, and a factor that makes up for it
-    assert line.broken(0.75, 1.0, 0.1)
+@given(SCHEDULES, st.lists(st.tuples(st.integers(1, 60), st.floats(0.1, 1.0)), max_size=3))
+def test_no_legal_schedule_is_called_wrong_however_short(
+    schedule: ScheduleSection, factors: list[tuple[int, float]]
+) -> None:
+    rate = Rate()
+    changes = [Holding(LearningRate(number=1, attempt=1, step=0, at=at, factor=f), at) for at, f in factors]
+    for step in range(1, 61):
+        scheduled, expected = lr(step, schedule), lr(step, schedule, changes)
+        factor = expected / scheduled if scheduled else 1.0
+        assert rate.right(step, expected, expected, lr(step - 1, schedule) if step > 1 else nan, 1e-6) is None
+        rate.feed(step, expected / factor)
+
+
+@given(SCHEDULES.filter(lambda s: s.warmup_steps > 2), st.integers(2, 200))
+def test_a_schedule_that_begins_anew_is_seen_at_once(schedule: ScheduleSection, step: int) -> None:
+    rate = Rate([step - 1.0, lr(step - 1, schedule)])
+    scheduled = lr(1, schedule)
+    assume(abs(lr(step - 1, schedule) - scheduled) > 1e-5 * schedule.peak)
+    # the loop's own count of steps may go on, or begin anew with the schedule
+    assert rate.right(step, scheduled, scheduled, scheduled, 1e-6) == pytest.approx(lr(step - 1, schedule))
+
+
+def test_an_optimiser_with_a_rate_of_its_own_is_seen() -> None:
+    assert Rate().right(7, 2e-3, 1e-3, nan, 1e-6) == 1e-3
+    assert Rate().right(7, nan, 1e-3, nan, 1e-6) == 1e-3
+    assert Rate().right(7, 0.0, 1e-3, nan, 1e-6) == 1e-3
+    assert Rate().right(7, 0.0, 0.0, nan, 1e-6) is None
 
 
 def test_a_share_that_changes_is_seen() -> None:
