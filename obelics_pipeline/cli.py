@@ -536,7 +536,11 @@ def _add_expect(commands: argparse._SubParsersAction[_Parser]) -> None:
     expect.add_argument("run", type=Path, metavar="RUN", help="folder of a training run")
     expect.add_argument("--small", type=Path, required=True, metavar="RUN", help="a run of a smaller model, same plan")
     expect.add_argument(
-        "--scale", type=float, default=1.0, metavar="X", help="the bound is the small run's loss times this (default: 1)"
+        "--scale",
+        type=float,
+        default=1.0,
+        metavar="X",
+        help="the bound is the small run's loss times this (default: 1)",
     )
     expect.set_defaults(command=_expect)
 

@@ -168,10 +168,8 @@ def _new(place: Path, target: Path) -> Iterator[Source]:
 
 def _stopped(place: Path) -> bool:
     """Whether the last word of a training's ledger is that it has stopped."""
-    last = None
-    for last in read_journal(place / LEDGER):
-        pass
-    return last is not None and last.get("kind") in ("stop", "exit")
+    kinds = [entry.get("kind") for entry in read_journal(place / LEDGER)]
+    return kinds[-1:] in (["stop"], ["exit"])
 
 
 def told(figures: Mapping[str, Any]) -> Iterator[str]:

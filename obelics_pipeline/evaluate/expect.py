@@ -69,4 +69,5 @@ def expect_run(run: Path, small: Path, scale: float) -> tuple[bool, str]:
     said = f"loss {found.last:.4f}, at most {found.bound:.4f} is expected of a larger model than that of {small}"
     if found.fine:
         return True, f"{run}: fine: {said}"
-    return False, f"{run}: ALARM: {said}; above the bound at {len(found.above)} of {found.compared} steps, first at step {found.above[0]}"
+    above = f"above the bound at {len(found.above)} of {found.compared} steps, first at step {found.above[0]}"
+    return False, f"{run}: ALARM: {said}; {above}"

@@ -45,9 +45,7 @@ def few_shot(
     }
 
 
-def _right(
-    model: PackedFlamingo, task: Task, shots: int, template: str, at_once: int, precision: str
-) -> list[bool]:
+def _right(model: PackedFlamingo, task: Task, shots: int, template: str, at_once: int, precision: str) -> list[bool]:
     rows = [
         question_row(task, example, choice, shots, template, model.vocabulary, model.vision.side)
         for example in task.asked
@@ -56,8 +54,10 @@ def _right(
     longest = max(len(row.spans[0].ids) for row in rows)
     most = getattr(model.language_model.config.get_text_config(), "max_position_embeddings", None)
     if most is not None and longest > most:
-        raise UserError(f"{task.about.name}: {shots} shots take {longest} tokens, the language model has {most}; "
-                        "ask with fewer: --shots")
+        raise UserError(
+            f"{task.about.name}: {shots} shots take {longest} tokens, the language model has {most}; "
+            "ask with fewer: --shots"
+        )
     losses = losses_of(rows, model, at_once, precision)
     right, at = [], 0
     for example in task.asked:

@@ -30,7 +30,7 @@ class Prompt:
 
 
 def prompts(plan: Plan, model: PackedFlamingo, count: int, tokens: int) -> list[Prompt]:
-    """Of the first `count` held-out documents of a plan; images that cannot be decoded are left out with their document."""
+    """Of the first `count` held-out documents of a plan whose images can all be decoded."""
     found: list[Prompt] = []
     for number in _held_out(plan):
         if len(found) == count:

@@ -99,7 +99,11 @@ def read_task(folder: Path) -> Task:
     for example in examples:
         digest.update(example.model_dump_json().encode())
     task = Task(
-        folder, about, tuple(e for e in examples if not e.shot), tuple(e for e in examples if e.shot), digest.hexdigest()
+        folder,
+        about,
+        tuple(e for e in examples if not e.shot),
+        tuple(e for e in examples if e.shot),
+        digest.hexdigest(),
     )
     for example in examples:
         digest.update(task.image(example) or b"")
@@ -135,9 +139,9 @@ def _refuse(about: About, examples: Sequence[Example], folder: Path) -> None:
         raise UserError(f"{path}: {named}; there are: {', '.join(CAPABILITIES)}")
     most, shown = max(about.shots), sum(example.shot for example in examples)
     if shown < most:
-        raise UserError(f"{folder / EXAMPLES}: {shown} examples with \"shot\": true, and {most} shots are wanted")
+        raise UserError(f'{folder / EXAMPLES}: {shown} examples with "shot": true, and {most} shots are wanted')
     if shown == len(examples):
-        raise UserError(f"{folder / EXAMPLES}: no example is asked; leave \"shot\" out of some")
+        raise UserError(f'{folder / EXAMPLES}: no example is asked; leave "shot" out of some')
     if len({example.id for example in examples}) < len(examples):
         raise UserError(f"{folder / EXAMPLES}: two examples have one id; give each its own")
 

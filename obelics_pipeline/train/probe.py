@@ -73,7 +73,8 @@ class Bench:
         """Loss before an update, and the gradient's norm."""
         sums, norm = self.learner.gradient(batches, _nothing)
         figures = figures_of(sums, batches, self.plan.datasets, self.learner.processes)
-        self.learner.update(norm, self.clip, rate, 0.0)
+        self.learner.set_rate(rate, 0.0)
+        self.learner.update(norm, self.clip)
         return float(figures["loss"]), float(norm)
 
     def steps(self) -> Iterator[tuple[MicroBatch, ...]]:
@@ -105,7 +106,7 @@ def overfit(bench: Bench, rate: float, steps: int = 100, documents: int = 8, lea
         losses.append(bench.step(batches, rate)[0])
     found = {"documents": documents, "first": losses[0], "last": losses[-1], "steps": len(losses), "wanted": learned}
     fine = losses[-1] <= learned * losses[0]
-    said = f"{documents} documents are not learned by heart: loss {losses[0]:.3f} became {losses[-1]:.3f} in {steps} steps"
+    said = f"{documents} documents are not learned: loss {losses[0]:.3f} became {losses[-1]:.3f} in {steps} steps"
     return Probed("overfit", tuple(losses), found, () if fine else (said,))
 
 
@@ -125,7 +126,9 @@ def rate_range(bench: Bench, steps: int = 60, low: float = LOWEST, high: float =
     broke = not isfinite(losses[-1]) or losses[-1] > EDGE * min(losses)
     highest = rates[-2] if broke and len(rates) > 1 else rates[-1]
     best = rates[losses.index(min(loss for loss in losses if isfinite(loss)))]
-    return Probed("range", tuple(losses), {"highest": highest, "lowest_loss_at": best, "broke": broke}, (), tuple(rates))
+    return Probed(
+        "range", tuple(losses), {"highest": highest, "lowest_loss_at": best, "broke": broke}, (), tuple(rates)
+    )
 
 
 def stability(bench: Bench, rate_of: Callable[[int], float], steps: int = 50) -> Probed:
@@ -155,7 +158,7 @@ def _amiss(losses: Sequence[float], norms: Sequence[float], usual: float, rms: f
         yield "a loss or a gradient is no number"
         return
     if rms is not None and not FEATURES[0] <= rms <= FEATURES[1]:
-        yield f"the vision tower's features have the size {rms:.3g}, not {FEATURES[0]} to {FEATURES[1]}: another tower?"
+        yield f"the vision tower's features have the size {rms:.3g}, usual are {FEATURES[0]} to {FEATURES[1]}"
     if max(norms) > CALM * usual:
         yield f"the gradient leaps to {max(norms) / usual:.0f} times its median: a lower rate, or a longer warm-up?"
     part = max(1, len(losses) // 5)

@@ -56,7 +56,8 @@ def numbers(line: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, fl
 def event(step: int, values: Mapping[str, float]) -> bytes:
     """An `Event` with some scalars. Its time is its step in seconds: equal journals give equal bytes."""
     summary = b"".join(
-        _field(1, _field(1, tag.encode()) + b"\x15" + struct.pack("<f", _single(value))) for tag, value in values.items()
+        _field(1, _field(1, tag.encode()) + b"\x15" + struct.pack("<f", _single(value)))
+        for tag, value in values.items()
     )
     return b"\x09" + struct.pack("<d", float(step)) + b"\x10" + _varint(step) + _field(5, summary)
 
