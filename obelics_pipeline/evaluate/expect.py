@@ -50,13 +50,13 @@ def expect(
 
 
 def _smoothed(lines: Sequence[Mapping[str, Any]], smooth: int) -> tuple[Any, Any]:
-    """Tokens seen, and the mean of the last `smooth` losses; from the first step on that has so many before it."""
-    kept = [(int(x["tokens"]), float("nan") if x.get("loss") is None else float(x["loss"])) for x in lines]
+    """Tokens seen and loss, each the mean of `smooth` steps: so that steps of other sizes can be compared."""
+    kept = [(float(x["tokens"]), float("nan") if x.get("loss") is None else float(x["loss"])) for x in lines]
     if len(kept) < smooth:
         return np.array([]), np.array([])
+    window = np.ones(smooth) / smooth
     tokens, losses = np.cumsum([t for t, _ in kept]), np.array([loss for _, loss in kept])
-    means = np.convolve(losses, np.ones(smooth) / smooth, "valid")
-    return tokens[smooth - 1 :], means
+    return np.convolve(tokens, window, "valid"), np.convolve(losses, window, "valid")
 
 
 def expect_run(run: Path, small: Path, scale: float) -> tuple[bool, str]:

@@ -133,10 +133,11 @@ def _refuse(about: About, examples: Sequence[Example], folder: Path) -> None:
     for template in about.templates:
         if not template.endswith(ANSWER) or template.count(ANSWER) != 1:
             raise UserError(f"{path}: template {template!r} must end with {ANSWER}, and have it once")
-    wrong = sorted({c for one in (about, *examples) for c in one.capabilities} - set(CAPABILITIES))
+    named = {*about.capabilities, *(c for example in examples for c in example.capabilities)}
+    wrong = sorted(named - set(CAPABILITIES))
     if wrong or not about.capabilities:
-        named = f"no capability {wrong[0]!r}" if wrong else "no capabilities"
-        raise UserError(f"{path}: {named}; there are: {', '.join(CAPABILITIES)}")
+        said = f"no capability {wrong[0]!r}" if wrong else "no capabilities"
+        raise UserError(f"{path}: {said}; there are: {', '.join(CAPABILITIES)}")
     most, shown = max(about.shots), sum(example.shot for example in examples)
     if shown < most:
         raise UserError(f'{folder / EXAMPLES}: {shown} examples with "shot": true, and {most} shots are wanted')
