@@ -32,7 +32,9 @@ def evaluate_beside(
         ) from None
     from obelics_pipeline.evaluate.command import Wanted, evaluate_place
 
-    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in wanted.items()}
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in wanted.items()
+    }
     done = evaluate_place(place, plan, output, Wanted(**values), say, watch, every)
     say(f"{done} evaluated")
     return 0

@@ -160,7 +160,9 @@ def _amiss(losses: Sequence[float], norms: Sequence[float], usual: float, rms: f
     if rms is not None and not FEATURES[0] <= rms <= FEATURES[1]:
         yield f"the vision tower's features have the size {rms:.3g}, usual are {FEATURES[0]} to {FEATURES[1]}"
     if max(norms) > CALM * usual:
-        yield f"the gradient leaps to {max(norms) / usual:.0f} times its median: a lower rate, or a longer warm-up?"
+        yield f"the gradient leaps to {max(norms) / usual:.0f} times its median"
+    if max(losses) > EDGE * losses[0]:
+        yield f"the loss leaps from {losses[0]:.3f} to {max(losses):.3f}: a lower rate, or a longer warm-up?"
     part = max(1, len(losses) // 5)
     if len(losses) >= 10 and fmean(losses[-part:]) > fmean(losses[:part]):
         yield f"the loss rises: {fmean(losses[:part]):.3f} became {fmean(losses[-part:]):.3f}"

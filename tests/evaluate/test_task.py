@@ -129,7 +129,9 @@ def test_a_text_that_is_trained_on_is_found_within_a_document(coloured: Path, tm
     words = " ".join(text for text in record["texts"] if text)
     task = make_task(tmp_path)
     colour = words.split()[-1]
-    found = contamination([changed(task, 5, question=words.rpartition(" ")[0], choices=[colour, "mauve"], answer=0)], plan)
+    found = contamination(
+        [changed(task, 5, question=words.rpartition(" ")[0], choices=[colour, "mauve"], answer=0)], plan
+    )
     assert found["colours"]["texts"] == ["5"]
     held_out = plan.held_out
     assert held_out is not None
