@@ -63,6 +63,10 @@ def _parser() -> argparse.ArgumentParser:
     _add_map(commands)
     _add_train(commands)
     _add_ablate(commands)
+    _add_probe(commands)
+    _add_evaluate(commands)
+    _add_expect(commands)
+    _add_tensorboard(commands)
     _add_plan(commands)
     _add_fit(commands)
     _add_download(commands)
@@ -509,6 +513,67 @@ def _add_ablate(commands: argparse._SubParsersAction[_Parser]) -> None:
     ablate.set_defaults(command=_ablate)
 
 
+def _add_probe(commands: argparse._SubParsersAction[_Parser]) -> None:
+    probe = commands.add_parser(
+        "probe",
+        help="before a training: learn eight documents by heart, a range of learning rates, the first steps watched",
+        description="Try the config and the plan of a training for a minute. Exit codes: 0 nothing is amiss, 1 "
+        "something is: do not train so, 2 wrong command or config.",
+    )
+    probe.add_argument("config", metavar="CONFIG", help="as for train")
+    probe.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder that probe.json is written to")
+    probe.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of the config")
+    names = ("overfit", "range", "stability")
+    probe.add_argument("--only", nargs="+", choices=names, default=names, help="not all three")
+    probe.set_defaults(command=_probe)
+
+
+def _add_evaluate(commands: argparse._SubParsersAction[_Parser]) -> None:
+    evaluate = commands.add_parser(
+        "evaluate",
+        help="every finished checkpoint of a training, beside it: held-out losses, few-shot tasks, fixed prompts",
+        description="Evaluate the checkpoints of a training that have no evaluation yet, or a saved model. A training "
+        "at work is not waited for, and never held up.",
+    )
+    evaluate.add_argument("place", type=Path, metavar="RUN|MODEL", help="folder of a training, or of a saved model")
+    evaluate.add_argument("--plan", type=Path, required=True, metavar="DIR", help="whose held-out documents are used")
+    evaluate.add_argument("--tasks", nargs="+", type=Path, default=[], metavar="DIR", help="folders of few-shot tasks")
+    evaluate.add_argument("--shots", nargs="+", type=int, default=[], metavar="N", help="default: as each task says")
+    evaluate.add_argument("--output", type=Path, metavar="DIR", help="default: evaluated/ in the training's folder")
+    evaluate.add_argument("--watch", action="store_true", help="go on with new checkpoints until the training stops")
+    evaluate.add_argument("--every", type=float, default=30, metavar="SECONDS", help="between looks (default: 30)")
+    evaluate.add_argument("--rows", type=int, default=64, metavar="N", help="held-out rows at most (default: 64)")
+    evaluate.add_argument("--prompts", type=int, default=8, metavar="N", help="documents to go on with (default: 8)")
+    evaluate.add_argument("--precision", choices=("float32", "bfloat16", "float16"), default="float32")
+    evaluate.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu, to be in no way")
+    evaluate.set_defaults(command=_evaluate)
+
+
+def _add_expect(commands: argparse._SubParsersAction[_Parser]) -> None:
+    expect = commands.add_parser(
+        "expect",
+        help="whether a run's loss is below that of a smaller run at equal tokens",
+        description="Exit codes: 0 the loss is where it should be, 1 it is above, 2 wrong command.",
+    )
+    expect.add_argument("run", type=Path, metavar="RUN", help="folder of a training run")
+    expect.add_argument("--small", type=Path, required=True, metavar="RUN", help="a run of a smaller model, same plan")
+    expect.add_argument(
+        "--scale",
+        type=float,
+        default=1.0,
+        metavar="X",
+        help="the bound is the small run's loss times this (default: 1)",
+    )
+    expect.set_defaults(command=_expect)
+
+
+def _add_tensorboard(commands: argparse._SubParsersAction[_Parser]) -> None:
+    board = commands.add_parser("tensorboard", help="the numbers of a training as TensorBoard reads them")
+    board.add_argument("run", type=Path, metavar="RUN", help="folder of a training run; it may be at work")
+    board.add_argument("--output", type=Path, metavar="DIR", help="default: tensorboard/ in the run's folder")
+    board.set_defaults(command=_tensorboard)
+
+
 def _add_intervene(commands: argparse._SubParsersAction[_Parser]) -> None:
     intervene = commands.add_parser(
         "intervene",
@@ -783,6 +848,37 @@ def _ablate(arguments: argparse.Namespace) -> int:
 
     workers = arguments.workers or os.cpu_count() or 1
     return ablate(arguments.experiment, arguments.output, arguments.set, workers, partial(print, flush=True))
+
+
+def _probe(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.train.probing import probe
+
+    return probe(arguments.config, arguments.set, arguments.output, arguments.only, partial(print, flush=True))
+
+
+def _evaluate(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.evaluate.beside import evaluate_beside
+
+    names = ("tasks", "shots", "rows", "prompts", "precision", "device")
+    wanted = {name: getattr(arguments, name) for name in names}
+    where = (arguments.place, arguments.plan, arguments.output)
+    return evaluate_beside(*where, wanted, partial(print, flush=True), arguments.watch, arguments.every)
+
+
+def _expect(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.evaluate.expect import expect_run
+
+    fine, line = expect_run(arguments.run, arguments.small, arguments.scale)
+    print(line)
+    return 0 if fine else 1
+
+
+def _tensorboard(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.train.tensorboard import tensorboard
+
+    for folder in tensorboard(arguments.run, arguments.output):
+        print(f"wrote {folder}")
+    return 0
 
 
 def _plan(arguments: argparse.Namespace) -> int:

@@ -22,6 +22,10 @@ END_OF_CHUNK = "<|endofchunk|>"
 Piece = str | int  # a text, or the number of an image
 
 
+class Given(str):
+    """A text that is read and not learned: what a person asks, in front of the answer that is to be learned."""
+
+
 @dataclass(frozen=True, slots=True)
 class Marks:
     """Token ids of what is not text. `begin` is None where the tokenizer has no token to begin with."""
@@ -87,18 +91,20 @@ def lay_out(
     scored = [False] * len(ids)
     images: list[int] = []
     n_bytes = 0
-    for part in parts:
+    for at, part in enumerate(parts):
         if isinstance(part, int):
             new = [marks.end_of_chunk, marks.image] if images else [marks.image]
             images.append(part)
         else:
             raw = without_literals(part, literals).strip().encode("utf-8", "replace")
             text = raw.decode()  # a lone surrogate, which tokenizers refuse, is a question mark now
-            n_bytes += len(raw)
+            n_bytes += 0 if isinstance(part, Given) else len(raw)
+            if at and isinstance(parts[at - 1], str):  # what is given, and what is not, are pieces of their own
+                text = PARAGRAPH_SEPARATOR + text
             # a tokenizer may have spellings of its marks that we do not know of
             new = [i for i in encode(text) if i not in (marks.image, marks.end_of_chunk)] if text else []
         ids += new
-        scored += [isinstance(part, str)] * len(new)
+        scored += [isinstance(part, str) and not isinstance(part, Given)] * len(new)
     if images:
         ids.append(marks.end_of_chunk)
         scored.append(False)

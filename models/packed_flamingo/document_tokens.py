@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.device.torchvision_import import mend_torchvision
-from models.flamingo.layout import END_OF_CHUNK, IMAGE, Marks, Piece, lay_out
+from models.flamingo.layout import END_OF_CHUNK, IMAGE, Given, Marks, Piece, lay_out
 from obelics_pipeline.document import PARAGRAPH_SEPARATOR
 from obelics_pipeline.errors import UserError
 
@@ -137,7 +137,11 @@ def _encode(tokenizer: Any, words: int, shunned: frozenset[int], text: str) -> S
 
 
 def document_tokens(record: Mapping[str, Any], vocabulary: Vocabulary) -> DocumentTokens:
-    """Lay out the JSON of a shard's record. An image without a file is left out, as if it had never been there."""
+    """Lay out the JSON of a shard's record. An image without a file is left out, as if it had never been there.
+
+    Its optional key `given` has a value for each text: true for one that is read and not learned (a question, in data
+    for instruction tuning). Such a text is no target; all else of the data set is as of any other.
+    """
     marks = Marks(vocabulary.begin, vocabulary.image, vocabulary.end_of_chunk)
     layout = lay_out(_pieces(record), vocabulary.encode, marks, vocabulary.literals)
     ids = np.append(layout.ids, vocabulary.end)
@@ -152,13 +156,20 @@ def image_files(record: Mapping[str, Any]) -> list[str]:
 
 
 def _pieces(record: Mapping[str, Any]) -> list[Piece]:
-    """Texts and the numbers of images, in page order; texts between which no image is left are joined."""
+    """Texts and the numbers of images, in page order; texts between which no image is left are joined.
+
+    Texts that are `given` in the record, and the others, are not.
+    """
     out: list[Piece] = []
     paragraphs: list[str] = []
     n_images = 0
-    for text, name in zip(record["texts"], _files(record), strict=True):
+    given = record.get("given") or [False] * len(record["texts"])
+    for text, name, asked in zip(record["texts"], _files(record), given, strict=True):
         if text is not None:
-            paragraphs.append(text)
+            if paragraphs and isinstance(paragraphs[-1], Given) != bool(asked):
+                out += _joined(paragraphs)
+                paragraphs = []
+            paragraphs.append(Given(text) if asked else text)
         elif name is not None:
             out += [*_joined(paragraphs), n_images]
             paragraphs = []
@@ -167,7 +178,9 @@ def _pieces(record: Mapping[str, Any]) -> list[Piece]:
 
 
 def _joined(paragraphs: Sequence[str]) -> list[Piece]:
-    return [PARAGRAPH_SEPARATOR.join(paragraphs)] if paragraphs else []
+    """Of one kind; as one piece."""
+    whole = PARAGRAPH_SEPARATOR.join(paragraphs)
+    return [Given(whole) if isinstance(paragraphs[0], Given) else whole] if paragraphs else []
 
 
 def _files(record: Mapping[str, Any]) -> Sequence[str | None]:

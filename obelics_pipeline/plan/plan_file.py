@@ -132,6 +132,10 @@ class Ordered:
         spans = tuple(Span(*values) for values in zip(*self._spans.slices(first, first + n), strict=True))
         return PlanRow(dataset, spans, n_tokens, n_images, first)
 
+    def datasets_of_rows(self) -> np.ndarray[Any, Any]:
+        """The data set of each row, by its place in the plan."""
+        return self._rows.array("dataset")
+
     def span(self, number: int) -> Span:
         """A span by its number in the plan. Raises IndexError."""
         return Span(*self._spans.values(number))

@@ -11,6 +11,7 @@ from obelics_pipeline.shard.manifest import Promises
 from obelics_pipeline.shard.record import extension
 
 KEYS = ("doc_id", "texts", "images", "metadata", "general_metadata", "files", "scores", "language")
+GIVEN = "given"  # which texts are read and not learned: see models/packed_flamingo/document_tokens.py
 PROVENANCE = ("url", "warc_filename", "warc_record_offset", "warc_record_length")
 
 
@@ -28,7 +29,7 @@ def parse_json(data: str | bytes) -> Any:
 
 def record_problems(value: Any, row: Mapping[str, Any], members: Sequence[str], promises: Promises) -> Iterator[str]:
     """What is wrong with a record, beside its JSON value `row` of the index and the names of its image members."""
-    if not isinstance(value, dict) or tuple(value) != KEYS:
+    if not isinstance(value, dict) or tuple(value) not in (KEYS, (*KEYS, GIVEN)):
         found = ascii(list(value) if isinstance(value, dict) else type(value).__name__)[:200]
         yield f"its JSON must have the keys {', '.join(KEYS)}, found {found}"
         return

@@ -21,6 +21,7 @@ from obelics_pipeline.storage import write_bytes
 FILE = "chronicle.md"
 AROUND = 60  # steps that are drawn before and after an incident
 SHOWN = ("loss", "grad_norm", "log_z", "image_to_text")
+ROLLING = 200  # steps of a rolling mean, as IDEFICS looked at its curves
 BEFORE_HEAT = 0.5  # share of the sampled steps that tell what is usual for a module
 _ACTING = re.compile(r"([\\`*_{}\[\]<>#|!&])")
 
@@ -88,6 +89,9 @@ def _curves(run: TrainingRun) -> dict[str, str]:
     stitched = run.stitched()
     marks = [Mark(step_of(e), e["kind"]) for e in run.ledger if e.get("kind") in ("rollback", "hardware", "lr")]
     panels = [Panel(name, branch_curves(run, name)) for name in SHOWN if any(name in line for line in stitched)]
+    rolled = Curve(f"mean of the last {ROLLING}", rolling(points_of(stitched, "loss")), 2)
+    panels = [Panel(p.title, [*p.curves, rolled]) if p.title == "loss" else p for p in panels]
+    panels[2:2] = _last_activations(stitched)
     found = {"curves.svg": curves_svg(panels, marks)}
     for axis in ("tokens", "images"):
         at = np.cumsum([int(line.get(axis) or 0) for line in stitched]).tolist()
@@ -97,6 +101,24 @@ def _curves(run: TrainingRun) -> dict[str, str]:
     if rows:
         found["activations.svg"] = grid_svg("activations: spreads from what is usual for a module", rows, marks)
     return found
+
+
+def rolling(points: Sequence[Point], steps: int = ROLLING) -> list[Point]:
+    """The mean of a number over the last steps; at the beginning of as many as there are."""
+    sums = np.cumsum([0.0, *(value for _, value in points)])
+    means = [float(sums[i + 1] - sums[max(0, i + 1 - steps)]) / min(i + 1, steps) for i in range(len(points))]
+    return [(at, mean) for (at, _), mean in zip(points, means, strict=True)]
+
+
+def _last_activations(lines: Sequence[Mapping[str, Any]]) -> list[Panel]:
+    """What the last layer puts out: it rises before loss and gradients do (OPT-175B)."""
+    named = {name for line in lines for name in (line.get("activations") or {}) if name.endswith("fc2")}
+    if not named:
+        return []
+    last = max(named, key=_layer)
+    sampled = [line for line in lines if last in (line.get("activations") or {})]
+    points = [(line["step"], float(line["activations"][last]["rms"])) for line in sampled]
+    return [Panel(f"activations {last}", [Curve("", points)])]
 
 
 def _incident_svg(run: TrainingRun, incident: Incident) -> str:
@@ -150,6 +172,8 @@ def _header(run: TrainingRun, incidents: Sequence[Incident]) -> Iterator[str]:
     tokens, images = (sum(int(line.get(name) or 0) for line in stitched) for name in ("tokens", "images"))
     yield f"* steps: {kept:,}, the last with loss {last['loss']:.4g}; {tokens:,} tokens, {images:,} images"
     lost = f"{100 * (done - kept) / done:.1f} % of the compute"
+    late = [float(line["loss"]) for line in stitched[-ROLLING:]]
+    yield f"* loss of the last {len(late):,} steps: mean {np.mean(late):.4g}, deviation {np.std(late):.3g}"
     yield f"* given up: {done - kept:,} of {done:,} steps trained, {lost}{_budget(run)}"
     rollbacks = sum(1 for i in incidents if i.rolled_back)
     yield f"* incidents: {len(incidents)}, {rollbacks} of them with a rollback"

@@ -52,6 +52,9 @@ class EvaluationConfig(Section):
     """Held-out rows of the plan, at every checkpoint."""
 
     rows: NonNegativeInt = Field(64, description="At most so many; 0: none.")
+    no_progress: PositiveInt = Field(
+        20, description="Evaluations without a new best of any data set: an event, for a person to decide."
+    )
 
 
 class RecordConfig(Section):

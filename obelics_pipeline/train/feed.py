@@ -44,6 +44,10 @@ class Feed:
         for batches in self._read(iter([self._mine(tuple(range(count)))]), reader):
             yield from batches
 
+    def rows(self, numbers: tuple[int, ...]) -> tuple[MicroBatch, ...]:
+        """This process's micro-batches of some rows, as one step."""
+        return next(self._read(iter([self._mine(numbers)]), self.reader))
+
     def _mine(self, rows: tuple[int, ...]) -> list[list[int]]:
         return dealt(rows, self.processes.rank, self.processes.world, self.micro_rows)
 

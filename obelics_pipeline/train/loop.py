@@ -17,6 +17,7 @@ from obelics_pipeline.train.guard.observation import Observation
 from obelics_pipeline.train.instruments import Instruments
 from obelics_pipeline.train.learner import Learner
 from obelics_pipeline.train.machines import Machines
+from obelics_pipeline.train.passes import Passes
 from obelics_pipeline.train.place import Place
 from obelics_pipeline.train.processes import Processes
 from obelics_pipeline.train.record import Record
@@ -74,6 +75,10 @@ class Loop:
     _entries: tuple[Entry, ...] = ()
     _changes: tuple[Holding, ...] = ()
     _order: RowOrder = field(default_factory=lambda: RowOrder(0))
+    _passes: Passes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._passes = Passes(self.plan)
 
     def run(self) -> GoBack | Asked | Done:
         """Train until the end, or until the guard wants to go back, or a person asks for what needs a new beginning."""
@@ -125,6 +130,8 @@ class Loop:
         sums, norm_on_device = self.learner.gradient(batches, self.instruments.first_micro_batch)
         own = time.perf_counter() - began + waited
         figures = figures_of(sums, batches, self.plan.datasets, self.processes)
+        for name, passes in self._passes.at(rows.next_cursor).items():
+            figures["datasets"].get(name, {})["epoch"] = passes
         norm = float(norm_on_device)
         figures |= self.instruments.read(norm, figures["targets"], figures.pop("first_targets"))
         figures |= {
@@ -157,6 +164,7 @@ class Loop:
             "applied": not before.skip,
             "time": {"step": took, "data": waited},
             "tokens_per_second": figures["tokens"] / (took + waited),
+            "images_per_second": figures["images"] / (took + waited),
         }
         self.record.step(figures, before, seen)
         if step % self.config.record.say_steps == 0:

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -117,17 +117,26 @@ def read_document(document: PlanDocument, vocabulary: Vocabulary) -> tuple[Docum
     to train on something else than the plan says would be worse than not to train.
     """
     where = f"{document.shard}, document {document.doc_id}"
+    record, files = read_members_of(document)
+    tokens = document_tokens(record, vocabulary)
+    if zlib.crc32(tokens.ids.astype("<i4").tobytes()) != document.ids_crc32 or len(files) != tokens.n_images:
+        raise Stopped(f"{where}: has other tokens than planned; the shard or the tokenizer changed: make the plan anew")
+    return tokens, files
+
+
+def read_members_of(document: PlanDocument) -> tuple[dict[str, Any], tuple[bytes, ...]]:
+    """The JSON of a document, and the bytes of its image files in page order.
+
+    Raises Stopped where its shard cannot be read, or another document stands there.
+    """
     try:
         data = _bytes(document.shard, document.offset, document.length)
         members = list(read_members(io.BytesIO(data), Placed(0, len(data)), len(data)))
         first, *files = [member.stream.read() for member in members]
-        record = parse_json(first)
+        return parse_json(first), tuple(files)
     except (OSError, TarDamaged, NotJson, ValueError) as error:
+        where = f"{document.shard}, document {document.doc_id}"
         raise Stopped(f"{where}: cannot be read ({error}); see obelics validate, and make the plan anew") from None
-    tokens = document_tokens(record, vocabulary)
-    if zlib.crc32(tokens.ids.astype("<i4").tobytes()) != document.ids_crc32 or len(files) != tokens.n_images:
-        raise Stopped(f"{where}: has other tokens than planned; the shard or the tokenizer changed: make the plan anew")
-    return tokens, tuple(files)
 
 
 def _bytes(shard: str, offset: int, length: int) -> bytes:

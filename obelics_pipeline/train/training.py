@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import traceback
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,6 +16,8 @@ from obelics_pipeline.train.figures import as_json
 from obelics_pipeline.train.folder import TrainingFolder
 from obelics_pipeline.train.guard.guard import Guard
 from obelics_pipeline.train.guard.history import History
+from obelics_pipeline.train.guard.progress import no_progress
+from obelics_pipeline.train.health.exit_reason import exit_reason
 from obelics_pipeline.train.instruments import Instruments
 from obelics_pipeline.train.journal import Journal, read_journal
 from obelics_pipeline.train.keeping import Keeping
@@ -25,6 +28,7 @@ from obelics_pipeline.train.place import Place
 from obelics_pipeline.train.processes import Processes
 from obelics_pipeline.train.record import Record
 from obelics_pipeline.train.state.certificate import Certificate, certificate
+from obelics_pipeline.train.state.entries import Entry, Exit, Stop
 from obelics_pipeline.train.state.ledger import Ledger, last_attempt, revert_trials
 from obelics_pipeline.train.state.schedule import ScheduleSection
 
@@ -42,6 +46,8 @@ MAY_CHANGE = (
     "health.*",
     "steps",
 )
+
+JUDGED = {"loss": 1.0, "image_gain": -1.0}  # of an evaluation, and whether lower or higher is better
 
 
 @dataclass(eq=False)
@@ -82,8 +88,8 @@ class Training:
                     self._append("exit", self._place, reason=end.why)
                     raise Stopped(f"step {self._place.step}: {end.why}; run the same command again to go on so")
                 place, guard = self._go_back(end, guard)
-        except KeyboardInterrupt:
-            self._append("exit", self._place, reason="interrupted")
+        except BaseException as error:
+            self._left(error)
             raise
 
     def _attempt(self, place: Place, guard: Guard) -> GoBack | Asked | Done:
@@ -134,8 +140,9 @@ class Training:
             refused = ""
         if refused := self.processes.agreed(refused):
             raise UserError(refused)
+        about = {**self.about, "before": _ended(ledger.entries) if ledger is not None else ""}
         self._append(
-            "resume", place, parent=kept.attempt, from_step=kept.step, why=f"from {kept.path.name}", evidence=self.about
+            "resume", place, parent=kept.attempt, from_step=kept.step, why=f"from {kept.path.name}", evidence=about
         )
         self.machines.written(place.step)
         guard = self._guard(state)
@@ -203,6 +210,7 @@ class Training:
         found = self.learner.evaluate(self.feed.held_out(held_out, count), self.plan.datasets)
         if self.evaluations is not None:
             self.evaluations.write(as_json({"attempt": place.attempt, "step": place.step, "datasets": found}))
+            self._judge(place)
         self._append("evaluation", place)
         for name, views in found.items():
             gain = f"{views['image_gain']:+.4f}"
@@ -218,6 +226,35 @@ class Training:
             losses = {name: views["loss"] for name, views in found[-1]["datasets"].items()}
             guard.evaluated(place.step, {name: loss for name, loss in losses.items() if loss is not None})
 
+    def _judge(self, place: Place) -> None:
+        """Write an event where nothing that is evaluated has got better for long: once, and again after the next best.
+
+        Of each step the last evaluation counts; those of steps that were rolled back are not there any more.
+        """
+        last = {line["step"]: line["datasets"] for line in read_journal(self.folder.evaluations)}
+        found = [
+            {f"{name} {view}": sign * views[view] for name, views in datasets.items() for view, sign in JUDGED.items()}
+            for step, datasets in sorted(last.items())
+            if step <= place.step
+        ]
+        patience = self.config.evaluation.no_progress
+        if no_progress(found, patience) and not no_progress(found[:-1], patience):
+            why = f"nothing that is evaluated has a new best in {patience} evaluations"
+            self._append("no_progress", place, why=why)
+            self.say(f"step {place.step:,}: {why}")
+
+    def _left(self, error: BaseException) -> None:
+        """Write why the process ends, where nothing was written yet."""
+        if self.ledger is None or (self.ledger.entries[-1:] and self.ledger.entries[-1].kind in ("stop", "exit")):
+            return
+        if isinstance(error, KeyboardInterrupt):
+            reason = "interrupted"
+        elif isinstance(error, UserError | Stopped):
+            reason = str(error)
+        else:
+            reason = exit_reason(traceback.format_exception(error))
+        self._append("exit", self._place, reason=reason)
+
     def _finish(self, end: Done) -> None:
         self._append("stop", self._place, reason=end.reason)
         if end.stopped:
@@ -227,6 +264,16 @@ class Training:
     def _append(self, kind: str, place: Place, **more: Any) -> None:
         if self.ledger is not None:
             self.ledger.append(kind, attempt=place.attempt, step=place.step, **more)
+
+
+def _ended(entries: Sequence[Entry]) -> str:
+    """Why the last process that trained has ended, as far as anybody knows."""
+    for entry in reversed(entries):
+        if isinstance(entry, Exit | Stop):
+            return entry.reason
+        if entry.kind in ("start", "resume"):
+            break
+    return "without a word: killed, or its machine is gone"
 
 
 def _refused(found: Certificate) -> str:

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import io
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from obelics_pipeline.config import RunConfig
@@ -88,6 +88,7 @@ def make_run(
     per_shard: int = 4,
     config: RunConfig | None = None,
     scores: Sequence[str] = SCORES,
+    read: Callable[[str], bytes] = read_image,
 ) -> RunManifest:
     """Write a finished run of these documents, `per_shard` to a tar, and return its manifest."""
     entries = []
@@ -100,7 +101,7 @@ def make_run(
             with ShardWriter(path) as tar:
                 for item in documents[start : start + per_shard]:
                     record = make_record(item, scores)
-                    rows.append(index_row(path.name, tar.add(record, read_image), item, record, scores))
+                    rows.append(index_row(path.name, tar.add(record, read), item, record, scores))
                     index.write(rows[-1])
                     images.keep(record.n_images)
             entries.append(shard_entry(path, rows))

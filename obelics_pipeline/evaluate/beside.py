@@ -1,0 +1,40 @@
+"""`obelics evaluate` from the command line: what it needs is looked for before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from models.device.torchvision_import import mend_torchvision
+from obelics_pipeline.errors import UserError
+
+
+def evaluate_beside(
+    place: Path,
+    plan: Path,
+    output: Path | None,
+    wanted: Mapping[str, Any],
+    say: Callable[[str], None],
+    watch: bool,
+    every: float,
+) -> int:
+    """See `command.evaluate_place`; `wanted` are the values of `Wanted`. Returns the exit code. Raises UserError."""
+    try:
+        import torch  # noqa: F401
+
+        mend_torchvision()
+        import imagehash  # noqa: F401
+        import transformers  # noqa: F401
+    except ImportError as error:
+        raise UserError(
+            f"obelics evaluate: no module {error.name}; pip install 'obelics-pipeline[train,images]'"
+        ) from None
+    from obelics_pipeline.evaluate.command import Wanted, evaluate_place
+
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in wanted.items()
+    }
+    done = evaluate_place(place, plan, output, Wanted(**values), say, watch, every)
+    say(f"{done} evaluated")
+    return 0

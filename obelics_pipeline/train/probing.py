@@ -1,0 +1,84 @@
+"""`obelics probe`: the config and the plan of a training tried for a minute, before it takes a month."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from models.device.torchvision_import import mend_torchvision
+from obelics_pipeline.config.yaml_file import bundled_configs, read_config
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.plan.plan_file import open_plan
+from obelics_pipeline.storage import write_bytes
+
+PROBES = ("overfit", "range", "stability")
+FILE = "probe.json"
+Say = Callable[[str], None]
+
+
+def probe(config: str, overrides: Sequence[str], output: Path, only: Sequence[str], say: Say) -> int:
+    """Run the probes, in this process alone, and write what they found; 0 where nothing is amiss, else 1.
+
+    Raises UserError for a config or a plan that cannot be used.
+    """
+    try:
+        import torch
+
+        mend_torchvision()
+        import transformers  # noqa: F401
+    except ImportError as error:
+        raise UserError(f"obelics probe: no module {error.name}; pip install 'obelics-pipeline[train]'") from None
+    from models.packed_flamingo.builder import build
+    from obelics_pipeline.train.config import TrainConfig
+    from obelics_pipeline.train.feed import Feed
+    from obelics_pipeline.train.health.preflight import cores
+    from obelics_pipeline.train.learner import make_learner
+    from obelics_pipeline.train.probe import Bench, Probed, overfit, rate_range, stability
+    from obelics_pipeline.train.processes import Processes
+    from obelics_pipeline.train.state import schedule
+    from obelics_pipeline.train.step import Objective
+    from obelics_pipeline.train.stored_rows import RowReader
+
+    settings = read_config(TrainConfig, config, overrides, bundled_configs() / "training")
+    plan = open_plan(Path(settings.plan))
+    torch.set_num_threads(settings.threads or cores())
+    named = settings.device if settings.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
+    processes = Processes(0, 1, torch.device(named))
+    model = build(settings.model.model_copy(update={"seed": settings.seed})).to(processes.device)
+    weights = [settings.loss.dataset_weights.get(name, 1.0) for name in plan.datasets]
+    objective = Objective(
+        torch.tensor(weights, device=processes.device), settings.loss.z_weight, False, settings.precision
+    )
+    learner = make_learner(model, objective, processes, settings.optimizer)
+    reader = RowReader(plan, model.vocabulary, model.vision.side)
+    feed = Feed(plan, reader, processes, settings.micro_rows, settings.loader)
+    bench = Bench(learner, feed, plan, settings.optimizer.clip)
+    planned = settings.schedule.of(min(settings.steps or plan.steps, plan.steps))
+    probes: dict[str, Callable[[], Probed]] = {
+        "overfit": lambda: overfit(bench, settings.schedule.peak),
+        "range": lambda: rate_range(bench),
+        "stability": lambda: stability(bench, lambda step: schedule.lr(step, planned)),
+    }
+    made = [probes[name]() for name in PROBES if name in only]
+    output.mkdir(parents=True, exist_ok=True)
+    write_bytes(output / FILE, (json.dumps([one.record() for one in made], indent=1) + "\n").encode())
+    for one in made:
+        for line in shown(one):
+            say(line)
+    return int(any(one.amiss for one in made))
+
+
+def shown(probed: object) -> list[str]:
+    """A probe in lines for a person; the range with its curve."""
+    from obelics_pipeline.train.probe import Probed
+
+    assert isinstance(probed, Probed)
+    lines = []
+    if probed.rates:
+        top = max((loss for loss in probed.losses if loss == loss), default=1.0)
+        for rate, loss in zip(probed.rates, probed.losses, strict=True):
+            lines.append(f"range: {rate:9.2e}  {loss:8.4f}  {'#' * (round(40 * loss / top) if loss <= top else 40)}")
+    found = ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in probed.found.items())
+    lines.append(f"{probed.name}: {found}")
+    return [*lines, *(f"{probed.name}: AMISS: {text}" for text in probed.amiss)]
