@@ -3,7 +3,7 @@ way back from the spike to the page is walked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,15 +18,18 @@ from obelics_pipeline.demo.show import read_documents
 from obelics_pipeline.demo.unfiltered import URL, pack_unfiltered, without_bounds
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.storage import write_bytes
+from obelics_pipeline.train.folder import TrainingFolder
 from obelics_pipeline.train.journal import read_journal
 from obelics_pipeline.train.state.ledger import NAME as LEDGER
 
+Say = Callable[[str], None]
 NEEDED = ("torch", "transformers", "tokenizers", "safetensors", "PIL")
 ACTS = ("skip_update", "wait", "rollback", "stop")  # kinds of entries with which the guard does something
-TOLD = (*ACTS, "skip_rows", "lr")
+TOLD = (*ACTS, "skip_rows", "lr", "hardware")
 
 TOKENS, ROWS = 1024, 2  # of a row, and of a step: the page is to be half of its step
 PASSES = 7  # over the demo's documents: 45 seconds of two cores, and the page comes in the middle
+WINDOW = 50  # steps before the spike that say what was usual: those that explain-spike looks at
 WORDS, WIDTH, LAYERS = 1000, 64, 2  # of the language model
 
 
@@ -121,6 +124,7 @@ def _make(demo: TrainingDemo, console: Console) -> None:
         title("the plan: which tokens of which documents stand in which step")
         _make_plan(demo, say)
     title("the training: about a minute")
+    say(f"the page of the second crawl comes once, in step {step_of_page(demo):,}")
     _train(demo, say)
 
 
@@ -198,14 +202,24 @@ def config_of(demo: TrainingDemo) -> dict[str, Any]:
     }
 
 
-def _make_plan(demo: TrainingDemo, say: Any) -> None:
+def _make_plan(demo: TrainingDemo, say: Say) -> None:
     from obelics_pipeline.plan.command import plan
 
     _write(demo.recipe, recipe_of(demo), "A recipe of obelics plan; configs/training/plan.yaml explains every key.")
     plan(str(demo.recipe), demo.plan, say=say)
 
 
-def _train(demo: TrainingDemo, say: Any) -> None:
+def step_of_page(demo: TrainingDemo) -> int:
+    """The step that the plan has the second crawl's page in."""
+    from obelics_pipeline.plan.plan_file import open_plan
+
+    plan = open_plan(demo.plan)
+    board = plan.datasets.index("board")
+    row = next(number for number in range(plan.n_rows) if plan.row(number).dataset == board)
+    return row // plan.rows_per_step + 1
+
+
+def _train(demo: TrainingDemo, say: Say) -> None:
     from transformers.utils.logging import disable_progress_bar
 
     from obelics_pipeline.train.command import train
@@ -222,7 +236,7 @@ def _write(path: Path, values: Mapping[str, Any], comment: str) -> None:
 def is_trained(demo: TrainingDemo) -> bool:
     """Whether the training has come to its end."""
     entries = ledger_of(demo)
-    return bool(entries) and entries[-1]["kind"] == "stop"
+    return bool(entries) and entries[-1]["kind"] == "stop" and TrainingFolder(demo.run).model.is_dir()
 
 
 def ledger_of(demo: TrainingDemo) -> list[dict[str, Any]]:
@@ -264,12 +278,13 @@ def print_end(demo: TrainingDemo, console: Console) -> None:
 
 def lines_of_acts(ledger: Sequence[Mapping[str, Any]], metrics: Sequence[Mapping[str, Any]], spike: int) -> list[str]:
     """How high the spike was, and what the guard did, in the order of the ledger."""
-    before = sorted(line["loss"] for line in metrics if spike - 20 <= line["step"] < spike)
+    before = sorted(line["loss"] for line in metrics if spike - WINDOW <= line["step"] < spike)
     peak = next(line for line in metrics if line["step"] == spike)
-    lines = [f"  step {spike:<5} loss {peak['loss']:.2f}, where the 20 steps before had {before[len(before) // 2]:.2f}"]
+    lines = [f"  step {spike:<5} loss {peak['loss']:.2f}, where the {WINDOW} steps before it had {before[len(before) // 2]:.2f}"]
     for entry in ledger:
         if entry["kind"] in TOLD:
-            lines.append(f"  step {entry['step']:<5} {entry['kind']}: {entry.get('why') or entry.get('reason')}")
+            who = "guard: " if entry["kind"] != "stop" else ""
+            lines.append(f"  step {entry['step']:<5} {who}{entry.get('why') or entry.get('reason')}")
     return lines
 
 

@@ -123,7 +123,7 @@ def explain_spike(
     corpus = _joined(list(corpora.values()))
     suspects = _suspects(plan, seen, found, chosen, corpora, corpus, pictures)
     loss = float(next(line["loss"] for line in lines if line["step"] == step))
-    usual = float(np.median([line["loss"] for line in lines if line["step"] < onset] or [loss]))
+    usual = float(np.median([line["loss"] for line in lines if first <= line["step"] < onset] or [loss]))
     left = leads(signals, step)
     hardware = [_event(e) for e in run.ledger if e.get("kind") == "hardware" and abs(_step(e) - onset) <= NEAR_STEPS]
     untrained = is_untrained(usual, plan.words)
@@ -257,11 +257,17 @@ def _step(entry: Mapping[str, Any]) -> int:
 
 
 def _event(entry: Mapping[str, Any]) -> str:
-    """An entry of the ledger in a line."""
-    evidence = entry.get("evidence") or {}
+    """An entry of the ledger in a line. Where it has no words, its evidence has to do."""
+    if entry.get("kind") == "alarm" and entry.get("signal"):
+        return f"step {_step(entry)}: alarm: {entry.get('why')}: {entry['signal']} {_number(entry.get('value'))}"
+    evidence = {} if entry.get("why") else entry.get("evidence") or {}
     told = ", ".join(f"{name} {value}" for name, value in evidence.items() if not isinstance(value, dict | list))
     why = str(entry.get("why") or entry.get("reason") or "")
     return f"step {_step(entry)}: {entry.get('kind')}" + (f": {why}" if why else "") + (f" ({told})" if told else "")
+
+
+def _number(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, int | float) else "none"
 
 
 def _notices(plan: PlanDocuments, corpora: Mapping[str, Curated], seen: Sightings) -> list[str]:
