@@ -12,10 +12,11 @@ PYTEST_ARGS ?=
 TORCH ?= torch==2.13.0 torchvision==0.28.0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-fast test-slow flamingo lint format bench constraints clean
+.PHONY: help demo train-demo test test-fast test-slow flamingo lint format bench constraints clean
 
 help:
 	@echo 'make demo        install into $(VENV) and run the whole pipeline on the bundled site, offline'
+	@echo 'make train-demo  the demo, and then a training on its shards that meets a bad page; installs PyTorch'
 	@echo 'make test        install into $(VENV) and run the linters and the tests'
 	@echo 'make test-fast   the tests alone'
 	@echo 'make test-slow   the tests marked slow: kills, large inputs, builds'
@@ -28,6 +29,10 @@ help:
 
 demo: $(VENV)/.installed-demo
 	$(BIN)/obelics demo --output $(DEMO_OUTPUT)
+
+train-demo: $(VENV)/.installed-train
+	$(BIN)/obelics demo --train --output $(DEMO_OUTPUT)
+	@echo 'obelics is $(BIN)/obelics; to type it so: . $(BIN)/activate'
 
 test: lint test-fast
 
@@ -42,6 +47,12 @@ flamingo: $(VENV)/.installed-dev
 	$(BIN)/python -m pip install --quiet --no-compile $(TORCH)
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[flamingo]'
 	$(BIN)/python -m pip install --quiet --no-compile --no-deps open_flamingo==2.0.1
+
+# Without torchvision, which the training does not use.
+$(VENV)/.installed-train: $(VENV)/.installed-demo
+	$(BIN)/python -m pip install --quiet --no-compile $(filter-out torchvision%,$(TORCH))
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[demo,train]'
+	@touch $@
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

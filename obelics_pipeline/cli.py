@@ -146,6 +146,10 @@ def _add_check(commands: argparse._SubParsersAction[_Parser]) -> None:
 def _add_demo(commands: argparse._SubParsersAction[_Parser]) -> None:
     demo = commands.add_parser("demo", help="the whole of it on a small web site, offline, in a minute")
     demo.add_argument("--output", type=Path, default=Path("demo-output"), metavar="DIR", help="default: demo-output")
+    demo.add_argument(
+        "--train", action="store_true",
+        help="then train a small model on its shards, and find the page that made its loss jump; needs the extra train",
+    )  # fmt: skip
     demo.set_defaults(command=_demo)
 
 
@@ -722,6 +726,10 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _demo(arguments: argparse.Namespace) -> int:
+    if arguments.train:
+        from obelics_pipeline.demo.training import train_demo
+
+        return train_demo(arguments.output)
     from obelics_pipeline.demo.run import run_demo
 
     return run_demo(arguments.output)
