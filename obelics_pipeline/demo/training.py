@@ -225,7 +225,9 @@ def _train(demo: TrainingDemo, say: Say) -> None:
     from obelics_pipeline.train.command import train
 
     disable_progress_bar()
-    _write(demo.config, config_of(demo), "A config of obelics train; configs/training/flamingo.yaml explains every key.")
+    _write(
+        demo.config, config_of(demo), "A config of obelics train; configs/training/flamingo.yaml explains every key."
+    )
     train(str(demo.config), demo.run, (), None, say)
 
 
@@ -280,7 +282,9 @@ def lines_of_acts(ledger: Sequence[Mapping[str, Any]], metrics: Sequence[Mapping
     """How high the spike was, and what the guard did, in the order of the ledger."""
     before = sorted(line["loss"] for line in metrics if spike - WINDOW <= line["step"] < spike)
     peak = next(line for line in metrics if line["step"] == spike)
-    lines = [f"  step {spike:<5} loss {peak['loss']:.2f}, where the {WINDOW} steps before it had {before[len(before) // 2]:.2f}"]
+    lines = [
+        f"  step {spike:<5} loss {peak['loss']:.2f}, where the {WINDOW} steps before it had {before[len(before) // 2]:.2f}"
+    ]
     for entry in ledger:
         if entry["kind"] in TOLD:
             who = "guard: " if entry["kind"] != "stop" else ""
