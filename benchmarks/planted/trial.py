@@ -143,8 +143,8 @@ def judged(output: Path, late: Path, fault: str, what: str, setting: Setting) ->
     same = _same_curve(lines, late, first)
     if same is not None and (recovered is None or same < recovered):
         recovered = same
-    if made[-1][1] < setting.at + 50:
-        recovered = None  # it was stopped
+    if any(e["kind"] == "stop" and not str(e.get("reason")).endswith("config.steps says") for e in ledger):
+        recovered = None
     end = ratios[-1][1] if ratios else float("nan")
     return Outcome(fault, setting.seed, setting.at, what, found, by, recovered, end, tuple(said), tuple(false))
 
