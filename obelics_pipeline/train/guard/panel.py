@@ -131,6 +131,8 @@ class Panel:
         early = self._early("grad_norm", grad) if of_grad is None else False
         if grad_over >= 1 or together:
             yield Found("grad_jump", "grad_norm", seen.grad_norm, of_grad.z if of_grad else 0.0)
+            if of_grad and of_grad.rise >= c.grad_far:
+                yield Found("grad_far", "grad_norm", seen.grad_norm, of_grad.z)
             self._refuse("grad_norm")
         else:
             self._learn("grad_norm", grad)
