@@ -21,7 +21,7 @@ NEAR = 1.01
 """Held-out loss as a multiple of the control's that is recovered."""
 AFTER = 300
 """Steps that a control goes on after a fault; trials with faults that are rolled back to the bit need fewer."""
-SHORT = 80
+SHORT = 40
 IGNORED = ("plateau", "clip_frequency")
 
 
