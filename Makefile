@@ -12,14 +12,16 @@ PYTEST_ARGS ?=
 TORCH ?= torch==2.13.0 torchvision==0.28.0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-fast test-slow flamingo lint format bench constraints clean
+.PHONY: help demo train-demo test test-fast test-slow test-torch flamingo lint format bench constraints clean
 
 help:
 	@echo 'make demo        install into $(VENV) and run the whole pipeline on the bundled site, offline'
+	@echo 'make train-demo  the demo, and then a training on its shards that meets a bad page; installs PyTorch'
 	@echo 'make test        install into $(VENV) and run the linters and the tests'
 	@echo 'make test-fast   the tests alone'
 	@echo 'make test-slow   the tests marked slow: kills, large inputs, builds'
 	@echo 'make flamingo    install PyTorch and open_flamingo into $(VENV): tests that need them run instead of being skipped'
+	@echo 'make test-torch  make flamingo, then all tests, slow ones too, of the files that need PyTorch'
 	@echo 'make lint        ruff, mypy, import-linter'
 	@echo 'make format      let ruff lay out the code'
 	@echo 'make bench       the benchmarks of benchmarks/'
@@ -28,6 +30,10 @@ help:
 
 demo: $(VENV)/.installed-demo
 	$(BIN)/obelics demo --output $(DEMO_OUTPUT)
+
+train-demo: $(VENV)/.installed-train
+	$(BIN)/obelics demo --train --output $(DEMO_OUTPUT)
+	@echo 'obelics is $(BIN)/obelics; to type it so: . $(BIN)/activate'
 
 test: lint test-fast
 
@@ -42,6 +48,16 @@ flamingo: $(VENV)/.installed-dev
 	$(BIN)/python -m pip install --quiet --no-compile $(TORCH)
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[flamingo]'
 	$(BIN)/python -m pip install --quiet --no-compile --no-deps open_flamingo==2.0.1
+
+# Without torchvision, which the training does not use.
+$(VENV)/.installed-train: $(VENV)/.installed-demo
+	$(BIN)/python -m pip install --quiet --no-compile $(filter-out torchvision%,$(TORCH))
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[demo,train]'
+	@touch $@
+
+test-torch: flamingo
+	$(BIN)/python -m pytest -m 'slow or not slow' -n 2 --dist loadfile $(PYTEST_ARGS) \
+	    $$(grep -rl --include='test_*.py' torch tests)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

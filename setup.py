@@ -168,6 +168,7 @@ setup(
     package_data={
         "": ["py.typed"],
         "obelics_pipeline.demo": ["site/**", "thesaurus.dat"],
+        "obelics_pipeline.ablate": ["*.html"],
         "obelics_pipeline.explain": ["page.*"],
         "obelics_pipeline.spike": ["*.css", "*.html", "*.svg"],
         "obelics_pipeline.tune": ["page/*"],

@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_score(commands)
     _add_map(commands)
     _add_train(commands)
+    _add_ablate(commands)
     _add_probe(commands)
     _add_evaluate(commands)
     _add_expect(commands)
@@ -145,6 +146,10 @@ def _add_check(commands: argparse._SubParsersAction[_Parser]) -> None:
 def _add_demo(commands: argparse._SubParsersAction[_Parser]) -> None:
     demo = commands.add_parser("demo", help="the whole of it on a small web site, offline, in a minute")
     demo.add_argument("--output", type=Path, default=Path("demo-output"), metavar="DIR", help="default: demo-output")
+    demo.add_argument(
+        "--train", action="store_true",
+        help="then train a small model on its shards, and find the page that made its loss jump; needs the extra train",
+    )  # fmt: skip
     demo.set_defaults(command=_demo)
 
 
@@ -491,6 +496,27 @@ def _add_train(commands: argparse._SubParsersAction[_Parser]) -> None:
     train.set_defaults(command=_train)
 
 
+def _add_ablate(commands: argparse._SubParsersAction[_Parser]) -> None:
+    ablate = commands.add_parser(
+        "ablate",
+        help="the same small model trained on this and on that, with several seeds: what the difference is worth",
+        description="Train the arms of an experiment on equal tokens, one after the other, measure them on the same "
+        "clean held-out documents, and write ablation.md, ablation.html and ablation.json; run it again to go on. Exit "
+        "codes: 0 done, 1 a training failed, 2 wrong command or config, 3 stopped.",
+    )
+    ablate.add_argument(
+        "experiment",
+        metavar="EXPERIMENT",
+        help="a YAML file, or the name of a bundled one: ablate-filters, ablate-orders",
+    )
+    ablate.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder of the experiment")
+    ablate.add_argument(
+        "--workers", type=_positive, metavar="N", help="processes that count tokens (default: one per CPU)"
+    )
+    ablate.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of it")
+    ablate.set_defaults(command=_ablate)
+
+
 def _add_probe(commands: argparse._SubParsersAction[_Parser]) -> None:
     probe = commands.add_parser(
         "probe",
@@ -700,6 +726,10 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _demo(arguments: argparse.Namespace) -> int:
+    if arguments.train:
+        from obelics_pipeline.demo.training import train_demo
+
+        return train_demo(arguments.output)
     from obelics_pipeline.demo.run import run_demo
 
     return run_demo(arguments.output)
@@ -819,6 +849,13 @@ def _train(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.train.command import train
 
     return train(arguments.config, arguments.output, arguments.set, arguments.step, partial(print, flush=True))
+
+
+def _ablate(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.ablate.command import ablate
+
+    workers = arguments.workers or os.cpu_count() or 1
+    return ablate(arguments.experiment, arguments.output, arguments.set, workers, partial(print, flush=True))
 
 
 def _probe(arguments: argparse.Namespace) -> int:

@@ -110,10 +110,15 @@ class PackedFlamingo(nn.Module):
             self._view.sight = None
         if measures is None:
             return hidden
-        target = batch.target[:, 1:]
+        places = batch.predicting()
         words, bias = self._head()
         return self.head(
-            hidden[:, :-1][target], ids[:, 1:][target], words, bias, self.embedding.weight, measures != "loss"
+            hidden[:, :-1].flatten(0, 1)[places],
+            ids[:, 1:].flatten()[places],
+            words,
+            bias,
+            self.embedding.weight,
+            measures != "loss",
         )
 
     def logits(self, batch: PackedBatch) -> torch.Tensor:
@@ -202,7 +207,7 @@ def _is_rows(name: str) -> bool:
 def target_losses(model: Callable[..., Any], batch: PackedBatch, *, with_el2n: bool = True) -> Losses:
     """Losses of the targets of a batch, with their gradients to come: see `Losses`. EL2N is zeros if not wanted."""
     nll, log_z, el2n, top1 = model(batch, "loss, el2n" if with_el2n else "loss")
-    target = batch.target[:, 1:]
-    span = batch.span[:, 1:][target].long()
-    dataset = batch.dataset.long()[:, None].expand_as(target)[target]
+    places = batch.predicting()
+    span = batch.span[:, 1:].flatten()[places].long()
+    dataset = batch.dataset.long()[places // (batch.target.shape[1] - 1)]
     return Losses(nll, log_z, el2n, span, dataset, top1)

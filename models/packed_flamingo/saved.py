@@ -122,6 +122,17 @@ def load(folder: Path) -> PackedFlamingo:
     return model
 
 
+def begin_with(model: PackedFlamingo, folder: Path) -> None:
+    """Give a model the trained parameters that a folder holds, whatever its frozen parts are.
+
+    Raises `UserError` where a file is missing, damaged, or of another model.
+    """
+    from safetensors.torch import load_file
+
+    check(folder / WEIGHTS, _description(folder).sha256)
+    put_trained(model, load_file(folder / WEIGHTS), folder / WEIGHTS)
+
+
 def _description(folder: Path) -> Description:
     path = folder / DESCRIPTION
     try:

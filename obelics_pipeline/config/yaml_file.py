@@ -31,10 +31,15 @@ def read_config(kind: type[Whole], path: str, overrides: Sequence[str] = (), bun
     values = read_values(find_config(path, bundled), list(kind.model_fields))
     for override in overrides:
         _lay_over(values, override)
+    return checked(kind, values, path)
+
+
+def checked(kind: type[Whole], values: dict[str, Any], origin: str) -> Whole:
+    """The config that values come to. Raises `UserError`, in one line that names their origin."""
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        raise UserError(_one_line(error, path, kind)) from None
+        raise UserError(_one_line(error, origin, kind)) from None
 
 
 def dump_config(config: Section) -> str:

@@ -5,7 +5,6 @@ It is what the demo's training meets on its way. With the default config the pag
 
 from __future__ import annotations
 
-from base64 import b64encode
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -19,8 +18,9 @@ from obelics_pipeline.storage import write_bytes
 
 URL = "http://lost-attachments.example/board/thread-1187.html"
 NAME = "demo-attachments.warc.gz"
-PARAGRAPHS, GROUPS = 2, 14  # of letters, in each paragraph
-GROUP = 22  # letters: what an old mail program wraps an attachment to
+PARAGRAPHS, GROUPS = 2, 10  # of letters, in each paragraph
+GROUP = 16  # letters
+PRINTED = bytes(range(0xB0, 0xFF))  # of code page 437: what a machine of 1987 printed for bytes that are no text
 
 
 def pack_unfiltered(folder: Path) -> Path:
@@ -34,14 +34,20 @@ def pack_unfiltered(folder: Path) -> Path:
 
 
 def attachment() -> Page:
-    """A page of a board that shows an attachment as letters: mail programs that did not understand each other."""
+    """A page of a board that shows an attachment as if it were text, in the code page of another machine."""
     paragraphs = []
     for n in range(PARAGRAPHS):
-        groups = [b64encode(sha256(f"{n} {g}".encode()).digest()).decode()[:GROUP] for g in range(GROUPS)]
+        groups = [_letters(f"{n} {g}") for g in range(GROUPS)]
         paragraphs.append(f"<p>{escape(' '.join(groups))}.</p>")
     body = "\n".join(paragraphs)
     html = f"<!doctype html><html lang=en><head><title>Thread 1187</title></head><body><article>{body}</article></body>"
     return Page(URL, html.encode())
+
+
+def _letters(name: str) -> str:
+    """A group of letters, by its name."""
+    drawn = sha256(name.encode()).digest()[:GROUP]
+    return bytes(PRINTED[byte % len(PRINTED)] for byte in drawn).decode("cp437")
 
 
 def without_bounds() -> list[str]:

@@ -23,6 +23,7 @@ from obelics_pipeline.spike.verdict import Verdict, is_untrained, verdict_of
 from obelics_pipeline.train.guard.verdict import AFTER_STEPS, NEAR_STEPS
 from obelics_pipeline.train.guard.verdict import verdict as judge
 
+FEW = 20  # documents of a curation run below which they are no measure of a score: all runs that were seen are
 LOOKED_AT = ("alarm", "skip_update", "rollback", "lr", "clip", "wait", "undo", "plateau")  # kinds of events nearby
 
 
@@ -120,9 +121,9 @@ def explain_spike(
     chosen = _first_of_each(seen, found, top)
     corpora = {f: c for f in _folders(plan, seen) if (c := read_curated(f)) is not None}
     corpus = _joined(list(corpora.values()))
-    suspects = _suspects(plan, seen, found, chosen, corpora, pictures)
+    suspects = _suspects(plan, seen, found, chosen, corpora, corpus, pictures)
     loss = float(next(line["loss"] for line in lines if line["step"] == step))
-    usual = float(np.median([line["loss"] for line in lines if line["step"] < onset] or [loss]))
+    usual = float(np.median([line["loss"] for line in lines if first <= line["step"] < onset] or [loss]))
     left = leads(signals, step)
     hardware = [_event(e) for e in run.ledger if e.get("kind") == "hardware" and abs(_step(e) - onset) <= NEAR_STEPS]
     untrained = is_untrained(usual, plan.words)
@@ -182,6 +183,7 @@ def _suspects(
     found: Suspicions,
     chosen: Sequence[int],
     corpora: Mapping[str, Curated],
+    everything: Mapping[str, Numbers],
     pictures: bool,
 ) -> list[Suspect]:
     documents = plan.documents([int(seen.document[at]) for at in chosen])
@@ -195,7 +197,8 @@ def _suspects(
     for at, document in zip(chosen, documents, strict=True):
         folder = folder_of(document.shard)
         values = scores.get(str(folder), {}).get(document.doc_id, {})
-        corpus = corpora[folder].scores if folder is not None and folder in corpora else {}
+        run = corpora.get(folder) if folder is not None else None
+        corpus = {} if run is None else run.scores if run.documents >= FEW else everything
         shown, problem = _shown(document, pictures)
         number = int(seen.document[at])
         suspects.append(
@@ -254,11 +257,17 @@ def _step(entry: Mapping[str, Any]) -> int:
 
 
 def _event(entry: Mapping[str, Any]) -> str:
-    """An entry of the ledger in a line."""
-    evidence = entry.get("evidence") or {}
+    """An entry of the ledger in a line. Where it has no words, its evidence has to do."""
+    if entry.get("kind") == "alarm" and entry.get("signal"):
+        return f"step {_step(entry)}: alarm: {entry.get('why')}: {entry['signal']} {_number(entry.get('value'))}"
+    evidence = {} if entry.get("why") else entry.get("evidence") or {}
     told = ", ".join(f"{name} {value}" for name, value in evidence.items() if not isinstance(value, dict | list))
     why = str(entry.get("why") or entry.get("reason") or "")
     return f"step {_step(entry)}: {entry.get('kind')}" + (f": {why}" if why else "") + (f" ({told})" if told else "")
+
+
+def _number(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, int | float) else "none"
 
 
 def _notices(plan: PlanDocuments, corpora: Mapping[str, Curated], seen: Sightings) -> list[str]:

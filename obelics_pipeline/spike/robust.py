@@ -19,15 +19,15 @@ def spread(values: Numbers) -> float:
     return NORMAL * float(np.median(np.abs(fine - np.median(fine))))
 
 
-def deviations(values: Numbers, before: Numbers, least: float = 0.0) -> Numbers:
+def deviations(values: Numbers, before: Numbers, least: float = 0.0, smallest: float = SMALLEST) -> Numbers:
     """How many spreads of `before` each value is above the median of `before`; a value that is no number is infinite.
 
-    `least` is the smallest spread that is believed, as a share of the median.
+    `least` is the smallest spread that is believed, as a share of the median; `smallest` is the same as a number.
     """
     fine = before[np.isfinite(before)]
     if not len(fine):
         return np.zeros(len(values))
     middle = float(np.median(fine))
-    scale = max(spread(fine), least * abs(middle), SMALLEST)
+    scale = max(spread(fine), least * abs(middle), smallest)
     found: Numbers = np.where(np.isfinite(values), (values - middle) / scale, np.inf)
     return found

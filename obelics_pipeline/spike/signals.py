@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from obelics_pipeline.spike.robust import Numbers, deviations
+from obelics_pipeline.spike.robust import SMALLEST, Numbers, deviations
 
 FAR = 6.0  # spreads from which a value is out of its range
 BASELINE = 256  # steps before a window from which a signal's range is told
 FEWEST = 8  # values that a range is told from, at least
 LEAST = {"loss": 0.01, "log_z": 0.01}  # shares of the median that are noise whatever the spread says
+SMALLEST_OF = {"clip_share": 0.01}  # of a number that may stand still at 0: spreads that are none
 GAP = 3  # steps within which a signal may be in its range again and the spike is still the same
 ALWAYS = ("loss", "grad_norm", "log_z", "log_z_max", "clip_share")
 
@@ -53,7 +54,8 @@ def signals_of(lines: Sequence[Mapping[str, Any]], first: int) -> list[Signal]:
         if len(before) < FEWEST:  # the beginning of a run, or a window as long as it: its own first half has to do
             before = values[: max(FEWEST, len(values) // 2)]
         if np.any(inside):
-            z = deviations(values[inside], before[-BASELINE:], LEAST.get(name, 0.001))
+            least, smallest = LEAST.get(name, 0.001), SMALLEST_OF.get(name, SMALLEST)
+            z = deviations(values[inside], before[-BASELINE:], least, smallest)
             found.append(Signal(name, steps[inside], values[inside], z))
     return found
 

@@ -19,6 +19,7 @@ from obelics_pipeline.spike.sightings import Sightings
 
 FEW = 24  # documents of a group of like length, at least, where there are so many of a data set
 GROUPS = 12  # of like length, at most
+FEW_OF_SET = 8  # documents of a data set below which it says nothing of what is usual in it
 FEW_OF_STEP = 6  # documents of a step from which its common part is told
 SURE = 4.0  # spreads of a median, from which it is no chance
 BEFORE, AFTER = 3, 0  # steps from the beginning of a spike within which its cause stands, before and after
@@ -44,6 +45,7 @@ class Suspicions:
 
 def suspicions(seen: Sightings, dataset: NDArray[np.int64], onset: int) -> Suspicions:
     """How suspicious each sighting is. `dataset` is that of each; `onset` the step at which the spike begins."""
+    dataset = _with_witnesses(dataset)
     expected, above = _residuals(seen.loss, seen, dataset)
     high, low = _scaled(above, seen, dataset)
     _, above_el2n = _residuals(seen.el2n, seen, dataset)
@@ -52,6 +54,15 @@ def suspicions(seen: Sightings, dataset: NDArray[np.int64], onset: int) -> Suspi
     weight = seen.n_targets / (seen.n_targets + SHORT)
     strangest = np.maximum(high, low)
     return Suspicions(expected, high, low, el2n, timing, _share(seen), strangest * timing * weight)
+
+
+def _with_witnesses(dataset: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Data sets of too few documents counted to the largest one: a document that is alone would be as expected."""
+    names, place, counts = np.unique(dataset, return_inverse=True, return_counts=True)
+    if not len(names):
+        return dataset
+    found: NDArray[np.int64] = np.where(counts < FEW_OF_SET, names[counts.argmax()], names)[place]
+    return found
 
 
 def timing_of(step: NDArray[np.int64], onset: int) -> Numbers:

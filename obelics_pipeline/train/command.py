@@ -35,7 +35,7 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
         raise UserError(f"obelics train: no module {error.name}; {_INSTALL}") from None
     from models.packed_flamingo.budget import budget
     from models.packed_flamingo.builder import build
-    from models.packed_flamingo.saved import part_hashes
+    from models.packed_flamingo.saved import begin_with, part_hashes
     from obelics_pipeline.train.config import TrainConfig
     from obelics_pipeline.train.feed import Feed
     from obelics_pipeline.train.folder import TrainingFolder
@@ -47,7 +47,7 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
     from obelics_pipeline.train.machines import look_before, watched
     from obelics_pipeline.train.processes import join, leave
     from obelics_pipeline.train.spreading import spread
-    from obelics_pipeline.train.state.kept import sweep
+    from obelics_pipeline.train.state.kept import checkpoints, restore_history, sweep
     from obelics_pipeline.train.state.ledger import Ledger
     from obelics_pipeline.train.step import Objective
     from obelics_pipeline.train.stored_rows import RowReader
@@ -69,12 +69,18 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
         processes.wait()
         about = look_before(settings.health, processes, threads, settings.loader.workers, say)
         with ExitStack() as stack:
+            if processes.first and (there := checkpoints(folder.checkpoints)):
+                for line in restore_history(there[-1].path, folder.path):
+                    say(line)
             ledger = Ledger(folder.ledger) if processes.first else None
             unfrozen = processes.agreed(_unfrozen(ledger.entries) if ledger else ())
             shape = settings.model.model_copy(
                 update={"unfreeze": (*settings.model.unfreeze, *unfrozen), "seed": settings.seed}
             )
-            model = spread(build(shape), processes, settings.precision)
+            model = build(shape)
+            if settings.start_from is not None:
+                begin_with(model, Path(settings.start_from))
+            model = spread(model, processes, settings.precision, settings.compile)
             weights = [settings.loss.dataset_weights.get(name, 1.0) for name in plan.datasets]
             objective = Objective(
                 torch.tensor(weights, device=processes.device),

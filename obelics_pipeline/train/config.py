@@ -61,6 +61,7 @@ class RecordConfig(Section):
     """What is written down as it happens."""
 
     account_steps: PositiveInt = Field(20, description="Steps of losses per document in one file.")
+    say_steps: PositiveInt = Field(20, description="Steps from one line on the screen to the next.")
     monitor_steps: PositiveInt = Field(10, description="Activations are measured at every so many steps.")
     el2n: bool = Field(True, description="Measure the error norm of each token (Paul et al. 2021), for explain-spike.")
 
@@ -79,7 +80,13 @@ class TrainConfig(Section):
     threads: PositiveInt | None = Field(
         None, description="Threads of a CPU, on which the last bits depend; null: one per core."
     )
+    compile: bool = Field(
+        False, description="Compile the blocks (GPU: faster after minutes); the last bits are others."
+    )
     deterministic: bool = Field(False, description="Refuse operations whose last bits differ from run to run (GPU).")
+    start_from: str | None = Field(
+        None, description="Folder of a trained model (RUN/model), whose parameters it begins with; moments begin anew."
+    )
     seed: int = Field(0, description="Of the new parameters' first values. Nothing else in a training is drawn.")
     schedule: ScheduleSection = Field(default_factory=ScheduleSection)
     optimizer: OptimizerConfig = Field(default_factory=OptimizerConfig)

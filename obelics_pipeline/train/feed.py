@@ -53,4 +53,5 @@ class Feed:
 
     def _read(self, steps: Iterator[list[list[int]]], reader: RowReader) -> Iterator[tuple[MicroBatch, ...]]:
         tokens, pad = self.plan.sequence_tokens, self.reader.vocabulary.pad
-        return micro_batches(steps, reader, tokens, pad, self.config.workers, self.config.ahead)
+        on_gpu = self.processes.device.type == "cuda"
+        return micro_batches(steps, reader, tokens, pad, self.config.workers, self.config.ahead, on_gpu)

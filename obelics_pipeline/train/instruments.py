@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any
 
@@ -19,17 +20,17 @@ from obelics_pipeline.train.monitor.norms import UpdateRatio, gradient_norms, pa
 class Instruments:
     """Activations, gradients, updates, gates and attention by "layer.kind", every `every` steps. All processes call it.
 
-    Between sampled steps the hooks return at once.
+    On other steps there are no hooks: they cost time, and blocks that are compiled would be so with them.
     """
 
     def __init__(self, learner: Learner, every: int) -> None:
         self._learner, self._every = learner, every
-        named = groups(learner.model)
-        self._activations = ActivationMonitor(learner.model, named, learner.processes.device)
-        self._group_of = parameter_groups(list(learner.names), named)
+        self._named = groups(learner.model)
+        self._activations: Any = None
+        self._group_of = parameter_groups(list(learner.names), self._named)
         self._updates = UpdateRatio(learner.names, self._group_of)
         self._noise = NoiseScale()
-        self._attention: Any = None
+        self._within = ExitStack()
         self._first: float | None = None
         self.sampled = False
 
@@ -38,9 +39,12 @@ class Instruments:
         self.sampled = step % self._every == 0 or step == 1
         self._first = None
         if self.sampled:
+            # compiled code would pass by what hooks and watched layers do
+            self._within.enter_context(torch.compiler.set_stance("force_eager"))
+            self._activations = ActivationMonitor(self._learner.model, self._named, self._learner.processes.device)
+            self._within.callback(self._activations.close)
             self._activations.start()
-            self._attention = watched_attention(self._learner.model)
-            self._watched = self._attention.__enter__()
+            self._watched = self._within.enter_context(watched_attention(self._learner.model))
 
     def first_micro_batch(self) -> None:
         """Between the first micro-batch of a step and the second: half of what the noise of gradients is told by."""
@@ -55,13 +59,13 @@ class Instruments:
         if not self.sampled:
             return {}
         shapes = {name: layer.watched for name, layer in self._watched.items() if layer.watched is not None}
-        self._attention.__exit__(None, None, None)
         found: dict[str, Any] = {
             "activations": {name: asdict(seen) for name, seen in self._activations.read().items()},
             "gradients": gradient_norms(self._learner.names, self._group_of),
             "gates": gates(self._learner.names, self._group_of),
             "attention": _told(shapes),
         }
+        self._within.close()
         if self._first is not None and targets > first_targets > 0:
             # the gradient of the first part was divided by the targets of all
             small = self._first * (targets / first_targets) ** 2

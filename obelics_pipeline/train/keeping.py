@@ -16,7 +16,7 @@ from obelics_pipeline.train.processes import Processes
 from obelics_pipeline.train.state.certificate import Now
 from obelics_pipeline.train.state.checkpoint import load, save
 from obelics_pipeline.train.state.head import recorded
-from obelics_pipeline.train.state.kept import Kept, before, restore_history, retain, to_resume
+from obelics_pipeline.train.state.kept import Kept, before, retain, to_resume
 from obelics_pipeline.train.state.ledger import Ledger
 from obelics_pipeline.train.state.lineage import Lineage
 from obelics_pipeline.train.state.saved import Loaded, Progress, versions
@@ -49,7 +49,7 @@ class Keeping:
             config=self.config.model_dump(mode="json"),
             versions=versions(),
             frozen=self.frozen,
-            guard={"guard": dict(guard), "clipped": place.clipped},
+            guard={"guard": dict(guard), "clipped": place.clipped, "read": list(place.read)},
         )
         run = self.folder.path if self.processes.first else None
         save(
@@ -61,10 +61,6 @@ class Keeping:
         kept = self.config.checkpoint
         lineage = Lineage(ledger.entries)
         retain(self.folder.checkpoints, lineage, last=kept.keep_last, every=kept.keep_every, alarm=alarm)
-
-    def bring_back(self, kept: Kept) -> list[str]:
-        """Ledger and metrics from the copies in a checkpoint, where they are gone; what was brought back, in words."""
-        return restore_history(kept.path, self.folder.path)
 
     def last(self, ledger: Ledger, step: int | None = None) -> Kept | None:
         """The checkpoint to go on from: the newest, or that of a step. None where there is none yet."""
@@ -110,6 +106,7 @@ class Keeping:
             step=saved.step,
             cursor=saved.cursor,
             clipped=int(saved.guard["clipped"]),
+            read=tuple(int(tokens) for tokens in saved.guard["read"]),
             skipped=saved.skipped_updates,
             rate=saved.lr,
             decay=saved.weight_decay or 0.0,

@@ -32,11 +32,13 @@ def micro_batches(
     pad: int,
     workers: int,
     ahead: int,
+    pin: bool = False,
 ) -> Iterator[tuple[MicroBatch, ...]]:
     """The micro-batches of each step, in order, whoever reads them.
 
     `steps` gives, for each step, the rows of each of its micro-batches (see `dealt`). `tokens` a row; `workers`
     processes that read, 0 for none; each reads up to `ahead` micro-batches before they are asked for.
+    `pin`: put them where a GPU fetches them while it computes.
     """
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # or the library warns in each forked worker
     sizes: list[int] = []
@@ -49,7 +51,12 @@ def micro_batches(
     options: dict[str, Any] = {"prefetch_factor": ahead} if workers else {}
     collated = partial(collate, tokens=tokens, side=reader.side, pad=pad)
     loader = DataLoader(
-        _Readable(reader), batch_sampler=_Batches(flat()), collate_fn=collated, num_workers=workers, **options
+        _Readable(reader),
+        batch_sampler=_Batches(flat()),
+        collate_fn=collated,
+        num_workers=workers,
+        pin_memory=pin,
+        **options,
     )
     batches = iter(loader)
     for batch in batches:

@@ -71,6 +71,7 @@ class Loop:
     instruments: Instruments
     machines: Machines
     checkpoint: Callable[[], None]
+    say: Callable[[str], None]
     _entries: tuple[Entry, ...] = ()
     _changes: tuple[Holding, ...] = ()
     _order: RowOrder = field(default_factory=lambda: RowOrder(0))
@@ -142,14 +143,19 @@ class Loop:
             "clip": clip,
             "clipped": clip is not None and norm > clip,
         }
+        hardware += self.machines.still(step)
         seen = replace(Observation.from_metrics(figures), hardware=hardware)
         before = self.processes.agreed(self.guard.before_step(seen) if self.processes.first else Decision())
         if not before.skip:
             self.instruments.before_update()
             self.learner.update(norm_on_device, clip)
             figures |= self.instruments.after_update()
-        self.machines.written(step)
-        self.place = self.place.after(rows.next_cursor, rate, decay, clipped=seen.clipped, skipped=before.skip)
+        self.machines.written(step, rate, decay)
+        tokens = [figures["datasets"].get(name, {}).get("tokens", 0) for name in self.plan.datasets]
+        self.place = self.place.after(rows.next_cursor, rate, decay, tokens, clipped=seen.clipped, skipped=before.skip)
+        for number, name in enumerate(self.plan.datasets):
+            if name in figures["datasets"]:
+                figures["datasets"][name]["epoch"] = self.place.read[number] / max(1, self.plan.once[number])
         self.record.account(step, account_rows(batches, sums.spans))
         took = time.perf_counter() - began
         figures |= {
@@ -161,6 +167,11 @@ class Loop:
             "images_per_second": figures["images"] / (took + waited),
         }
         self.record.step(figures, before, seen)
+        if step % self.config.record.say_steps == 0:
+            self.say(
+                f"step {step:,}: {figures['loss']:.3f} nats a token, gradient {norm:.3g}, rate {rate:.3g}, "
+                f"{figures['tokens_per_second']:,.0f} tokens/s"
+            )
         for slow in self.machines.times(own):
             self.record.write("wait", step, slow)
         after = self.processes.agreed(self.guard.after_step(seen) if self.processes.first else Decision())

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.train.folder import TrainingFolder
 from obelics_pipeline.train.guard.observation import Hardware
-from obelics_pipeline.train.health.canary import Canary, StillWeights
+from obelics_pipeline.train.health.canary import Canary, StillWeights, gathered
 from obelics_pipeline.train.health.config import HealthConfig
 from obelics_pipeline.train.health.gpus import gpus, refuse_denied
 from obelics_pipeline.train.health.heartbeat import Heartbeat, heartbeat_path
 from obelics_pipeline.train.health.kernel_log import KernelLog
 from obelics_pipeline.train.health.preflight import burn, thread_warning
 from obelics_pipeline.train.health.slow_ranks import SlowRanks
+from obelics_pipeline.train.health.update_bounds import UpdateBounds
 from obelics_pipeline.train.health.xid import xids
 from obelics_pipeline.train.learner import Learner
 from obelics_pipeline.train.processes import Processes
@@ -33,6 +34,8 @@ class Machines:
     log: KernelLog | None
     canary: Canary = field(default_factory=Canary)
     weights: StillWeights = field(default_factory=StillWeights)
+    bounds: UpdateBounds | None = None
+    _too_far: int = 0  # 1 + the place of a tensor that the last update moved too far
     slow: SlowRanks = field(default_factory=SlowRanks)
 
     def look(self, step: int) -> tuple[Hardware, ...]:
@@ -42,17 +45,35 @@ class Machines:
         device = self.processes.device
         if self.config.canary_steps and step % self.config.canary_steps == 0:
             found += self.canary.check(step, device)
-        if self.config.weight_steps and (step - 1) % self.config.weight_steps == 0:
-            found += self.weights.check(self.learner.parameters, device)
         mine = [x.event(socket.gethostname()) for x in xids(self.log.lines())] if self.log else []
         for of_rank in self.processes.gathered(mine) if self.log else []:
             found += [event for event in of_rank if event not in found]
         return tuple(found)
 
-    def written(self, step: int) -> None:
-        """After the optimiser, or a checkpoint that was read, has written the weights at the end of a step."""
-        if self.config.weight_steps and step % self.config.weight_steps == 0:
-            self.weights.written(step, self.learner.parameters)
+    def still(self, step: int) -> tuple[Hardware, ...]:
+        """Once a step's gradient is there, before its update: weights that changed since the last one, or that the last
+        one moved farther than it could. The same on all processes."""
+        every = self.config.weight_steps
+        if not every or (step - 1) % every:
+            return ()
+        found = self.weights.check(self.learner.parameters, self.processes.device)
+        of_ranks = gathered(self._too_far, self.processes.device)
+        self._too_far = 0
+        names = list(self.learner.names)
+        far = [(rank, names[place - 1]) for rank, place in enumerate(of_ranks) if place]
+        return (*found, *(Hardware(f"update of {name}", f"rank {rank}", True, step - 2) for rank, name in far))
+
+    def written(self, step: int, rate: float | None = None, decay: float = 0.0) -> None:
+        """The optimiser, at this rate, has written the weights of a step; or, without one, a checkpoint was read."""
+        every = self.config.weight_steps
+        if not every or step % every:
+            return
+        self.weights.written(step, self.learner.parameters)
+        # norms of every update, or there is nothing to hold an update against
+        moved = self.bounds.moved(rate, decay) if self.bounds and rate is not None and every == 1 else None
+        self._too_far = 1 + self.bounds.names.index(moved) if self.bounds and moved else 0
+        if self.bounds and rate is None:
+            self.bounds.written()
 
     def times(self, seconds: float) -> list[str]:
         """A step's own seconds of this process; which ranks are slow, in words."""
@@ -100,4 +121,6 @@ def watched(config: HealthConfig, folder: TrainingFolder, processes: Processes, 
     """The watch over a training, begun."""
     heartbeat = Heartbeat(heartbeat_path(folder.path, processes.rank), config.timeout_seconds).start()
     log = KernelLog(config.kernel_log) if config.kernel_log and processes.device.type == "cuda" else None
-    return Machines(config, processes, learner, heartbeat, log)
+    beta1, beta2 = learner.optimizer.param_groups[0]["betas"]
+    bounds = UpdateBounds(learner.names, beta1, beta2)
+    return Machines(config, processes, learner, heartbeat, log, bounds=bounds)

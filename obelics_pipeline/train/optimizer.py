@@ -23,10 +23,8 @@ def make_optimizer(
         {"params": [p for name, p in parameters.items() if (name in decayed) is decays], "decays": decays}
         for decays in (True, False)
     ]
-    fused = any(p.is_cuda for p in parameters.values())
-    return torch.optim.AdamW(
-        groups, lr=0.0, betas=(config.beta1, config.beta2), eps=config.eps, weight_decay=0.0, fused=fused or None
-    )
+    betas = (config.beta1, config.beta2)
+    return torch.optim.AdamW(groups, lr=0.0, betas=betas, eps=config.eps, weight_decay=0.0, fused=True)
 
 
 def set_rate(optimizer: torch.optim.Optimizer, rate: float, decay: float) -> None:

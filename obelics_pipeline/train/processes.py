@@ -37,6 +37,10 @@ class Processes:
             distributed.all_reduce(values)
         return values
 
+    def total_of_number(self, value: int) -> int:
+        """The sum of a number over all processes; a process alone asks no device."""
+        return int(self.total(torch.tensor(value, device=self.device))) if self.several else value
+
     def largest(self, values: Any) -> Any:
         """The largest of each value over all processes, in place."""
         if self.several:

@@ -9,13 +9,16 @@ from models.packed_flamingo.model import PackedFlamingo
 from obelics_pipeline.train.processes import Processes
 
 
-def spread(model: PackedFlamingo, processes: Processes, precision: str) -> PackedFlamingo:
-    """Move a model to its device and deal it out, block by block, in place.
+def spread(model: PackedFlamingo, processes: Processes, precision: str, compiled: bool = False) -> PackedFlamingo:
+    """Move a model to its device and deal it out, block by block, in place. `compiled`: compile each block as well.
 
     Parameters and gradients are summed in float32, whatever the products are computed in; bfloat16 loses a tenth of a
     percent at each of thousands of sums. A process alone keeps the model whole.
     """
     model.to(processes.device)
+    for block in model.blocks() if compiled else ():
+        # not the module: gated layers hang before blocks as hooks, as does what gathers a sharded block's weights
+        setattr(block, "forward", torch.compile(block.forward))  # noqa: B010, for mypy a method
     if not processes.several:
         return model
     kind = torch.bfloat16 if precision == "bfloat16" else torch.float32

@@ -48,8 +48,7 @@ def backward(
     `between` is called after the first of several micro-batches.
     """
     device = processes.device
-    counted = torch.tensor(sum(int(batch.packed.target.sum()) for batch in batches), device=device)
-    targets = max(1, int(processes.total(counted)))
+    targets = max(1, processes.total_of_number(sum(int(batch.packed.target.sum()) for batch in batches)))
     n_datasets, words = len(objective.weights), model.vocabulary.words + len(model.vocabulary.added)
     spans, datasets, highest, predicted = [], [], [], []
     for number, batch in enumerate(batches):
@@ -64,7 +63,9 @@ def backward(
         spans.append(of_spans(losses, packed.n_spans))
         datasets.append(of_datasets(losses, batch, n_datasets))
         highest.append(losses.log_z.detach().amax() if len(losses.log_z) else torch.zeros((), device=device))
-        predicted.append(torch.bincount(losses.top1, minlength=words))
+        # as bincount, which would make the host wait for a GPU
+        counted = losses.top1.new_zeros(words)
+        predicted.append(counted.index_add_(0, losses.top1, torch.ones_like(losses.top1)))
     return StepSums(
         torch.cat(spans), torch.stack(datasets).sum(0), torch.stack(highest).amax(), torch.stack(predicted).sum(0)
     )

@@ -29,14 +29,23 @@ from obelics_pipeline.train.processes import Processes
 from obelics_pipeline.train.record import Record
 from obelics_pipeline.train.state.certificate import Certificate, certificate
 from obelics_pipeline.train.state.entries import Entry, Exit, Stop
-from obelics_pipeline.train.state.ledger import Ledger, last_attempt
+from obelics_pipeline.train.state.ledger import Ledger, last_attempt, revert_trials
 from obelics_pipeline.train.state.schedule import ScheduleSection
 
 Say = Callable[[str], None]
 
 
 # Of the config: what changes no figure, so that a training may go on with another value.
-MAY_CHANGE = ("threads", "loader.*", "checkpoint.*", "evaluation.*", "record.account_steps", "health.*", "steps")
+MAY_CHANGE = (
+    "threads",
+    "loader.*",
+    "checkpoint.*",
+    "evaluation.*",
+    "record.account_steps",
+    "record.say_steps",
+    "health.*",
+    "steps",
+)
 
 JUDGED = {"loss": 1.0, "image_gain": -1.0}  # of an evaluation, and whether lower or higher is better
 
@@ -99,6 +108,7 @@ class Training:
             instruments=self.instruments,
             machines=self.machines,
             checkpoint=lambda: self._checkpoint(loop.place, guard, accounts),
+            say=self.say,
         )
         try:
             end = loop.run()
@@ -135,7 +145,9 @@ class Training:
             "resume", place, parent=kept.attempt, from_step=kept.step, why=f"from {kept.path.name}", evidence=about
         )
         self.machines.written(place.step)
-        return place, self._guard(state)
+        guard = self._guard(state)
+        self._tell(guard, place)
+        return place, guard
 
     def _guard(self, state: Mapping[str, Any] | None) -> Guard:
         history = None
@@ -147,6 +159,8 @@ class Training:
         """To the checkpoint that the guard wants, as a new attempt; what it decided goes into the ledger."""
         decision, seen, ledger = end.decision, end.seen, self.ledger
         before = decision.to_before_step or seen.step
+        trial = revert_trials(ledger, attempt=end.attempt, step=seen.step, why=decision.why) if ledger else None
+        before = min(before, self.processes.agreed(trial) or before)
         kept = self.processes.agreed(self.keeping.before(ledger, before) if ledger else None)
         assert kept is not None, "the first process has a ledger"
         attempt = self.processes.agreed(last_attempt(ledger.entries) if ledger else 0) + 1
@@ -168,6 +182,7 @@ class Training:
             self._append("lr", place, factor=decision.lr_factor, at=place.step + 1, why=decision.why)
         if self.processes.first:  # the only one whose guard sees the steps
             guard.rolled_back(decision, kept.step, state)
+        self._tell(guard, place)
         self.machines.written(place.step)
         self.say(f"step {seen.step}: {decision.why}; back to step {kept.step}")
         return place, guard
@@ -179,17 +194,18 @@ class Training:
         self.keeping.write(place, guard.state())
         self._append("checkpoint", place, name=f"step-{place.step:08d}")
         if place.step:
-            self._evaluate(place)
+            guard.evaluated(place.step, self._evaluate(place))
         if self.ledger is not None:
             open_since = [int(times[0]) for times in guard.panel.open.values()]
             self.keeping.tidy(self.ledger, min(open_since, default=None))
         self.processes.wait()
 
-    def _evaluate(self, place: Place) -> None:
+    def _evaluate(self, place: Place) -> dict[str, float]:
+        """Held-out loss by data set."""
         held_out = self.plan.held_out
         count = min(self.config.evaluation.rows, held_out.n_rows if held_out else 0)
         if not count or held_out is None:
-            return
+            return {}
         self.machines.heartbeat.beat(place.step, "evaluation")
         found = self.learner.evaluate(self.feed.held_out(held_out, count), self.plan.datasets)
         if self.evaluations is not None:
@@ -199,6 +215,16 @@ class Training:
         for name, views in found.items():
             gain = f"{views['image_gain']:+.4f}"
             self.say(f"step {place.step:,}: held out of {name}: {views['loss']:.3f} nats a token, image gain {gain}")
+        return {name: views["loss"] for name, views in found.items()}
+
+    def _tell(self, guard: Guard, place: Place) -> None:
+        """Tell a guard that was read from a checkpoint what the evaluation came to, which was made after it."""
+        if self.evaluations is None:
+            return
+        found = [line for line in read_journal(self.folder.evaluations) if line["step"] == place.step]
+        if found:
+            losses = {name: views["loss"] for name, views in found[-1]["datasets"].items()}
+            guard.evaluated(place.step, {name: loss for name, loss in losses.items() if loss is not None})
 
     def _judge(self, place: Place) -> None:
         """Write an event where nothing that is evaluated has got better for long: once, and again after the next best.

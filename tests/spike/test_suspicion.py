@@ -84,6 +84,14 @@ def test_a_document_is_compared_with_those_of_its_data_set_and_length() -> None:
     assert found.expected[7] == pytest.approx(6 - 0.5 * np.log(100) - 2, abs=0.15)
 
 
+def test_a_document_that_is_alone_in_its_data_set_is_compared_with_those_of_others() -> None:
+    chance = np.random.default_rng(4)
+    loss = [*(3 + 0.2 * chance.normal(size=60)), 6.0]
+    found = suspicions(made(loss, [100] * 61), np.array([0] * 60 + [1]), 1)
+    assert int(found.score.argmax()) == 60
+    assert found.expected[60] == pytest.approx(3, abs=0.2)
+
+
 def test_what_all_documents_of_a_step_have_in_common_makes_none_of_them_guilty() -> None:
     chance = np.random.default_rng(3)
     step = np.repeat(np.arange(1, 21), 12)

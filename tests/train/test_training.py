@@ -122,3 +122,44 @@ def test_a_resume_with_another_config_is_refused(
     done = run(write_config(folder, config), output, *changed, check=False)
     assert done.returncode == 2
     assert key.rpartition(".")[2] in done.stderr
+
+
+def test_the_share_of_each_data_set_that_was_read_is_told(training: Training, undisturbed: Path) -> None:
+    plan = open_plan(Path(training[1]["plan"]))
+    epochs = {line["step"]: line["datasets"] for line in lines(undisturbed)}
+    for about in plan.about["datasets"]:
+        found = [parts[about["name"]]["epoch"] for _, parts in sorted(epochs.items()) if about["name"] in parts]
+        assert found == sorted(found)
+        assert found[-1] == pytest.approx(about["epochs"], rel=0.1)  # tokens that lead a span count too
+
+
+def test_a_ledger_that_is_lost_comes_back_from_the_checkpoint(training: Training) -> None:
+    folder, config = training
+    output = folder / "lost"
+    stop = ("--set", "schedule.steps=60")
+    run(write_config(folder, config), output, "--set", "steps=8", *stop)
+    (output / "ledger.jsonl").unlink()
+    (output / "metrics.jsonl").unlink()
+    run(write_config(folder, config), output, "--set", "steps=10", *stop)
+    assert [line["step"] for line in lines(output)] == list(range(1, 11))
+    assert [e["kind"] for e in ledger(output)][:2] == ["start", "checkpoint"]
+
+
+def test_a_person_lowers_the_rate_skips_rows_and_goes_back(training: Training) -> None:
+    from obelics_pipeline.cli import main
+
+    folder, config = training
+    output = folder / "changed"
+    stop = ("--set", "schedule.steps=60")
+    run(write_config(folder, config), output, "--set", "steps=8", *stop)
+    assert main(["intervene", str(output), "lr", "--factor", "0.5", "--at", "10", "--reason", "a test"]) == 0
+    assert main(["intervene", str(output), "skip-rows", "40:48", "--reason", "a test"]) == 0
+    run(write_config(folder, config), output, "--set", "steps=16", *stop)
+    found = {line["step"]: line for line in lines(output)}
+    assert found[9]["lr_factor"] == 1.0 and found[10]["lr_factor"] == 0.5
+    rows = set(accounts(output)["row"].to_pylist())
+    assert not rows & set(range(40, 48)) and set(range(32, 40)) <= rows
+    assert main(["intervene", str(output), "rollback", "8", "--reason", "a test"]) == 0
+    run(write_config(folder, config), output, "--set", "steps=12", *stop)
+    assert [e["kind"] for e in ledger(output)].count("rollback") == 1
+    assert lines(output)[-1]["step"] == 12 and lines(output)[-1]["attempt"] > found[16]["attempt"]

@@ -90,7 +90,17 @@ class GuardConfig(Section):
 
     skip_share: NonNegativeFloat = Field(0.001, le=1, description="Share of steps whose update may be skipped.")
     skip_allowance: NonNegativeInt = Field(3, description="Skipped updates that are free of `skip_share`.")
-    skip_in_a_row: PositiveInt = Field(3, description="Updates in a row that may be skipped.")
+    skip_in_a_row: PositiveInt = Field(
+        3,
+        description="Updates in a row that may be skipped. A gradient that is far out for longer comes from the model, "
+        "not from a batch: it is rolled back.",
+    )
+
+    damage: PositiveFloat = Field(
+        0.01,
+        description="Rise of the held-out loss over a spike that has returned, difference of logarithms, that is "
+        "rolled back all the same: the first evaluation after it, against the worst of the last three before it.",
+    )
 
     suspect_steps: NonNegativeInt = Field(
         2, description="Steps before the first alarm whose rows are skipped too after a rollback."

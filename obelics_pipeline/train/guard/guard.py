@@ -16,7 +16,7 @@ run go on?). Every rank asks with the same, reduced numbers, so all get the same
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite, log
+from math import exp, isfinite, log
 from typing import Any
 
 from obelics_pipeline.train.guard.alarm import JUMPS, RISES, Alarm
@@ -67,6 +67,13 @@ class Guard:
         """Step, first row, rows; of late."""
         self.hardware: list[dict[str, Any]] = []
         self.row_of_skips = 0
+        self.far_in_a_row = 0
+        """Steps in a row whose gradient was far out, skipped or not."""
+        self.returned: list[int] | None = None
+        """The last spike that returned: its first alarm, its step, and that of its return; until it was evaluated."""
+        self.held_out: list[list[float]] = []
+        """Step and logarithm of the held-out loss, the last evaluations."""
+        self.damage = ""
         self.now: list[Alarm] = []
         if state is not None:
             self._load(state)
@@ -78,6 +85,7 @@ class Guard:
         self.steps = [*self.steps, [seen.step, seen.cursor, seen.rows]][-4 * self.config.suspect_most :]
         self.hardware += [_hardware(seen.step, h) for h in seen.hardware]
         self.hardware = [h for h in self.hardware if h["step"] > seen.step - 2 * self.config.wait_steps]
+        self.far_in_a_row = self.far_in_a_row + 1 if any(a.kind == "grad_jump" for a in self.now) else 0
         jumped = [a for a in self.now if a.kind in JUMPS]
         if self.config.enabled and self.waiting is None and jumped:
             names = sorted({a.signal if a.kind == "loss_jump" else "loss" for a in jumped})
@@ -88,7 +96,7 @@ class Guard:
                 "levels": {name: list(self.panel.level(name)) for name in names},
                 "recent": {name: [] for name in names},
             }
-        skip = self.config.enabled and self._must_skip() and self._may_skip(seen)
+        skip = self.config.enabled and self._must_skip(seen) and self._may_skip(seen)
         self.row_of_skips = self.row_of_skips + 1 if skip else 0
         if skip:
             self.history.skipped.append(seen.step)
@@ -114,12 +122,33 @@ class Guard:
             )
         if "activation_far" in kinds:
             return self._rollback(seen, "divergence", self._earliest(seen.step), "activations have grown tenfold")
+        if self.far_in_a_row > self.config.skip_in_a_row and (self.waiting is not None or not seen.clipped):
+            why = f"gradients are far out for {self.far_in_a_row} steps: it is the model, and not a batch"
+            return self._rollback(seen, "spike", self._earliest(seen.step), why)
+        if self.damage and self.returned is not None:
+            return self._rollback(seen, "spike", self.returned[0], self.damage, until=self.returned[2])
         if self.waiting is not None:
             return self._wait(seen, self.waiting)
         if self._diverges(seen):
             why = "the loss rises slowly, and activations or gradients with it"
             return self._rollback(seen, "divergence", self._earliest(seen.step), why)
         return Decision()
+
+    def evaluated(self, step: int, losses: Mapping[str, float]) -> None:
+        """To be told of every evaluation: held-out loss by data set, after a step. A spike that returned may have left
+        damage that the losses of training, each of another batch, are too noisy to show."""
+        found = [log(max(x, 1e-6)) for x in losses.values() if isfinite(x)]
+        if not found:
+            return
+        now = sum(found) / len(found)
+        if self.returned is not None and step >= self.returned[2]:
+            before = [x for s, x in self.held_out if s < self.returned[0]][-3:]
+            if before and now - max(before) > self.config.damage:
+                worse = exp(now - max(before)) - 1
+                self.damage = f"held-out loss is {worse:.1%} higher than before the spike of step {self.returned[1]}"
+            else:
+                self.returned = None
+        self.held_out = [*(e for e in self.held_out if e[0] < step), [float(step), now]][-8:]
 
     def rolled_back(self, decision: Decision, to_step: int, state: Mapping[str, Any] | None) -> None:
         """To be told after a rollback: the step of the checkpoint, and the guard's state in it (None: it had none).
@@ -133,6 +162,7 @@ class Guard:
         else:
             self._load(state)
         self.waiting, self.now, self.row_of_skips = None, [], 0
+        self.far_in_a_row, self.returned, self.damage = 0, None, ""
         self.panel.open.clear()
         self.panel.anchors.clear()
 
@@ -145,6 +175,10 @@ class Guard:
             "steps": [list(s) for s in self.steps],
             "hardware": list(self.hardware),
             "row_of_skips": self.row_of_skips,
+            "far_in_a_row": self.far_in_a_row,
+            "returned": self.returned,
+            "held_out": [list(e) for e in self.held_out],
+            "damage": self.damage,
         }
 
     def _load(self, state: Mapping[str, Any]) -> None:
@@ -153,9 +187,18 @@ class Guard:
         self.steps = [list(s) for s in state["steps"]]
         self.hardware = list(state["hardware"])
         self.row_of_skips = int(state["row_of_skips"])
+        self.far_in_a_row = int(state["far_in_a_row"])
+        self.returned = state["returned"]
+        self.held_out = [list(e) for e in state["held_out"]]
+        self.damage = str(state["damage"])
 
-    def _must_skip(self) -> bool:
-        return any(a.kind in ("nonfinite", "grad_jump", "learning_rate") for a in self.now)
+    def _must_skip(self, seen: Observation) -> bool:
+        """A long gradient that is cut, beside a loss as it was, is let through: cut, it moves the weights no farther
+        than others do. Healthy runs have such steps, as where a new layer begins to be of use."""
+        kinds = {a.kind for a in self.now}
+        if kinds & {"nonfinite", "learning_rate"}:
+            return True
+        return "grad_jump" in kinds and (not seen.clipped or bool(kinds & {*JUMPS, "document"}))
 
     def _may_skip(self, seen: Observation) -> bool:
         c = self.config
@@ -185,6 +228,7 @@ class Guard:
             for name, recent in waiting["recent"].items()
         ):
             self.waiting = None
+            self.returned = [min(waiting["earliest"], waiting["since"]), waiting["since"], seen.step]
             return Decision(why=f"the spike of step {waiting['since']} has returned", evidence=evidence)
         broken = self.panel.since(BROKEN) is not None  # it is not the batch: waiting longer is of no use
         if waited >= (min(c.divergence_steps, c.wait_steps) if broken else c.wait_steps):

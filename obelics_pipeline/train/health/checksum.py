@@ -12,6 +12,22 @@ PLACES = 8191
 """A prime: the weights of places repeat after so many, so that two values that change places are seen."""
 
 
+def quick_sum(tensors: Iterable[Tensor]) -> int:
+    """As `checksum`, for every step: a fifth of its time. Any single flipped bit changes it, and any tensors that
+    change places; two values of one tensor that change places do not."""
+    parts: list[Tensor] = []
+    with torch.no_grad():
+        for tensor in tensors:
+            local = (tensor.to_local() if hasattr(tensor, "to_local") else tensor).detach().contiguous().view(-1)
+            size = local.element_size()
+            wide = local.numel() * size % 8 == 0 and local.storage_offset() * size % 8 == 0
+            parts.append(local.view(torch.int64 if wide else _WORDS[size]).sum(dtype=torch.int64))
+        if not parts:
+            return 0
+        stacked = torch.stack(parts)
+        return int((stacked * (2 * torch.arange(len(parts), device=stacked.device) + 1)).sum())
+
+
 def checksum(tensors: Iterable[Tensor]) -> int:
     """Of all of them (of a DTensor, its local part): a signed number of 64 bits. One copy to the host.
 

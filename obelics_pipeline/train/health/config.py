@@ -17,7 +17,9 @@ class HealthConfig(Section):
         50, description="A fixed micro-batch is run on all ranks at every so many steps, and compared; 0: never."
     )
     weight_steps: NonNegativeInt = Field(
-        50, description="The bits of the weights are summed after an update and before the next one; 0: never."
+        1,
+        description="After so many updates the bits of the weights are summed, and again before the next one, and "
+        "their norms held against what an update can do; 0: never. Benchmark: benchmarks/guarding.py --cost.",
     )
     kernel_log: Path | None = Field(
         Path("/dev/kmsg"), description="Where the driver's messages are read from; null: nowhere."

@@ -74,6 +74,12 @@ def test_a_gradient_far_out_is_skipped_before_it_happens_and_the_run_goes_on() -
     assert found == [(AT, "skip")]
 
 
+@pytest.mark.parametrize(("rise", "done"), [(0.0, []), (0.7, [(AT, "skip"), (AT, "wait")])])
+def test_a_gradient_far_out_that_is_cut_is_skipped_only_where_the_loss_jumps_too(rise: float, done: list) -> None:
+    change = lambda seen: replace(louder(seen, rise, grad=40), clipped=True)  # noqa: E731
+    assert actions(faulty(PLAIN, change, stop=AT + 1)) == done
+
+
 def test_skipping_has_a_budget() -> None:
     bad = range(AT, AT + 100, 10)
     series = (replace(s, grad_norm=inf, finite=False) if s.step in bad else s for s in clean(PLAIN, AT + 160))
@@ -96,6 +102,34 @@ def test_a_spike_that_does_not_return_is_rolled_back_with_its_rows() -> None:
     assert decision.lr_factor == 1.0
     ((start, stop),) = decision.skip_rows
     assert start <= (AT - 1) * 8 < stop < (AT + 20) * 8  # what came after the onset is innocent
+
+
+def test_gradients_far_out_for_longer_than_may_be_skipped_are_rolled_back() -> None:
+    found = actions(faulty(PLAIN, lambda seen: replace(seen, grad_norm=40 * seen.grad_norm)))
+    assert [a for _, a in found] == ["skip"] * 3 + ["rollback"] and found[-1][0] == AT + 3
+
+
+@pytest.mark.parametrize(("after", "rolled_back"), [(2.02, False), (2.06, True)])
+def test_a_spike_that_returned_and_left_damage_is_rolled_back(after: float, rolled_back: bool) -> None:
+    g = guard()
+    for step, loss in ((AT - 80, 2.2), (AT - 60, 2.03), (AT - 40, 2.01), (AT - 20, 2.02)):
+        g.evaluated(step, {"web": loss})
+    end = None
+    for seen, _, decision in watched(g, faulty(PLAIN, lambda s: louder(s, 0.7), stop=AT + 20)):
+        if seen.step == AT + 40:
+            g.evaluated(seen.step, {"web": after})
+        end = (seen.step, decision)
+    assert end is not None and (end[1].action == "rollback") is rolled_back
+    if rolled_back:
+        assert end[0] == AT + 41 and "held-out loss is 1.5% higher" in end[1].why
+        assert end[1].to_before_step is not None and end[1].to_before_step <= AT
+
+
+def test_held_out_losses_that_rise_without_a_spike_are_none_of_the_guards_business() -> None:
+    g = guard()
+    for step in range(20, AT, 20):
+        g.evaluated(step, {"web": 2.0 + step / 100})
+    assert [a for *_, a in watched(g, faulty(PLAIN, lambda s: s, steps=AT)) if a.action != "none"] == []
 
 
 def test_a_jump_in_the_smallest_data_set_alone_is_seen() -> None:

@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch")
 
 from obelics_pipeline.train.guard.observation import Hardware
 from obelics_pipeline.train.health.canary import Canary, StillWeights, differing, gradient_canary
-from obelics_pipeline.train.health.checksum import PLACES, checksum
+from obelics_pipeline.train.health.checksum import PLACES, checksum, quick_sum
 from tests.train.health.canary_run import flip, watched
 
 
@@ -67,6 +67,16 @@ def test_weights_that_were_not_written_stay() -> None:
     assert still.check([weight]) == ()
     flip(weight, 3, 1)
     assert still.check([weight]) == (Hardware("weights", "rank 0", True, 7),)
+
+
+@pytest.mark.parametrize("size", [30, 31])
+@pytest.mark.parametrize("bit", range(32))
+def test_the_quick_sum_sees_any_flipped_bit_and_tensors_that_change_places(size: int, bit: int) -> None:
+    weight, other = torch.randn(size), torch.randn(size)
+    before = quick_sum([weight, other])
+    assert quick_sum([other, weight]) != before
+    weight.view(torch.int32)[size // 2] ^= -(2**31) if bit == 31 else 1 << bit
+    assert quick_sum([weight, other]) != before
 
 
 def test_of_two_processes_the_one_with_the_flipped_bit_is_named(tmp_path: Path) -> None:

@@ -1,0 +1,206 @@
+"""The five faults, each drawn from a seed, and planted into a training that was put together and not yet run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import torch
+
+from obelics_pipeline.train import loop
+from obelics_pipeline.train.state import schedule
+from obelics_pipeline.train.training import Training
+from planted.corpus import ROWS
+
+FAULTS = ("document", "collapse", "projection", "growth", "rate", "bit")
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A fault at a step, in words."""
+
+    name: str
+    at: int
+    what: str
+
+
+@contextmanager
+def planted(name: str, training: Training, at: int, seed: int) -> Iterator[Planted]:
+    """Plant a fault so that it strikes at step `at` of a training that goes on from `at` - 1 at the latest."""
+    draw = np.random.default_rng([seed, FAULTS.index(name)])
+    with _PLANT[name](training, at, draw) as what:
+        yield Planted(name, at, what)
+
+
+@contextmanager
+def _document(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
+    """Rows of one to three steps that are noise, one token over and over, or a page of another language's letters."""
+    kind, steps = str(draw.choice(["noise", "one token", "few tokens"])), int(draw.integers(1, 4))
+    rows = int(draw.integers(2, ROWS + 1))
+    reader: Any = training.feed.reader
+    words, tokens = training.plan.about["tokenizer"]["words"], training.plan.sequence_tokens
+    for step in range(at, at + steps):
+        for row in range((step - 1) * ROWS, (step - 1) * ROWS + rows):
+            few = draw.integers(0, words, {"noise": words, "one token": 1, "few tokens": 6}[kind])
+            reader.garbled[row] = draw.choice(few, 2 * tokens)
+    yield f"{kind}, {rows} of {ROWS} rows, {steps} steps"
+
+
+def _after_update(training: Training, change: Callable[[int], None]) -> Any:
+    """A learner whose update is followed by `change`, which is told the step."""
+    learner, steps = training.learner, _steps_of(training)
+    update = learner.update
+
+    def changed(norm: Any, clip: float | None) -> None:
+        update(norm, clip)
+        with torch.no_grad():
+            change(steps[-1])
+
+    return mock.patch.object(learner, "update", changed)
+
+
+def _steps_of(training: Training) -> list[int]:
+    """A list whose last item is the step that is on."""
+    seen: list[int] = []
+    look = training.machines.look
+
+    def looked(step: int) -> Any:
+        seen.append(step)
+        return look(step)
+
+    training.machines.look = looked  # type: ignore[method-assign]
+    return seen
+
+
+@contextmanager
+def _collapse(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
+    """Logits that fall together: the last layer's weights shrink in one update."""
+    factor = float(draw.choice([0.03, 0.1, 0.2, 0.3]))
+    names = training.learner.names
+    name = next(n for n in names if "lm_head" in n)
+    left = [1]
+
+    def change(step: int) -> None:
+        if step == at and left:
+            left.pop()
+            names[name].mul_(factor)
+
+    with _after_update(training, change):
+        yield f"{name} times {factor}"
+
+
+def _projection(training: Training, draw: np.random.Generator) -> str:
+    matrices = [n for n, p in training.learner.names.items() if p.ndim == 2 and ("cross" in n or ".layers." in n)]
+    return str(draw.choice(matrices))
+
+
+@contextmanager
+def _explode(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
+    """A projection's weights are many times what they were, after one update."""
+    name, factor = _projection(training, draw), float(np.exp(draw.uniform(np.log(6), np.log(80))))
+    left = [1]
+
+    def change(step: int) -> None:
+        if step == at and left:
+            left.pop()
+            training.learner.names[name].mul_(factor)
+
+    with _after_update(training, change):
+        yield f"{name} times {factor:.1f}"
+
+
+@contextmanager
+def _growth(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
+    """A projection's weights grow by some percent in each update, until the training has gone back once."""
+    name, factor = _projection(training, draw), 1 + float(np.exp(draw.uniform(np.log(0.02), np.log(0.12))))
+    last = [0]
+
+    def change(step: int) -> None:
+        if last[0] >= 0 and at <= step <= at + 120:
+            last[0] = -1 if step <= last[0] else step
+            if last[0] > 0:
+                training.learner.names[name].mul_(factor)
+
+    with _after_update(training, change):
+        yield f"{name} times {factor:.3f} a step"
+
+
+@contextmanager
+def _rate(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
+    """After a resume the schedule begins anew, or the optimiser has a rate of its own; until it is resumed again."""
+    attempts: list[int] = []
+    read = training.keeping.read
+    factor = float(np.exp(draw.choice([-1, 1]) * draw.uniform(np.log(1.1), np.log(20))))
+    anew = bool(draw.random() < 0.5)
+
+    def reads(kept: Any, attempt: int) -> Any:
+        attempts.append(attempt)
+        return read(kept, attempt)
+
+    def shifted(step: int, section: Any, changes: Any = ()) -> float:
+        wrong = anew and len(attempts) == 1
+        return schedule.lr(max(1, step - at + 1) if wrong else step, section, changes)
+
+    real = training.learner.set_rate
+
+    def set_rate(rate: float, decay: float) -> None:
+        real(rate * factor if not anew and len(attempts) == 1 else rate, decay)
+
+    names = {n: getattr(schedule, n) for n in ("weight_decay", "clip", "ScheduleSection")}
+    with (
+        mock.patch.object(training.keeping, "read", reads),
+        mock.patch.object(loop, "schedule", mock.Mock(lr=shifted, **names)),
+        mock.patch.object(training.learner, "set_rate", set_rate),
+    ):
+        yield "the schedule begins anew" if anew else f"the optimiser's rate times {factor:.3g}"
+
+
+@contextmanager
+def _bit(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
+    """One bit of a trained weight flips: before a step's gradient is computed, or after it."""
+    names = list(training.learner.names)
+    name, bit, late = str(draw.choice(names)), int(draw.integers(0, 32)), bool(draw.random() < 0.5)
+    where = float(draw.random())
+    gradient, steps, left = training.learner.gradient, _steps_of(training), [1]
+
+    def flip() -> None:
+        left.pop()
+        weight: Any = training.learner.names[name]
+        flip_bit(weight, int(where * _local(weight).numel()), bit)
+
+    def computed(batches: Any, between: Any) -> Any:
+        strikes = steps[-1] == at and bool(left)
+        if strikes and not late:
+            flip()
+        found = gradient(batches, between)
+        if strikes and late:
+            flip()
+        return found
+
+    with mock.patch.object(training.learner, "gradient", computed):
+        yield f"bit {bit} of {name}, {'after' if late else 'before'} the gradient"
+
+
+def _local(weight: Any) -> torch.Tensor:
+    local: torch.Tensor = (weight.to_local() if hasattr(weight, "to_local") else weight).detach()
+    return local
+
+
+def flip_bit(weight: Any, place: int, bit: int) -> None:
+    """In the float32 at a place of a tensor, or of this process's part of it."""
+    word = _local(weight).view(-1)[place : place + 1].view(torch.int32)
+    word.bitwise_xor_(torch.tensor(-(2**31) if bit == 31 else 1 << bit, dtype=torch.int32))
+
+
+_PLANT: dict[str, Callable[[Training, int, np.random.Generator], Any]] = {
+    "document": _document,
+    "collapse": _collapse,
+    "projection": _explode,
+    "growth": _growth,
+    "rate": _rate,
+    "bit": _bit,
+}

@@ -1,0 +1,297 @@
+"""What watching costs a training step: CPU seconds, watched and unwatched steps in turn, one thread, in one run.
+
+    python benchmarks/training.py [--repeat N] [--small]
+    python benchmarks/training.py --loader RUN [--repeat N]
+
+* accounts: sums of each document, EL2N, worst spans and the files of accounts, against a step without any of them;
+* monitors: activations, gradients, updates and attention by module, as at every tenth step; checksums of the weights,
+  as at every fiftieth; the guard, at every step; each measured by itself and told as a share of a step.
+
+A language model of 12 x 768 and 32,000 words with gated layers (124 million parameters), 2 x 1,024 tokens a step.
+With --loader: documents per second of one worker from a finished run (read, tokenized, pictures decoded), against
+webdataset taking the same shards apart and doing nothing with them, and against it decoding the pictures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from benchmarks.training_model import MIDDLE, SMALL, Shape, batches, flamingo  # first: it makes torchvision load
+
+# isort: split
+import torch
+
+from obelics_pipeline.train import figures, step
+from obelics_pipeline.train.accounts import AccountWriter
+from obelics_pipeline.train.collate import MicroBatch
+from obelics_pipeline.train.config import OptimizerConfig
+from obelics_pipeline.train.guard.config import GuardConfig
+from obelics_pipeline.train.guard.guard import Guard
+from obelics_pipeline.train.guard.observation import Observation
+from obelics_pipeline.train.health.canary import Canary, StillWeights
+from obelics_pipeline.train.instruments import Instruments
+from obelics_pipeline.train.learner import Learner, make_learner
+from obelics_pipeline.train.processes import Processes
+from obelics_pipeline.train.sums import account_rows
+
+ALONE = Processes(0, 1, torch.device("cpu"))
+STEPS_PER_FILE = 20
+
+
+def cpu(work: Callable[[], Any]) -> tuple[float, Any]:
+    """CPU seconds of a call, and what it returned."""
+    start = time.process_time()
+    made = work()
+    return time.process_time() - start, made
+
+
+def learner(shape: Shape, el2n: bool) -> Learner:
+    """A random model with its optimiser."""
+    torch.manual_seed(0)
+    objective = step.Objective(torch.ones(1), 1e-4, el2n, "float32")
+    return make_learner(flamingo(shape, "cpu", "float32"), objective, ALONE, OptimizerConfig())
+
+
+class Trainer:
+    """One model, whose steps can be made with the accounts or without; `accounts` take what the former find."""
+
+    def __init__(self, shape: Shape, folder: Path) -> None:
+        self.learner = learner(shape, el2n=True)
+        self.unwatched = step.Objective(torch.ones(1), 1e-4, False, "float32")
+        self.watched = self.learner.objective
+        self.accounts = AccountWriter(folder, 1, 0, STEPS_PER_FILE)
+        self.number = 0
+
+    def step(self, batch: Sequence[MicroBatch], with_accounts: bool) -> dict[str, Any]:
+        """A step of the loop: gradient, figures, update, accounts."""
+        self.number += 1
+        self.learner.objective = self.watched if with_accounts else self.unwatched
+        if with_accounts:
+            return self._step(batch)
+        none = torch.zeros(0, 4)
+        with (
+            patch.object(step, "of_spans", lambda *_: none),
+            patch.object(figures, "_worst", lambda sums, of, n: torch.full((n,), -torch.inf, dtype=torch.float64)),
+            patch.object(self.accounts, "add", lambda *_: None),
+            patch(f"{__name__}.account_rows", lambda *_: {}),
+        ):
+            return self._step(batch)
+
+    def _step(self, batch: Sequence[MicroBatch]) -> dict[str, Any]:
+        sums, norm = self.learner.gradient(batch, lambda: None)
+        found = figures.figures_of(sums, batch, ("made",), ALONE)
+        found["grad_norm"] = float(norm)
+        self.learner.update(norm, 1.0, 1e-4, 0.1)
+        self.accounts.add(self.number, account_rows(batch, sums.spans))
+        return found
+
+
+def interval(values: Sequence[float], draws: int = 2000) -> tuple[float, float]:
+    """Of the median: the middle 95 % of medians of resampled values."""
+    draw = random.Random(0)
+    medians = sorted(statistics.median(draw.choices(values, k=len(values))) for _ in range(draws))
+    return medians[int(0.025 * draws)], medians[int(0.975 * draws)]
+
+
+def accounts(trainer: Trainer, coming: Iterator[MicroBatch], repeat: int) -> tuple[list[float], list[float]]:
+    """Seconds of unwatched steps, and ratios of watched ones to them: the same batch both ways, in turn."""
+    draw = random.Random(1)
+    plain, ratios = [], []
+    for _ in range(repeat):
+        batch, took = [next(coming)], {}
+        for way in draw.sample([True, False], 2):
+            took[way], _ = cpu(lambda way=way: trainer.step(batch, way))  # type: ignore[misc]
+        plain.append(took[False])
+        ratios.append(took[True] / took[False])
+    return plain, ratios
+
+
+def parts(trainer: Trainer, batch: Sequence[MicroBatch], repeat: int) -> Mapping[str, tuple[float, int]]:
+    """CPU seconds of each part by itself (the least of several), and at how many steps it is done once."""
+    found: dict[str, tuple[float, int]] = {}
+    made = trainer.learner
+    made.objective = trainer.watched
+
+    def least(work: Callable[[], Any]) -> float:
+        return min(cpu(work)[0] for _ in range(repeat))
+
+    sums, norm = made.gradient(batch, lambda: None)
+    hidden = torch.randn(len(batch[0].packed.predicting()), made.model.vocabulary.words + 3)
+    total = hidden.sum(-1)
+    found["EL2N of each token"] = least(lambda: torch.linalg.vector_norm(hidden, dim=-1).square() / total.square()), 1
+    losses = step.target_losses(made.model, batch[0].packed, with_el2n=True)
+    found["sums of each span"] = least(lambda: step.of_spans(losses, batch[0].packed.n_spans)), 1
+    found["worst span"] = least(lambda: figures._worst(sums, batch, 1)), 1
+    columns = account_rows(batch, sums.spans)
+    found["accounts, a step"] = least(lambda: (account_rows(batch, sums.spans), trainer.accounts.add(1, columns))), 1
+
+    def filed() -> float:
+        for number in range(STEPS_PER_FILE - 1):
+            trainer.accounts.add(number, columns)
+        return cpu(trainer.accounts.flush)[0]
+
+    trainer.accounts.flush()
+    found["accounts, a file"] = min(filed() for _ in range(repeat)), STEPS_PER_FILE
+    line = figures.figures_of(sums, batch, ("made",), ALONE) | {"step": 1, "cursor": 0, "rows": 2, "lr": 1e-4}
+    line |= {"grad_norm": float(norm), "clip": 1.0, "clipped": False, "lr_factor": 1.0}
+    found["line of metrics"] = least(lambda: json.dumps(figures.as_json(line))), 1
+    guard, seen = Guard(GuardConfig(), None, planned_steps=1000), Observation.from_metrics(line)
+
+    def guarded() -> None:
+        guard.before_step(seen)
+        guard.after_step(seen)
+
+    for _ in range(300):  # a full window
+        guarded()
+    found["guard"] = least(guarded), 1
+    weights = StillWeights()
+    found["bits of the weights, twice"] = 2 * least(lambda: weights.written(1, made.parameters)), 50
+    canary = Canary()
+    found["canary"] = least(lambda: canary.check(1)), 50
+    return found
+
+
+def monitors(trainer: Trainer, coming: Iterator[MicroBatch], repeat: int) -> list[float]:
+    """Ratios of a sampled step to one that is not, the same batch both ways, in turn."""
+    ratios = []
+    watching = Instruments(trainer.learner, 10)
+    for _ in range(repeat):
+        batch, took = [next(coming)], []
+        for number in (11, 20):  # not sampled, sampled
+
+            def sampled(number: int = number, batch: Sequence[MicroBatch] = batch) -> None:
+                watching.start(number)
+                _, norm = trainer.learner.gradient(batch, watching.first_micro_batch)
+                watching.read(float(norm), 1, 1)
+                watching.before_update()
+                trainer.learner.update(norm, 1.0, 1e-4, 0.1)
+                watching.after_update()
+
+            took.append(cpu(sampled)[0])
+        ratios.append(took[1] / took[0])
+    return ratios
+
+
+def watching(shape: Shape, tokens: int, repeat: int) -> None:
+    """Print what the accounts and the monitors cost."""
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = Trainer(shape, Path(folder))
+        size = sum(p.numel() for p in trainer.learner.model.parameters())
+        coming = batches(shape, tokens, 2)
+        trainer.step([next(coming)], True)
+        plain, ratios = accounts(trainer, coming, repeat)
+        least, most = interval(ratios)
+        second = statistics.median(plain)
+        print(f"{size / 1e6:.0f} million parameters, {2 * tokens} tokens a step, {second:.2f} s of CPU a step")
+        share = 100 * (statistics.median(ratios) - 1)
+        print(
+            f"accounts: {share:+.2f} % of a step ({100 * least - 100:+.2f} to {100 * most - 100:+.2f} %), n = {repeat}"
+        )
+        of_monitors = monitors(trainer, coming, max(2, repeat // 2))
+        least, most = interval(of_monitors)
+        tenth = (statistics.median(of_monitors) - 1) * 10
+        print(
+            f"monitors: a sampled step {100 * (statistics.median(of_monitors) - 1):+.1f} % "
+            f"({100 * least - 100:+.1f} to {100 * most - 100:+.1f} %); at every tenth step {tenth:+.2f} %"
+        )
+        print("each part by itself                 ms   of a step")
+        together = 0.0
+        for name, (seconds, every) in parts(trainer, [next(coming)], max(3, repeat)).items():
+            share = 100 * seconds / every / second
+            together += share
+            print(
+                f"{name:<28}{1000 * seconds:10.2f}   {share:7.4f} %  at every {'' if every == 1 else every} step".rstrip()
+            )
+        print(f"together {together:.3f} %")
+
+
+def loader(run: Path, repeat: int) -> None:
+    """Print documents per second of one worker."""
+    import io
+
+    import webdataset
+    from PIL import Image
+
+    from benchmarks.training_model import SMALL as shape
+    from models.packed_flamingo.document_tokens import open_vocabulary
+    from models.packed_flamingo.tiny import tiny_language_model
+    from obelics_pipeline.plan.command import make_plan
+    from obelics_pipeline.plan.plan_file import open_plan
+    from obelics_pipeline.plan.recipe import Recipe
+    from obelics_pipeline.train.stored_rows import RowReader
+
+    shards = [str(path) for path in sorted(run.glob("shards/*.tar"))]
+
+    def taken_apart(decode: bool) -> int:
+        n = 0
+        for sample in webdataset.WebDataset(shards, shardshuffle=False, empty_check=False):
+            n += 1
+            for name, data in sample.items() if decode else ():
+                if isinstance(data, bytes) and not name.endswith("json"):
+                    Image.open(io.BytesIO(data)).convert("RGB").resize((224, 224))
+        return n
+
+    def texts() -> Iterator[str]:
+        for sample in webdataset.WebDataset(shards, shardshuffle=False, empty_check=False):
+            yield "\n".join(text for text in json.loads(sample["json"])["texts"] if text)
+
+    with tempfile.TemporaryDirectory() as folder:
+        lm = tiny_language_model(Path(folder, "lm"), texts(), words=4000, width=shape.width, layers=1)
+        recipe = {
+            "datasets": {"demo": {"runs": [str(run)]}},
+            "language_model": str(lm),
+            "sequence_tokens": 1024,
+            "images_per_row": 16,
+            "batch_tokens": 8192,
+            "allow_equal_content": True,
+        }
+        make_plan(Recipe.model_validate(recipe), Path(folder, "plan"))
+        plan, known = open_plan(Path(folder, "plan")), open_vocabulary(lm)
+
+        def rows() -> int:
+            reader = RowReader(plan, known, 224)
+            for number in range(plan.n_rows):
+                reader.read(number)
+            return len({span.document for number in range(plan.n_rows) for span in plan.row(number).spans})
+
+        ways: dict[str, Callable[[], int]] = {
+            "webdataset, bare": lambda: taken_apart(False),
+            "webdataset, pictures decoded": lambda: taken_apart(True),
+            "rows of a plan, as trained on": rows,
+        }
+        found: dict[str, list[float]] = {name: [] for name in ways}
+        for _ in range(repeat):
+            for name, way in ways.items():
+                seconds, n = cpu(way)
+                found[name].append(n / seconds)
+        for name, values in found.items():
+            print(f"{name:<32}{statistics.median(values):10,.0f} documents per second of CPU")
+
+
+def main() -> None:
+    """Print one of the comparisons."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--loader", type=Path, metavar="RUN")
+    parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument("--small", action="store_true", help="a tiny model, to see that it works")
+    arguments = parser.parse_args()
+    if arguments.loader:
+        loader(arguments.loader, arguments.repeat)
+    elif arguments.small:
+        watching(SMALL, 128, arguments.repeat)
+    else:
+        watching(MIDDLE, 1024, arguments.repeat)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""Small random parts for an experiment that has none: a tokenizer of the documents' words, a model, a vision tower."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from models.packed_flamingo.tiny import LANGUAGE_MODEL, VISION, tiny
+from obelics_pipeline.ablate.experiment import Parts
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.plan.documents import read_run
+from obelics_pipeline.plan.recipe import Recipe
+from obelics_pipeline.plan.records import read_records
+from obelics_pipeline.storage import write_bytes
+
+MADE = "parts.json"  # written last
+
+
+def make_parts(parts: Parts, recipe: Recipe, folder: Path) -> tuple[Path, Path]:
+    """The folders of a language model and a vision tower, made unless they are there. Raises UserError."""
+    for name, value in (("width", parts.width), ("side", parts.side)):
+        if value % 8:
+            raise UserError(f"parts.{name}: {value} must be a multiple of 8, e.g. {max(8, round(value / 8) * 8)}")
+    about = parts.model_dump_json().encode()
+    if (folder / MADE).is_file() and (folder / MADE).read_bytes() == about:
+        return folder / LANGUAGE_MODEL, folder / VISION
+    shutil.rmtree(folder, ignore_errors=True)
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    texts = islice(_texts(recipe), parts.documents)
+    made = tiny(
+        folder,
+        texts,
+        words=parts.words,
+        width=parts.width,
+        layers=parts.layers,
+        positions=max(2048, recipe.sequence_tokens),
+        side=parts.side,
+    )
+    write_bytes(folder / MADE, about)
+    return made
+
+
+def _texts(recipe: Recipe) -> Iterator[str]:
+    """The text of each document of a recipe's runs."""
+    for name, dataset in recipe.datasets.items():
+        for run in dataset.runs:
+            for task in read_run(name, dataset, run, Path()).tasks:
+                for record in read_records(task.shard, task.documents):
+                    yield "\n".join(text for text in record["texts"] if text)
