@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ torch = pytest.importorskip("torch")
 
 from models.packed_flamingo.document_tokens import document_tokens, open_vocabulary
 from obelics_pipeline.cli import main
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.plan.plan_file import open_plan
 from obelics_pipeline.train import training as training_room
 from obelics_pipeline.train.command import train
@@ -108,8 +109,6 @@ def test_four_micro_batches_have_the_gradient_of_one() -> None:
 def test_a_change_is_tried_on_a_branch_over_the_same_rows_as_its_control(
     training: Training, tmp_path: Path, change: list[str], shown: str
 ) -> None:
-    from obelics_pipeline.errors import Stopped
-
     control = trained(training, tmp_path / "control", "steps=8")
     branch = tmp_path / "branch"
     shutil.copytree(tmp_path / "control", branch)
@@ -195,7 +194,7 @@ def test_all_that_decides_a_number_has_a_default_that_is_said_and_can_be_overrid
     path = write_config(tmp_path, training[1])
     assert read_config(TrainConfig, path, ["optimizer.beta2=0.98"]).optimizer.beta2 == 0.98
     assert read_config(TrainConfig, path, ["guard.enabled=false"]).guard.enabled is False
-    with pytest.raises(UserError, match="optimizer.beta9"):
+    with pytest.raises(UserError, match=r"optimizer\.beta9"):
         read_config(TrainConfig, path, ["optimizer.beta9=1"])
 
 
@@ -427,6 +426,25 @@ def test_a_shard_whose_texts_are_given_in_part_is_valid() -> None:
     before = list(record_problems(value, row, members, promises))
     assert list(record_problems({**value, "given": [True] * len(value["texts"])}, row, members, promises)) == before
     assert any("given" in x for x in record_problems({**value, "given": [1, True]}, row, members, promises))
+
+
+def test_a_document_that_is_not_the_planned_one_is_never_trained_on(training: Training) -> None:
+    """Other tokens, another place, an image less: each stops the training, in one line that names the document."""
+    plan = open_plan(Path(training[1]["plan"]))
+    vocabulary = open_vocabulary(Path(training[1]["model"]["language_model"]))
+    document = next(d for d in map(plan.document, range(plan.n_documents)) if d.n_images)
+    other = replace(vocabulary, encode=lambda text: vocabulary.encode(text)[::-1])
+    wrong = [
+        (replace(document, ids_crc32=document.ids_crc32 ^ 1), vocabulary),
+        (replace(document, offset=document.offset + 512), vocabulary),
+        (replace(document, length=document.length - 1024), vocabulary),
+        (document, other),
+    ]
+    for planned, words in wrong:
+        with pytest.raises(Stopped) as stopped:
+            read_document(planned, words)
+        assert document.doc_id in str(stopped.value) and "\n" not in str(stopped.value)
+    assert read_document(document, vocabulary)[0].n_images == document.n_images
 
 
 def test_the_folder_of_a_run_tells_all_of_it(training: Training, undisturbed: Path) -> None:
