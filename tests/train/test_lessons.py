@@ -143,6 +143,27 @@ def test_bfloat16_has_losses_in_float32_and_the_same_monitors(training: Training
     assert all(abs(a - b) > 1e-7 for a, b in zip(losses, rounded, strict=True))
 
 
+def test_a_training_with_images_in_the_sequence_runs(training: Training, tmp_path: Path) -> None:
+    model = training[1]["model"] | {"fusion": "prefix", "latents": 1}
+    run = trained(training, tmp_path, "steps=8", model=model)
+    found = lines(run)
+    assert found[-1]["loss"] < found[0]["loss"]
+    assert "0.lm_q" in found[0]["activations"] and "0.q" not in found[0]["activations"]
+    from models.packed_flamingo.saved import load
+
+    assert "into.weight" in load(run / "model").trainable()
+
+
+def test_gradients_that_are_cut_are_counted(training: Training, tmp_path: Path) -> None:
+    run = trained(training, tmp_path, "steps=6", "optimizer.clip=1e-6")
+    assert [(line["clipped"], line["clip_share"]) for line in lines(run)] == [(True, 1.0)] * 6
+    assert main(["intervene", str(run), "clip", "--value", "1e6", "--reason", "too low"]) == 0
+    trained(training, tmp_path, "steps=12", "optimizer.clip=1e-6")
+    late = lines(run)[6:]
+    assert [line["clipped"] for line in late] == [False] * 6
+    assert late[-1]["clip_share"] == 0.5
+
+
 def test_float16_is_not_offered_and_that_is_said_in_one_line(
     training: Training, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
