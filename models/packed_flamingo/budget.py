@@ -22,7 +22,7 @@ def budget(model: PackedFlamingo) -> list[PartBudget]:
         "vision": ("vision.",),
         "language model": ("language_model.",),
         "resampler": ("resampler.",),
-        "gated layers": ("cross.",),
+        "gated layers": ("cross.", "into."),
         "added tokens": ("embedding.", "head."),
     }
     rows = []

@@ -42,6 +42,7 @@ _RESAMPLER = {
 _WANTED = {
     "norm": "layer",
     "qk_norm": "none",
+    "fusion": "xattn",
     "bias": False,
     "gate": "scalar",
     "post_norm": False,

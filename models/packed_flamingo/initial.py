@@ -19,6 +19,10 @@ def draw(model: Any, settings: FlamingoSettings) -> None:
     """
     generator = torch.Generator().manual_seed(settings.seed)
     with torch.no_grad():
+        if model.into is not None:
+            model.into.weight.normal_(0, settings.init_std, generator=generator)
+            if model.into.bias is not None:
+                model.into.bias.zero_()
         model.resampler.latents.normal_(generator=generator)
         for part, depth in ((model.resampler, settings.resampler_depth), (model.cross, len(model.cross))):
             for name, layer in part.named_modules():

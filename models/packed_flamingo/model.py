@@ -22,7 +22,7 @@ from models.packed_flamingo.settings import FlamingoSettings
 from models.packed_flamingo.vision import Vision
 from obelics_pipeline.errors import UserError
 
-NEW = ("resampler.", "cross.", "embedding.", "head.")  # how names of what a Flamingo adds begin
+NEW = ("resampler.", "cross.", "into.", "embedding.", "head.")  # how names of what a Flamingo adds begin
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,10 @@ class PackedFlamingo(nn.Module):
         self.layers_name, blocks = decoder_layers(language_model)
         self.language_model, self.vision = language_model, vision
         self.resampler = Resampler(settings, vision.width)
-        at = range(settings.cross_start, len(blocks), settings.cross_every)
+        gated = settings.fusion == "xattn"
+        at = range(settings.cross_start, len(blocks), settings.cross_every) if gated else ()
         self.cross = nn.ModuleDict({str(i): GatedLayer(settings, width, vision.width) for i in at})
+        self.into = None if gated else nn.Linear(vision.width, width, bias=settings.bias)
         embeddings, head = language_model.get_input_embeddings(), language_model.get_output_embeddings()
         self.words = vocabulary.words
         self.embedding = AddedRows(len(vocabulary.added), embeddings.weight)
@@ -103,7 +105,11 @@ class PackedFlamingo(nn.Module):
         ids = batch.ids
         embedded = self.language_model.get_input_embeddings()(ids.clamp(max=self.words - 1))
         embedded = self.embedding(ids, embedded, self.words) if len(self.embedding.weight) else embedded
-        self._view.sight = self._sight(batch)
+        sight = self._sight(batch)
+        if self.into is None:
+            self._view.sight = sight
+        else:
+            embedded = self._in_sequence(self.into, batch, sight, embedded)
         try:
             hidden = self.last(run(self.language_model, embedded, batch.segment, batch.position))
         finally:
@@ -120,6 +126,13 @@ class PackedFlamingo(nn.Module):
             self.embedding.weight,
             measures != "loss",
         )
+
+    def _in_sequence(self, into: nn.Linear, batch: PackedBatch, sight: Sight, embedded: torch.Tensor) -> torch.Tensor:
+        """The embedded tokens, the vector of each image in the place of its mark; without an image a mark stays."""
+        looked = batch.image_of.long().clamp(min=0)[..., None].expand(-1, -1, sight.latents.shape[-1])
+        vectors = into(sight.latents.gather(1, looked)).to(embedded.dtype)
+        marks = (batch.ids == self.vocabulary.image)[..., None] & sight.has_image
+        return torch.where(marks, vectors, embedded)
 
     def logits(self, batch: PackedBatch) -> torch.Tensor:
         """Logits (rows, tokens, words and added tokens): for looking at; training never makes them all."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from obelics_pipeline.config.section import Section
 
@@ -28,6 +28,9 @@ class FlamingoSettings(Section):
     there. Weights of new layers are normal with `init_std`; those that write to the residual are smaller by the root of
     twice the number of layers where `depth_scaled_init`.
 
+    `fusion`: images are seen through the gated layers (xattn); or there are none, and the vector of an image stands in
+    the sequence, in the place of its mark: one for each, as `latents` must then be (prefix; as GIT and BLIP-2 do it).
+
     New layers always train. `unfreeze`: patterns (fnmatch) of names of other parameters that train too. `dtype`: of
     weights that do not train; those that do are float32. `checkpointing`: keep no activations inside blocks, compute
     them again. `attention`: how the language model's blocks compute it; flex_attention needs no mask of tokens x tokens
@@ -50,6 +53,7 @@ class FlamingoSettings(Section):
     activation: Activation = "gelu"
     norm: Norm = "rms"
     qk_norm: QkNorm = "rms"
+    fusion: Literal["xattn", "prefix"] = "xattn"
     bias: bool = False
     gate: Literal["scalar", "vector"] = "scalar"
     post_norm: bool = False
@@ -63,6 +67,13 @@ class FlamingoSettings(Section):
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     checkpointing: bool = False
     attention: Literal["sdpa", "eager", "flex_attention"] = "sdpa"
+
+    @model_validator(mode="after")
+    def one_token_an_image(self) -> FlamingoSettings:
+        """A plan has counted one token for each image."""
+        if self.fusion == "prefix" and self.latents != 1:
+            raise ValueError(f"fusion prefix: a plan has one token for each image; latents is {self.latents}, set 1")
+        return self
 
 
 def of_open_flamingo(language_model: str, vision: str, cross_every: int = 1, **others: object) -> FlamingoSettings:

@@ -41,6 +41,9 @@ def record_problems(value: Any, row: Mapping[str, Any], members: Sequence[str], 
     if not all(isinstance(x, list) and all(isinstance(item, str | None) for item in x) for x in lists):
         yield "texts, images and files must be lists of strings and nulls"
         return
+    given = value.get(GIVEN) or [False] * len(value["texts"])
+    if len(given) != len(value["texts"]) or not all(isinstance(item, bool) for item in given):
+        yield f"{GIVEN} must be a list of true and false, one for each text"
     metadata = _parsed(value["metadata"])
     if not isinstance(metadata, list):
         yield "metadata is not the JSON of a list"

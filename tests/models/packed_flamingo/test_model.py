@@ -52,6 +52,28 @@ def test_packed_with_any_attention_and_options(attend: str) -> None:
         assert all((a - b).abs().max() <= 1e-5 for a, b in zip(packed, alone, strict=True))
 
 
+def test_images_in_the_sequence_stand_where_their_marks_are() -> None:
+    from pydantic import ValidationError
+
+    model = flamingo(fusion="prefix", latents=1)
+    assert not model.cross and any(name.startswith("into.") for name in model.trainable())
+    packed = by_document(model, [PAGES[:3], PAGES[3:]], tokens=200)
+    alone = [by_document(model, [[page]])[0] for page in PAGES]
+    assert all((a - b).abs().max() <= 1e-5 for a, b in zip(packed, alone, strict=True))
+    one, other = (by_document(model, [[[TEXTS[0], n, TEXTS[1]]]])[0] for n in (1, 2))
+    before = len(model.vocabulary.encode(TEXTS[0]))
+    assert torch.equal(one[:before], other[:before])  # what stands before an image knows nothing of it
+    assert (one[before:] - other[before:]).abs().max() > 1e-4
+    made = batch(model.vocabulary, [[[TEXTS[0], 1, TEXTS[1]]]])
+    plain = flamingo(gates=0.0)
+    with torch.no_grad():
+        plain.embedding.weight.copy_(model.embedding.weight)
+        made.picture_of.fill_(-1)  # not to be had: the mark stays a mark
+        assert torch.equal(model(made), plain(made))
+    with pytest.raises(ValidationError, match="latents is 64, set 1"):
+        settings(fusion="prefix", latents=64)
+
+
 @pytest.mark.parametrize("kind", ["llama", "opt", "gpt_neox", "gpt2"])
 def test_with_closed_gates_it_is_the_language_model_bit_for_bit(kind: Kind) -> None:
     model = flamingo(kind, gates=0.0)
@@ -211,6 +233,7 @@ OPTIONS = [
     {"depth_scaled_init": False},
     {"checkpointing": True},
     {"text_only_mlp": True},
+    {"fusion": "prefix", "latents": 1},
 ]
 
 
