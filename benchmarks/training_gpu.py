@@ -162,14 +162,20 @@ def ours(given: argparse.Namespace, shape: Shape, tokens: int, device: torch.dev
     }
     peak = peak_of(device)
     all_of, trained = sum(p.numel() for p in model.parameters()), sum(p.numel() for p in learner.parameters)
-    print(f"obelics: {all_of / 1e9:.2f} thousand million parameters, {trained / 1e9:.2f} of them train; "
-          f"{given.rows} rows of {tokens} tokens, {found['images']:.0f} images a step, {given.attention}, "
-          f"{'compiled' if given.compile else 'not compiled'}")
-    print(f"{second * 1000:,.1f} ms a step, {found['tokens_per_second']:,.0f} tokens per second, "
-          f"{flops / 1e12:.3f}e12 operations a step")
+    print(
+        f"obelics: {all_of / 1e9:.2f} thousand million parameters, {trained / 1e9:.2f} of them train; "
+        f"{given.rows} rows of {tokens} tokens, {found['images']:.0f} images a step, {given.attention}, "
+        f"{'compiled' if given.compile else 'not compiled'}"
+    )
+    print(
+        f"{second * 1000:,.1f} ms a step, {found['tokens_per_second']:,.0f} tokens per second, "
+        f"{flops / 1e12:.3f}e12 operations a step"
+    )
     share = f"{100 * flops / second / peak:.1f} % of {peak / 1e12:.0f}e12" if peak else "no peak known of this device"
     print(f"{flops / second / 1e12:.3f}e12 operations per second: {share}")
-    print(f"peak of memory {found['memory'] / 1e9:.1f} GB, waiting for data {100 * found['data_wait']:.2f} % of the time")
+    print(
+        f"peak of memory {found['memory'] / 1e9:.1f} GB, waiting for data {100 * found['data_wait']:.2f} % of the time"
+    )
     return found
 
 
@@ -278,8 +284,10 @@ def theirs(given: argparse.Namespace, shape: Shape, tokens: int, device: torch.d
     second = run(given.steps) / given.steps
     memory = float(torch.cuda.max_memory_allocated(device)) if device.type == "cuda" else 0.0
     rate = (per_batch * 256 + 32) / second
-    print(f"open_flamingo: {second * 1000:,.1f} ms a step of {per_batch} x 256 tokens, {rate:,.0f} tokens per second, "
-          f"peak of memory {memory / 1e9:.1f} GB")
+    print(
+        f"open_flamingo: {second * 1000:,.1f} ms a step of {per_batch} x 256 tokens, {rate:,.0f} tokens per second, "
+        f"peak of memory {memory / 1e9:.1f} GB"
+    )
     return {"tokens_per_second": rate, "memory": memory}
 
 
