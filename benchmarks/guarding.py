@@ -10,8 +10,9 @@ Which, when and how much each seed draws, as the peak, the length of the warm-up
 
 A fault is found at the first alarm; recovered where the held-out loss is, at that evaluation and all further ones
 (means of three), within 1 % of an undisturbed training's at the same step, or all losses are again those of it to the
-bit. Steps are counted as they are made, those after a rollback too. `--no-watch` leaves out the sums and norms of weights (health.weight_steps: 0), so
-that only the figures of training remain: what is found where an optimiser itself, and not its machine, breaks a model.
+bit. Steps are counted as they are made, those after a rollback too. `--no-watch` leaves out the sums and norms of
+weights (health.weight_steps: 0), so that only the figures of training remain: what is found where the optimiser itself,
+and not its machine, breaks a model.
 """
 
 from __future__ import annotations
@@ -113,8 +114,8 @@ def healthy(work: Path, seeds: range, steps: int) -> None:
         made = sum(1 for _ in read_journal(output / "metrics.jsonl"))
         done += made
         print(
-            f"clean {seed}: {made} steps, {schedule}, clip {clip}; actions {len(acts)}, waits {waits}, alarms {alarms}, "
-            f"{(time.process_time() - began) / made:.3f} s a step",
+            f"clean {seed}: {made} steps, {schedule}, clip {clip}; actions {len(acts)}, waits "
+            f"{waits}, alarms {alarms}, {(time.process_time() - began) / made:.3f} s a step",
             flush=True,
         )
         for entry in acts:
