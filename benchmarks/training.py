@@ -25,11 +25,9 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.training_model import MIDDLE, SMALL, Shape, batches, flamingo  # first: it makes torchvision load
-
-# isort: split
 import torch
 
+from benchmarks.training_model import MIDDLE, SMALL, Shape, batches, flamingo
 from obelics_pipeline.train import figures, step
 from obelics_pipeline.train.accounts import AccountWriter
 from obelics_pipeline.train.collate import MicroBatch
@@ -194,7 +192,9 @@ def watching(shape: Shape, tokens: int, repeat: int) -> None:
         second = statistics.median(plain)
         print(f"{size / 1e6:.0f} million parameters, {2 * tokens} tokens a step, {second:.2f} s of CPU a step")
         share = 100 * (statistics.median(ratios) - 1)
-        print(f"accounts: {share:+.2f} % of a step ({100 * least - 100:+.2f} to {100 * most - 100:+.2f} %), n = {repeat}")
+        print(
+            f"accounts: {share:+.2f} % of a step ({100 * least - 100:+.2f} to {100 * most - 100:+.2f} %), n = {repeat}"
+        )
         of_monitors = monitors(trainer, coming, max(2, repeat // 2))
         least, most = interval(of_monitors)
         tenth = (statistics.median(of_monitors) - 1) * 10
@@ -207,7 +207,9 @@ def watching(shape: Shape, tokens: int, repeat: int) -> None:
         for name, (seconds, every) in parts(trainer, [next(coming)], max(3, repeat)).items():
             share = 100 * seconds / every / second
             together += share
-            print(f"{name:<28}{1000 * seconds:10.2f}   {share:7.4f} %  at every {'' if every == 1 else every} step".rstrip())
+            print(
+                f"{name:<28}{1000 * seconds:10.2f}   {share:7.4f} %  at every {'' if every == 1 else every} step".rstrip()
+            )
         print(f"together {together:.3f} %")
 
 

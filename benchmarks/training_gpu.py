@@ -29,16 +29,14 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.training_model import SMALL, SMOL, Shape, batches, flamingo, language_model, tower  # first: torchvision
-
-# isort: split
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
-from transformers import PreTrainedModel
 
+from benchmarks.training_model import SMALL, SMOL, Shape, batches, flamingo, language_model, tower
+from models.device.torchvision_import import mend_torchvision
 from models.packed_flamingo.batch import PackedBatch
 from models.packed_flamingo.model import target_losses
 from obelics_pipeline.train.collate import MicroBatch
@@ -59,6 +57,9 @@ WARM = 3  # steps that are not measured
 
 def operations(shape: Shape, batch: PackedBatch) -> float:
     """Of one forward and backward pass over a batch, counted on tensors that have a shape and no numbers."""
+    mend_torchvision()
+    from transformers import PreTrainedModel
+
     known = batch.to("cpu")
     not_drawn = patch.object(PreTrainedModel, "_initialize_weights", lambda *_, **__: None)
     with FakeTensorMode(allow_non_fake_inputs=True) as fake, sdpa_kernel(SDPBackend.MATH), not_drawn:
@@ -162,14 +163,20 @@ def ours(given: argparse.Namespace, shape: Shape, tokens: int, device: torch.dev
     }
     peak = peak_of(device)
     all_of, trained = sum(p.numel() for p in model.parameters()), sum(p.numel() for p in learner.parameters)
-    print(f"obelics: {all_of / 1e9:.2f} thousand million parameters, {trained / 1e9:.2f} of them train; "
-          f"{given.rows} rows of {tokens} tokens, {found['images']:.0f} images a step, {given.attention}, "
-          f"{'compiled' if given.compile else 'not compiled'}")
-    print(f"{second * 1000:,.1f} ms a step, {found['tokens_per_second']:,.0f} tokens per second, "
-          f"{flops / 1e12:.3f}e12 operations a step")
+    print(
+        f"obelics: {all_of / 1e9:.2f} thousand million parameters, {trained / 1e9:.2f} of them train; "
+        f"{given.rows} rows of {tokens} tokens, {found['images']:.0f} images a step, {given.attention}, "
+        f"{'compiled' if given.compile else 'not compiled'}"
+    )
+    print(
+        f"{second * 1000:,.1f} ms a step, {found['tokens_per_second']:,.0f} tokens per second, "
+        f"{flops / 1e12:.3f}e12 operations a step"
+    )
     share = f"{100 * flops / second / peak:.1f} % of {peak / 1e12:.0f}e12" if peak else "no peak known of this device"
     print(f"{flops / second / 1e12:.3f}e12 operations per second: {share}")
-    print(f"peak of memory {found['memory'] / 1e9:.1f} GB, waiting for data {100 * found['data_wait']:.2f} % of the time")
+    print(
+        f"peak of memory {found['memory'] / 1e9:.1f} GB, waiting for data {100 * found['data_wait']:.2f} % of the time"
+    )
     return found
 
 
@@ -278,8 +285,10 @@ def theirs(given: argparse.Namespace, shape: Shape, tokens: int, device: torch.d
     second = run(given.steps) / given.steps
     memory = float(torch.cuda.max_memory_allocated(device)) if device.type == "cuda" else 0.0
     rate = (per_batch * 256 + 32) / second
-    print(f"open_flamingo: {second * 1000:,.1f} ms a step of {per_batch} x 256 tokens, {rate:,.0f} tokens per second, "
-          f"peak of memory {memory / 1e9:.1f} GB")
+    print(
+        f"open_flamingo: {second * 1000:,.1f} ms a step of {per_batch} x 256 tokens, {rate:,.0f} tokens per second, "
+        f"peak of memory {memory / 1e9:.1f} GB"
+    )
     return {"tokens_per_second": rate, "memory": memory}
 
 
