@@ -89,7 +89,7 @@ def tower(shape: Shape, dtype: torch.dtype) -> Any:
 
 
 def flamingo(shape: Shape, device: str, dtype: str, attention: str = "sdpa", checkpointing: bool = False) -> Any:
-    """A `PackedFlamingo` of random weights on a device; its backbones frozen, in `dtype`. Nothing is read or written."""
+    """A `PackedFlamingo` of random weights on a device, its backbones frozen, in `dtype`; nothing is read."""
     settings = FlamingoSettings.model_validate(
         {
             "language_model": "random",
