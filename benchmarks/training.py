@@ -208,9 +208,7 @@ def watching(shape: Shape, tokens: int, repeat: int) -> None:
         for name, (seconds, every) in parts(trainer, [next(coming)], max(3, repeat)).items():
             share = 100 * seconds / every / second
             together += share
-            print(
-                f"{name:<28}{1000 * seconds:10.2f}   {share:7.4f} %" + (f"  every {every}" if every > 1 else "")
-            )
+            print(f"{name:<28}{1000 * seconds:10.2f}   {share:7.4f} %" + (f"  every {every}" if every > 1 else ""))
         print(f"together {together:.3f} %")
 
 
