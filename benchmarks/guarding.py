@@ -28,13 +28,13 @@ from models.device.torchvision_import import mend_torchvision
 
 mend_torchvision()
 
-import numpy as np  # noqa: E402
-from planted.corpus import make_corpus  # noqa: E402
-from planted.faults import FAULTS  # noqa: E402
-from planted.trainer import config_of, trainer  # noqa: E402
-from planted.trial import Outcome, Setting, trial  # noqa: E402
+import numpy as np
+from planted.corpus import make_corpus
+from planted.faults import FAULTS
+from planted.trainer import config_of, trainer
+from planted.trial import Outcome, Setting, trial
 
-from obelics_pipeline.train.journal import read_journal  # noqa: E402
+from obelics_pipeline.train.journal import read_journal
 
 
 def main() -> None:

@@ -86,14 +86,12 @@ def tower(shape: Shape, dtype: torch.dtype) -> Any:
         vision_use_head=False,
     )
     whole: Any = SiglipVisionModel(config)
-    return getattr(whole, "vision_model", whole).to(dtype)
+    made = getattr(whole, "vision_model", whole)
+    return made if dtype == torch.float32 else made.to(dtype)  # shapes without numbers cannot be moved
 
 
 def flamingo(shape: Shape, device: str, dtype: str, attention: str = "sdpa", checkpointing: bool = False) -> Any:
-    """A `PackedFlamingo` of random weights on a device; its backbones frozen, in `dtype`. Nothing is read or written.
-
-    "meta" is a device too: such a model computes shapes alone, for counting operations.
-    """
+    """A `PackedFlamingo` of random weights on a device; its backbones frozen, in `dtype`. Nothing is read or written."""
     settings = FlamingoSettings.model_validate(
         {
             "language_model": "random",
@@ -113,16 +111,9 @@ def flamingo(shape: Shape, device: str, dtype: str, attention: str = "sdpa", che
         kind = getattr(torch, dtype)
         vision = TransformersVision(tower(shape, kind), shape.side, shape.vision_width, patches, MEAN, STD)
         lm = language_model(shape, attention, kind)
-        if device != "meta":
-            return PackedFlamingo(settings, vocabulary(shape), lm, vision).to(device)
-    from models.packed_flamingo import model as module
-
-    drawn, module.draw = module.draw, lambda *_: None  # type: ignore[attr-defined] # draws with a generator of the CPU
-    try:
-        with torch.device("meta"):
-            return PackedFlamingo(settings, vocabulary(shape), lm, vision)
-    finally:
-        module.draw = drawn  # type: ignore[attr-defined]
+    with torch.device("cpu"):  # first values are drawn there
+        model = PackedFlamingo(settings, vocabulary(shape), lm, vision)
+    return model if device == "cpu" else model.to(device)
 
 
 def vocabulary(shape: Shape) -> Vocabulary:

@@ -1,4 +1,5 @@
-"""Makes the pictures of these pages: `python docs/make_pictures.py RUN`, of a finished run with --sample.
+"""Makes the pictures of these pages: `python docs/make_pictures.py RUN`, of a finished run with --sample; or
+`--spike demo-output/training/spike.html`, the one of the demo's spike alone.
 
 Serves `obelics tune` on a copy of the run, writes its report and one document's account, and takes pictures of them by
 the Chromium of this machine. Needs the extras `tune` and `dev`, and the run's WARC files where they were.
@@ -32,15 +33,22 @@ TABS = ("Documents", "Paragraphs", "Images", "Duplicates", "Overlap", "Compare",
 def main() -> None:
     """Takes all pictures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("run", type=Path, metavar="RUN")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("run", type=Path, nargs="?", metavar="RUN")
+    what.add_argument("--spike", type=Path, metavar="FILE")
     parser.add_argument("--chromium", default=shutil.which("chromium"), metavar="FILE")
     asked = parser.parse_args()
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
-        run = Path(scratch) / "sample"
-        shutil.copytree(asked.run, run)
         browser = playwright.chromium.launch(executable_path=asked.chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport=SIZE)
+        if asked.spike is not None:
+            page.goto(asked.spike.resolve().as_uri())
+            take(page, "explain-spike")
+            browser.close()
+            return
+        run = Path(scratch) / "sample"
+        shutil.copytree(asked.run, run)
         obelics("report", run.name, at=run.parent)
         page.goto((run / "report.html").as_uri())
         take(page, "report")

@@ -21,7 +21,7 @@ NEAR = 1.01
 """Held-out loss as a multiple of the control's that is recovered."""
 AFTER = 300
 """Steps that a control goes on after a fault; trials with faults that are rolled back to the bit need fewer."""
-SHORT = 80
+SHORT = 40
 IGNORED = ("plateau", "clip_frequency")
 
 
@@ -143,8 +143,8 @@ def judged(output: Path, late: Path, fault: str, what: str, setting: Setting) ->
     same = _same_curve(lines, late, first)
     if same is not None and (recovered is None or same < recovered):
         recovered = same
-    if made[-1][1] < setting.at + 50:
-        recovered = None  # it was stopped
+    if any(e["kind"] == "stop" and not str(e.get("reason")).endswith("config.steps says") for e in ledger):
+        recovered = None
     end = ratios[-1][1] if ratios else float("nan")
     return Outcome(fault, setting.seed, setting.at, what, found, by, recovered, end, tuple(said), tuple(false))
 

@@ -97,7 +97,7 @@ class Account:
         if d.least is None or d.deviation is None:
             return f"{one.arm}: one seed, so no variance between seeds is known and nothing can be claimed"
         return (
-            f"{one.arm} against {self.experiment.first}: the difference between seeds deviates by {d.deviation:.4f} "
+            f"{one.arm} against {self.experiment.first}: their difference deviates between seeds by {d.deviation:.4f} "
             f"{one.unit}, so that {d.n} seeds show a true difference of {d.least:.4f} or more with a power of "
             f"{self.experiment.power:.0%}"
         )

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from models.device.torchvision_import import mend_torchvision
 from obelics_pipeline.ablate.account import Account, account_of
 from obelics_pipeline.ablate.arms import clean_recipe, parts_of, recipe_of, training_of
 from obelics_pipeline.ablate.experiment import Experiment, Parts, load_experiment
@@ -46,11 +47,14 @@ def ablate(path: str, output: Path, overrides: Sequence[str], workers: int, say:
     """
     try:
         import torch  # noqa: F401
-        import transformers  # noqa: F401
+
+        mend_torchvision()
+        from transformers.utils.logging import disable_progress_bar
     except ImportError as error:
         raise UserError(
             f"obelics ablate: no module {error.name}; pip install 'obelics-pipeline[train]' (docs/ablate.md)"
         ) from None
+    disable_progress_bar()
     experiment = load_experiment(path, overrides)
     _check(experiment)
     with _locked(output) as lock:

@@ -32,12 +32,7 @@ UNITS = {
     "tokens per second": "",
     "parameters": "",
 }
-SETTING = (
-    "parameters",
-    "tokens trained",
-    "images trained",
-    "tokens per second",
-)  # what was put in: nothing is claimed of it
+SETTING = ("parameters", "tokens trained", "images trained", "tokens per second")  # put in: nothing is claimed of them
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,6 @@ def make_parts(parts: Parts, recipe: Recipe, folder: Path) -> tuple[Path, Path]:
     if (folder / MADE).is_file() and (folder / MADE).read_bytes() == about:
         return folder / LANGUAGE_MODEL, folder / VISION
     shutil.rmtree(folder, ignore_errors=True)
-    from transformers.utils.logging import disable_progress_bar
-
-    disable_progress_bar()
     texts = islice(_texts(recipe), parts.documents)
     made = tiny(
         folder,

@@ -20,6 +20,7 @@ from obelics_pipeline.plan.plan_file import Plan, open_plan
 from obelics_pipeline.plan.recipe import Recipe, Threshold
 
 NEAR = 0.02  # share by which the tokens of two arms may differ: rows and steps are whole
+NEAR_IN_ROWS = 0.05  # of orders of equally many rows, of which a short part may be packed tighter than the whole
 
 Say = Callable[[str], None]
 
@@ -77,11 +78,13 @@ def refuse_unequal(planned: Mapping[tuple[str, int], Planned], tokens: int) -> N
     """Raises UserError where a plan has other tokens than the first, or the first has not what was asked for."""
     (first_name, _), first = next(iter(planned.items()))
     step = first.tokens // max(1, first.plan.steps)
-    whole = step * (GOES if first.plan.about.get("made_of") else 1)  # an order has whole steps in each part
+    whole = step * (GOES if "made_of" in first.plan.about else 1)  # an order has whole steps in each part
     if abs(first.tokens - tokens) > max(NEAR * tokens, whole):
         raise UserError(_short(first_name, first.tokens, tokens))
     for (name, seed), one in planned.items():
-        if abs(one.tokens - first.tokens) > max(NEAR * first.tokens, step):
+        in_order = "made_of" in one.plan.about and one.plan.n_rows == first.plan.n_rows
+        near = NEAR_IN_ROWS if in_order else NEAR
+        if abs(one.tokens - first.tokens) > max(near * first.tokens, step):
             raise UserError(_short(f"{name}, seed {seed}", one.tokens, first.tokens))
 
 

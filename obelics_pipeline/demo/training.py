@@ -1,5 +1,7 @@
-"""`obelics demo --train`: a small Flamingo learns from the demo's shards, meets a page that no reader wants, and the
-way back from the spike to the page is walked."""
+"""`obelics demo --train`: a small Flamingo learns from the demo's shards, and meets a page that no reader wants.
+
+Then the way back from the spike of its loss to the page is walked.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import yaml
@@ -225,9 +228,7 @@ def _train(demo: TrainingDemo, say: Say) -> None:
     from obelics_pipeline.train.command import train
 
     disable_progress_bar()
-    _write(
-        demo.config, config_of(demo), "A config of obelics train; configs/training/flamingo.yaml explains every key."
-    )
+    _write(demo.config, config_of(demo), "A config of obelics train; configs/training/flamingo.yaml explains all keys.")
     train(str(demo.config), demo.run, (), None, say)
 
 
@@ -280,11 +281,10 @@ def print_end(demo: TrainingDemo, console: Console) -> None:
 
 def lines_of_acts(ledger: Sequence[Mapping[str, Any]], metrics: Sequence[Mapping[str, Any]], spike: int) -> list[str]:
     """How high the spike was, and what the guard did, in the order of the ledger."""
-    before = sorted(line["loss"] for line in metrics if spike - WINDOW <= line["step"] < spike)
-    peak = next(line for line in metrics if line["step"] == spike)
-    lines = [
-        f"  step {spike:<5} loss {peak['loss']:.2f}, where the {WINDOW} steps before it had {before[len(before) // 2]:.2f}"
-    ]
+    losses = {line["step"]: line["loss"] for line in metrics if line["loss"] is not None}
+    usual = median(loss for step, loss in losses.items() if spike - WINDOW <= step < spike)
+    peak = f"{losses[spike]:.2f}" if spike in losses else "is no number"
+    lines = [f"  step {spike:<5} loss {peak}, where the {WINDOW} steps before it had {usual:.2f}"]
     for entry in ledger:
         if entry["kind"] in TOLD:
             who = "guard: " if entry["kind"] != "stop" else ""

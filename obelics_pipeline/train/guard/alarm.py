@@ -19,7 +19,7 @@ class Alarm:
     """What was abnormal, by how much, and since when."""
 
     kind: str
-    """nonfinite, loss_jump, loss_drift, document, grad_jump, grad_drift, activation_jump, activation_drift,
+    """nonfinite, loss_jump, loss_drift, document, grad_jump, grad_far, grad_drift, activation_jump, activation_drift,
     activation_far, logit_collapse, log_z_jump, too_low, one_token, clip_frequency, learning_rate, loss_scale, hardware
     or plateau."""
     signal: str

@@ -31,6 +31,11 @@ class GuardConfig(Section):
     grad_jump: PositiveFloat = Field(
         1.6, description="Least jump of the gradient norm, difference of logarithms (1.6 is a factor of 5)."
     )
+    grad_far: PositiveFloat = Field(
+        4.6,
+        description="Jump of the gradient norm, difference of logarithms (a factor of 100), that is skipped beside a "
+        "loss as it was. In healthy runs of benchmarks/guarding.py 34 times the usual was seen.",
+    )
     log_z_z: PositiveFloat = Field(10.0, description="Deviations at which the mean log z has jumped, up or down.")
     log_z_jump: PositiveFloat = Field(1.0, description="Least jump of the mean log z, nats.")
     activation_jump: PositiveFloat = Field(

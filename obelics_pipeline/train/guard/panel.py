@@ -116,6 +116,9 @@ class Panel:
         top = max((self._over(r, c.loss_z, c.loss_jump) for r in readings.values()), default=0.0)
         grad_over = self._over(of_grad, c.grad_z, c.grad_jump)
         together = top >= c.joint and grad_over >= c.joint
+        # beside a loss that jumped, a far gradient need not be a record: windows of young runs hold wild ones
+        far = of_grad is not None and of_grad.rise >= c.grad_jump and of_grad.z >= c.grad_z
+        together = together or (top >= 1 and far)
         for name, value in losses.items():
             reading = readings[name]
             early = self._early(name, value[0]) if reading is None else False
@@ -128,6 +131,8 @@ class Panel:
         early = self._early("grad_norm", grad) if of_grad is None else False
         if grad_over >= 1 or together:
             yield Found("grad_jump", "grad_norm", seen.grad_norm, of_grad.z if of_grad else 0.0)
+            if of_grad and of_grad.rise >= c.grad_far:
+                yield Found("grad_far", "grad_norm", seen.grad_norm, of_grad.z)
             self._refuse("grad_norm")
         else:
             self._learn("grad_norm", grad)

@@ -1,0 +1,64 @@
+"""Faults that are planted into a training are found in a few steps, and the training is as if they had not been."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from models.device.torchvision_import import mend_torchvision
+
+mend_torchvision()
+
+from obelics_pipeline.train.journal import read_journal
+from tests.faults.planted_run import one_of_two, outcome, setting
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("planted")
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("fault", ["collapse", "projection", "growth", "rate", "bit"])
+def test_a_broken_model_or_machine_is_found_in_three_steps_and_leaves_no_trace(
+    work: Path, fault: str, seed: int
+) -> None:
+    found = outcome(work, fault, seed)
+    assert found.found is not None and found.found <= 3, found.line
+    assert found.recovered is not None and found.recovered <= 10, found.line
+    assert found.false == () and sum(a.startswith("rollback") for a in found.actions) == 1, found.line
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [11, 12])
+def test_a_bad_document_is_found_in_three_steps_and_outlived(work: Path, seed: int) -> None:
+    found = outcome(work, "document", seed, at=130, after=100)
+    assert found.found is not None and found.found <= 3, found.line
+    assert found.recovered is not None and found.false == (), found.line
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [21, 22])
+def test_a_bit_that_flips_on_one_of_two_ranks_is_laid_at_its_door_and_leaves_no_trace(
+    tmp_path: Path, seed: int
+) -> None:
+    setting(tmp_path)  # the plan, made once
+    for what in (None, seed):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        torch.multiprocessing.spawn(one_of_two, (str(tmp_path), port, what), nprocs=2)
+    flipped = tmp_path / f"flipped-{seed}"
+    ledger = [json.loads(line) for line in (flipped / "ledger.jsonl").read_text().splitlines()]
+    (back,) = [entry for entry in ledger if entry["kind"] == "rollback"]
+    assert "weights at rank 1" in back["why"] and back["evidence"]["deny"] == ["rank 1"] and back["step"] == 33
+    curves = [
+        {line["step"]: (line["loss"], line["grad_norm"]) for line in read_journal(folder / "metrics.jsonl")}
+        for folder in (tmp_path / "sound", flipped)
+    ]
+    assert curves[0] == curves[1] and len(curves[0]) == 38
