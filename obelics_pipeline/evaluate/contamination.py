@@ -49,7 +49,7 @@ def contamination(tasks: Iterable[Task], plan: Plan) -> dict[str, dict[str, Any]
         for example in (*task.asked, *task.shown):
             who = (task.about.name, example.id)
             content = task.image(example)
-            look = None if content is None else _look(content)
+            look = None if content is None else look_in(content)
             if look is not None:
                 by_look.setdefault(look, []).append(who)
             for run in _runs_of(example):
@@ -59,7 +59,7 @@ def contamination(tasks: Iterable[Task], plan: Plan) -> dict[str, dict[str, Any]
     for number in _trained_on(plan):
         record, files = read_members_of(plan.document(number))
         for content in files if by_look else ():
-            for name, example_id in by_look.get(_look(content) or "", ()):
+            for name, example_id in by_look.get(look_in(content) or "", ()):
                 found[name].images.add(example_id)
         for run in _runs(_words(record), lengths):
             for name, example_id in by_run.get(run, ()):
@@ -71,7 +71,7 @@ def _trained_on(plan: Plan) -> list[int]:
     return sorted(set(plan.arrays().spans.document.tolist()))
 
 
-def _look(content: bytes) -> str | None:
+def look_in(content: bytes) -> str | None:
     """What an image looks like; None where it cannot be decoded, or is of one colour."""
     from PIL import Image
 

@@ -37,6 +37,8 @@ def test_prompts_are_held_out_and_the_likeliest_token_is_taken(coloured: Path) -
     made = generate(model, given, 6)
     assert made == generate(model, given, 6)
     assert made == [generate(model, [prompt], 6)[0] for prompt in given]  # what stands beside it changes nothing
+    assert all(len(tokens) == 6 or tokens[-1] == model.vocabulary.end for tokens in made)
+    assert all(model.vocabulary.end not in tokens[:-1] for tokens in made)
     longer = generate(model, given, 8)
     assert all(b[: len(a)] == a for a, b in zip(made, longer, strict=True))
     assert all(model.vocabulary.image not in tokens for tokens in longer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,13 @@ torch = pytest.importorskip("torch")
 
 from models.packed_flamingo.document_tokens import document_tokens, open_vocabulary
 from obelics_pipeline.errors import UserError
-from obelics_pipeline.evaluate.contamination import contamination
+from obelics_pipeline.evaluate.contamination import contamination, look_in
 from obelics_pipeline.evaluate.registry import CAPABILITIES, KNOWN
 from obelics_pipeline.evaluate.rows import question_row
 from obelics_pipeline.evaluate.task import ABOUT, EXAMPLES, Task, read_task
 from obelics_pipeline.plan.plan_file import open_plan
 from obelics_pipeline.train.stored_rows import read_members_of
-from tests.train.coloured import COLOURS, TEMPLATES, make_task
+from tests.train.coloured import COLOURS, TEMPLATES, make_task, picture
 
 PAPERS = {
     "VQAv2", "OKVQA", "TextVQA", "VizWiz", "TextCaps", "COCO", "NoCaps", "Flickr30k", "VisDial", "HatefulMemes",
@@ -140,9 +141,50 @@ def test_a_text_that_is_trained_on_is_found_within_a_document(coloured: Path, tm
     assert not contamination([changed(task, 5, question=unseen)], plan)["colours"]["contaminated"]
 
 
-def test_pictures_of_one_colour_are_no_copies_of_each_other(coloured: Path, tmp_path: Path) -> None:
+def test_pictures_of_one_colour_are_no_copies_of_each_other() -> None:
     from PIL import Image
 
-    Image.new("RGB", (64, 64), COLOURS["red"]).save(tmp_path / "flat.png")
-    task = make_task(tmp_path)
-    assert not contamination([changed(task, 0, image="flat.png")], open_plan(coloured / "plan"))["colours"]["images"]
+    looks = []
+    for colour in COLOURS.values():
+        out = io.BytesIO()
+        Image.new("RGB", (64, 64), colour).save(out, "PNG")
+        looks.append(look_in(out.getvalue()))
+    assert looks == [None] * len(COLOURS)
+    assert look_in(picture("red", 1)) != look_in(picture("red", 2)) is not None
+    assert look_in(b"no image") is None
+
+
+def test_wordings_that_differ_and_capabilities_of_examples_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first wording is answered rightly, the second by half, the third never."""
+    from types import SimpleNamespace
+
+    from obelics_pipeline.evaluate import few_shot as room
+
+    folder = make_task(tmp_path, asked=4)
+    task = changed(folder, 0, capabilities=["counting"])
+    asked = [one.answer for one in task.asked]
+    rights = {TEMPLATES[0]: [True] * 4, TEMPLATES[1]: [True, True, False, False], TEMPLATES[2]: [False] * 4}
+    said: list[float] = []
+
+    def row(task: Task, example: Any, choice: str, shots: int, template: str, *_: Any) -> Any:
+        place = [one.id for one in task.asked].index(example.id)
+        is_right = example.choices.index(choice) == asked[place]
+        said.append(0.0 if is_right == rights[template][place] else 1.0)
+        return SimpleNamespace(spans=[SimpleNamespace(ids=[0])])
+
+    monkeypatch.setattr(room, "question_row", row)
+    monkeypatch.setattr(room, "losses_of", lambda rows, *_: [said.pop(0) for _ in rows])
+    config = SimpleNamespace(get_text_config=lambda: SimpleNamespace(max_position_embeddings=8))
+    model = SimpleNamespace(
+        vocabulary=None, vision=SimpleNamespace(side=0), language_model=SimpleNamespace(config=config)
+    )
+    found = room.few_shot(model, task, (0,))["shots"]["0"]  # type: ignore[arg-type]
+    assert found["templates"] == [1.0, 0.5, 0.0]
+    assert (found["accuracy"], found["spread"]) == (0.5, 1.0)
+    assert found["capabilities"] == {
+        "caption": pytest.approx(4 / 9),
+        "colour": pytest.approx(4 / 9),
+        "counting": pytest.approx(2 / 3),
+    }
