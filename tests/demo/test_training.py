@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,10 @@ from obelics_pipeline.plan.recipe import Recipe, load_recipe
 from obelics_pipeline.train.config import TrainConfig
 
 TRAINING = bundled_configs() / "training"
-LOADERS = {"plan": lambda: load_recipe(str(TRAINING / "plan.yaml")), "flamingo": lambda: flamingo()}
+LOADERS: dict[str, Callable[[], object]] = {
+    "plan": lambda: load_recipe(str(TRAINING / "plan.yaml")),
+    "flamingo": lambda: flamingo(),
+}
 
 
 def flamingo() -> TrainConfig:
