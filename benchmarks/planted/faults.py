@@ -162,7 +162,8 @@ def _rate(training: Training, at: int, draw: np.random.Generator) -> Iterator[st
 @contextmanager
 def _bit(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
     """One bit of a trained weight flips: before a step's gradient is computed, or after it."""
-    names = list(training.learner.names)
+    # of several processes one may have no part of a small parameter
+    names = [name for name, weight in training.learner.names.items() if _local(weight).numel()]
     name, bit, late = str(draw.choice(names)), int(draw.integers(0, 32)), bool(draw.random() < 0.5)
     where = float(draw.random())
     gradient, steps, left = training.learner.gradient, _steps_of(training), [1]
