@@ -9,9 +9,10 @@ anew, or the optimiser has a rate of its own), bit (any bit of any trained weigh
 Which, when and how much each seed draws, as the peak, the length of the warm-up and the shape of the schedule.
 
 A fault is found at the first alarm; recovered where the held-out loss is, at that evaluation and all further ones
-(means of three), within 1 % of an undisturbed training's at the same step, or all losses are again those of it to the bit. Steps are
-counted as they are made, those after a rollback too. `--no-watch` leaves out the sums and norms of weights
-(health.weight_steps: 0), so that only the figures of training remain.
+(means of three), within 1 % of an undisturbed training's at the same step, or all losses are again those of it to the
+bit. Steps are counted as they are made, those after a rollback too. `--no-watch` leaves out the sums and norms of
+weights (health.weight_steps: 0), so that only the figures of training remain: what is found where the optimiser itself,
+and not its machine, breaks a model.
 """
 
 from __future__ import annotations
@@ -108,12 +109,13 @@ def healthy(work: Path, seeds: range, steps: int) -> None:
             e for e in ledger if e["kind"] in ("skip_update", "rollback") or (e["kind"] == "stop" and e["step"] < each)
         ]
         waits = sum(e["kind"] == "wait" for e in ledger)
-        alarms = [e["evidence"]["kind"] for e in ledger if e["kind"] == "alarm"]
+        kinds = [e["evidence"]["kind"] for e in ledger if e["kind"] == "alarm"]
+        alarms = {kind: kinds.count(kind) for kind in sorted(set(kinds))}
         made = sum(1 for _ in read_journal(output / "metrics.jsonl"))
         done += made
         print(
-            f"clean {seed}: {made} steps, {schedule}, clip {clip}; actions {len(acts)}, waits {waits}, alarms "
-            f"{ {k: alarms.count(k) for k in sorted(set(alarms))} }, {(time.process_time() - began) / made:.3f} s a step",
+            f"clean {seed}: {made} steps, {schedule}, clip {clip}; actions {len(acts)}, waits "
+            f"{waits}, alarms {alarms}, {(time.process_time() - began) / made:.3f} s a step",
             flush=True,
         )
         for entry in acts:

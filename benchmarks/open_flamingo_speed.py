@@ -29,11 +29,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.training import ALONE, STEPS_PER_FILE, interval  # first: it makes torchvision load
-
-# isort: split
 import torch
 
+from benchmarks.training import ALONE, STEPS_PER_FILE, interval
 from models.packed_flamingo.builder import build
 from models.packed_flamingo.model import PackedFlamingo
 from models.packed_flamingo.saved import save_trained
@@ -205,9 +203,8 @@ def compare(given: argparse.Namespace, work: Path) -> None:
     peaks = {name: max(r["peak"] for r in rounds) for name, rounds in found.items()}
     weights, state = ours.sizes(work)
     of_theirs = theirs.end()["state"]
-    print(
-        f"peak of memory: open_flamingo {peaks['open_flamingo'] / 1e6:,.0f} MB, obelics {peaks['obelics'] / 1e6:,.0f} MB"
-    )
+    most = {name: f"{peak / 1e6:,.0f} MB" for name, peak in peaks.items()}
+    print(f"peak of memory: open_flamingo {most['open_flamingo']}, obelics {most['obelics']}")
     print(f"trained weights: open_flamingo {theirs.about['weights'] / 1e6:.1f} MB, obelics {weights / 1e6:.1f} MB")
     print(f"with the optimiser: open_flamingo {of_theirs / 1e6:.1f} MB, obelics {state / 1e6:.1f} MB")
 

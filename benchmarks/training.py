@@ -21,15 +21,14 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.training_model import MIDDLE, SMALL, Shape, batches, flamingo  # first: it makes torchvision load
-
-# isort: split
 import torch
 
+from benchmarks.training_model import MIDDLE, SMALL, Shape, batches, flamingo
 from obelics_pipeline.train import figures, step
 from obelics_pipeline.train.accounts import AccountWriter
 from obelics_pipeline.train.collate import MicroBatch
@@ -109,7 +108,7 @@ def accounts(trainer: Trainer, coming: Iterator[MicroBatch], repeat: int) -> tup
     for _ in range(repeat):
         batch, took = [next(coming)], {}
         for way in draw.sample([True, False], 2):
-            took[way], _ = cpu(lambda way=way: trainer.step(batch, way))  # type: ignore[misc]
+            took[way], _ = cpu(partial(trainer.step, batch, way))
         plain.append(took[False])
         ratios.append(took[True] / took[False])
     return plain, ratios
@@ -209,9 +208,7 @@ def watching(shape: Shape, tokens: int, repeat: int) -> None:
         for name, (seconds, every) in parts(trainer, [next(coming)], max(3, repeat)).items():
             share = 100 * seconds / every / second
             together += share
-            print(
-                f"{name:<28}{1000 * seconds:10.2f}   {share:7.4f} %  at every {'' if every == 1 else every} step".rstrip()
-            )
+            print(f"{name:<28}{1000 * seconds:10.2f}   {share:7.4f} %" + (f"  every {every}" if every > 1 else ""))
         print(f"together {together:.3f} %")
 
 

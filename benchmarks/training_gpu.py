@@ -29,16 +29,14 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.training_model import SMALL, SMOL, Shape, batches, flamingo, language_model, tower  # first: torchvision
-
-# isort: split
 import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
-from transformers import PreTrainedModel
 
+from benchmarks.training_model import SMALL, SMOL, Shape, batches, flamingo, language_model, tower
+from models.device.torchvision_import import mend_torchvision
 from models.packed_flamingo.batch import PackedBatch
 from models.packed_flamingo.model import target_losses
 from obelics_pipeline.train.collate import MicroBatch
@@ -59,6 +57,9 @@ WARM = 3  # steps that are not measured
 
 def operations(shape: Shape, batch: PackedBatch) -> float:
     """Of one forward and backward pass over a batch, counted on tensors that have a shape and no numbers."""
+    mend_torchvision()
+    from transformers import PreTrainedModel
+
     known = batch.to("cpu")
     not_drawn = patch.object(PreTrainedModel, "_initialize_weights", lambda *_, **__: None)
     with FakeTensorMode(allow_non_fake_inputs=True) as fake, sdpa_kernel(SDPBackend.MATH), not_drawn:

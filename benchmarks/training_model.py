@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-from models.device.torchvision_import import mend_torchvision
-
-mend_torchvision()
-
 import torch
 
+from models.device.torchvision_import import mend_torchvision
 from models.packed_flamingo.document_tokens import Vocabulary
 from models.packed_flamingo.model import PackedFlamingo
 from models.packed_flamingo.settings import FlamingoSettings
@@ -57,6 +53,7 @@ SMALL = Shape(512, 64, 4, 4, 192, 32, 2, 2, 64, 32, 8, 2, resampler_depth=2, lat
 
 def language_model(shape: Shape, attention: str, dtype: torch.dtype) -> Any:
     """A Llama of the shape, its embeddings tied to its head."""
+    mend_torchvision()
     from transformers import AutoModelForCausalLM, LlamaConfig
 
     config = LlamaConfig(
@@ -74,6 +71,7 @@ def language_model(shape: Shape, attention: str, dtype: torch.dtype) -> Any:
 
 def tower(shape: Shape, dtype: torch.dtype) -> Any:
     """A SigLIP vision tower of the shape, without its head."""
+    mend_torchvision()
     from transformers import SiglipVisionConfig, SiglipVisionModel
 
     config = SiglipVisionConfig(
@@ -91,7 +89,7 @@ def tower(shape: Shape, dtype: torch.dtype) -> Any:
 
 
 def flamingo(shape: Shape, device: str, dtype: str, attention: str = "sdpa", checkpointing: bool = False) -> Any:
-    """A `PackedFlamingo` of random weights on a device; its backbones frozen, in `dtype`. Nothing is read or written."""
+    """A `PackedFlamingo` of random weights on a device, its backbones frozen, in `dtype`; nothing is read."""
     settings = FlamingoSettings.model_validate(
         {
             "language_model": "random",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -158,12 +157,7 @@ def run(model: Any, embedded: torch.Tensor, segment: torch.Tensor, position: tor
     """Vectors (rows, tokens, width) behind the last norm, of packed rows of embedded tokens."""
     inner = body(model)
     # a model without positions of its own (ALiBi) takes none; distances are all that it knows
-    given = {"position_ids": position} if _takes_positions(type(inner)) else {}
+    given = {"position_ids": position} if "position_ids" in signature(inner.forward).parameters else {}
     mask = packed_mask(model, segment, embedded.dtype)
     hidden: torch.Tensor = inner(inputs_embeds=embedded, attention_mask=mask, use_cache=False, **given)[0]
     return hidden
-
-
-@cache
-def _takes_positions(kind: type) -> bool:
-    return "position_ids" in signature(kind.forward).parameters  # type: ignore[attr-defined]

@@ -234,7 +234,7 @@ def _restarts(experiment: Experiment, by_arm: Mapping[str, Mapping[int, Outcome]
         if (other := parted.get(seed)) is None:
             continue
         at = same_curve(one, other)
-        told = f"seed {seed}: 1234 without a restart and 1_2_3_4 with {other.restarts} "
+        told = f"seed {seed}: 1234 with {one.restarts} restarts and 1_2_3_4 with {other.restarts} "
         same = f"have the same loss, log z, gradient norm and rows in all {one.steps:,} steps, to the last bit"
         said.append(told + (same if at is None else f"differ from step {at:,} on: a restart changes this training"))
     return said

@@ -34,14 +34,18 @@ PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 def run_demo(output: Path, workers: int = 2) -> int:
     """Pack the site, serve its images on loopback, run the main job on it, and print what came of it.
 
-    `output` gets a run's folder, with the WARC files in `output/input`. Returns the exit code of the run.
+    `output` gets a run's folder, with the WARC files in `output/input`. Returns the exit code of the run. Raises
+    UserError where Pillow is missing, or the folder cannot be written.
     """
     from obelics_pipeline.run import run
 
     if find_spec("PIL") is None:
         raise UserError("the demo draws its pictures with Pillow: pip install 'obelics-pipeline[demo]'")
     console = Console()
-    inputs = [str(path) for path in pack(output / "input")]
+    try:
+        inputs = [str(path) for path in pack(output / "input")]
+    except OSError as error:
+        raise UserError(f"--output {output}: cannot be written: {error.strerror}; give another folder") from None
     with serve() as proxy, proxied(proxy):
         code = run(CONFIG, inputs, output, workers, OVERRIDES)
     if (output / "manifest.json").is_file():

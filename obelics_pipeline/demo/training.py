@@ -270,7 +270,9 @@ def print_end(demo: TrainingDemo, console: Console) -> None:
     console.print("\n[bold]what happened[/bold]", highlight=False)
     for line in lines_of_acts(ledger, list(read_journal(demo.run / "metrics.jsonl")), spike):
         console.print(escape(line), highlight=False, soft_wrap=True)
-    console.print(f"\n[bold]obelics explain-spike {escape(str(demo.run))} {spike}[/bold]\n", highlight=False)
+    console.print(
+        f"\n[bold]obelics explain-spike {escape(str(demo.run))} {spike}[/bold]\n", highlight=False, soft_wrap=True
+    )
     html, without = demo.folder / "spike.html", demo.folder / "without.txt"
     for line in explain(demo.run, spike, top=1, html=html, without=without):
         console.print(escape(line), highlight=False, soft_wrap=True)

@@ -16,7 +16,7 @@ TRAINING: dict[str, Any] = {
         "unfreeze": ["language_model.*"],
     },
     "micro_rows": 2, "precision": "float32", "device": "cpu", "threads": 1,
-    "schedule": {"peak": 3e-3, "warmup_steps": 2}, "loader": {"workers": 0},
+    "schedule": {"peak": 3e-3, "warmup_steps": 0, "shape": "constant"}, "loader": {"workers": 0},
     "checkpoint": {"every_steps": 5}, "evaluation": {"rows": 0},
 }  # fmt: skip
 

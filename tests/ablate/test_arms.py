@@ -39,7 +39,7 @@ def test_seeds_are_of_the_weights_and_of_the_order() -> None:
 def test_training_is_laid_over_and_the_schedule_ends_with_the_plan() -> None:
     found = experiment(arms={"all": {}, "hot": {"training": {"schedule.peak": 0.5, "loss": {"z_weight": 0}}}})
     base, hot = (training_of(found, name, 0, "plan", 9, PARTS) for name in ("all", "hot"))
-    assert (hot.schedule.peak, hot.loss.z_weight, hot.schedule.warmup_steps) == (0.5, 0, 2)
+    assert (hot.schedule.peak, hot.loss.z_weight, hot.schedule.warmup_steps) == (0.5, 0, 0)
     assert base.schedule.steps == hot.schedule.steps == 9
 
 

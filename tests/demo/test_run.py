@@ -16,6 +16,7 @@ from obelics_pipeline.demo.farm import HOST
 from obelics_pipeline.demo.pages import unusual
 from obelics_pipeline.demo.run import lines_of_ledger, proxied, run_demo
 from obelics_pipeline.demo.show import read_documents
+from obelics_pipeline.errors import UserError
 
 
 def test_the_proxy_is_set_only_for_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,6 +37,12 @@ def test_a_ledger_is_told_by_reason_the_most_frequent_first() -> None:
         ["1", "dropped:", "c"],
         ["2", "failed:", "timeout"],
     ]
+
+
+def test_an_output_that_cannot_be_written_is_named_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(UserError, match=r"--output .*/file: cannot be written: .*; give another folder"):
+        run_demo(tmp_path / "file")
 
 
 def files_of(output: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Trainings with planted faults, in this process or as one of two; the parts of benchmarks/guarding.py on a small plan."""
+"""Trainings with planted faults, in this process or as one of two; the parts of benchmarks/guarding.py."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -114,7 +115,10 @@ def command(config: str, output: Path, *more: str, ranks: int = 1) -> list[str]:
 
 def environment() -> dict[str, str]:
     """Of a process that trains: one thread, and the packages of this checkout."""
-    return os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), "TOKENIZERS_PARALLELISM": "false"}
+    bytecode = Path(tempfile.gettempdir()) / f"obelics-bytecode-{os.getuid()}"  # or each start compiles 1,900 modules
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    ours = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), "TOKENIZERS_PARALLELISM": "false"}
+    return inherited | ours | {"PYTHONPYCACHEPREFIX": str(bytecode)}
 
 
 def run(config: str, output: Path, *more: str, ranks: int = 1, check: bool = True) -> subprocess.CompletedProcess[str]:
