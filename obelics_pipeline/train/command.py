@@ -30,9 +30,10 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
         import torch
 
         mend_torchvision()
-        import transformers  # noqa: F401
+        from transformers.utils import logging
     except ImportError as error:
         raise UserError(f"obelics train: no module {error.name}; {_INSTALL}") from None
+    logging.disable_progress_bar()  # of the parts that are read
     from models.packed_flamingo.budget import budget
     from models.packed_flamingo.builder import build
     from models.packed_flamingo.saved import begin_with, part_hashes
@@ -143,4 +144,5 @@ def _lay_out(folder: Path, config: Path, text: str, about: Path, plan: Plan) -> 
             raise UserError(f"{folder}: trains on plan {known[:12]}, not {plan.id[:12]}; give another --output")
     else:
         write_bytes(about, plan_line.encode())
-    write_bytes(config, text.encode())
+    if not config.exists():  # of a resume it is written once the certificate has passed it
+        write_bytes(config, text.encode())

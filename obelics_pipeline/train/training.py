@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from obelics_pipeline.config.yaml_file import dump_config
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.plan.plan_file import Plan
+from obelics_pipeline.storage import write_bytes
 from obelics_pipeline.train.accounts import AccountWriter
 from obelics_pipeline.train.config import TrainConfig
 from obelics_pipeline.train.feed import Feed
@@ -140,6 +142,8 @@ class Training:
             refused = ""
         if refused := self.processes.agreed(refused):
             raise UserError(refused)
+        if self.processes.first:
+            write_bytes(self.folder.config, dump_config(self.config).encode())
         about = {**self.about, "before": _ended(ledger.entries) if ledger is not None else ""}
         self._append(
             "resume", place, parent=kept.attempt, from_step=kept.step, why=f"from {kept.path.name}", evidence=about

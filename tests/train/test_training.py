@@ -119,8 +119,10 @@ def test_a_resume_with_another_config_is_refused(
     if not output.exists():
         run(write_config(folder, config), output, "--set", "steps=8", "--set", f"schedule.steps={STEPS}")
     changed = ("--set", "steps=16", "--set", f"schedule.steps={STEPS}", "--set", f"{key}={value}")
+    before = (output / "config.yaml").read_bytes()
     done = run(write_config(folder, config), output, *changed, check=False)
     assert done.returncode == 2
+    assert (output / "config.yaml").read_bytes() == before
     assert key.rpartition(".")[2] in done.stderr
 
 
