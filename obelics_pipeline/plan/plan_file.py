@@ -179,11 +179,6 @@ class Plan(HeldOut):
         held = HeldOut(path / HELD_OUT, self.documents)
         self.held_out: HeldOut | None = held if held.n_rows else None
 
-    @property
-    def once(self) -> tuple[int, ...]:
-        """Tokens of one pass over each data set."""
-        return tuple(int(dataset["document_tokens"]) for dataset in self.about["datasets"])
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopened, (self.path, self.id)
 

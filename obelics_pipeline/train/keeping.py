@@ -49,7 +49,7 @@ class Keeping:
             config=self.config.model_dump(mode="json"),
             versions=versions(),
             frozen=self.frozen,
-            guard={"guard": dict(guard), "clipped": place.clipped, "read": list(place.read)},
+            guard={"guard": dict(guard), "clipped": place.clipped},
         )
         run = self.folder.path if self.processes.first else None
         save(
@@ -106,7 +106,6 @@ class Keeping:
             step=saved.step,
             cursor=saved.cursor,
             clipped=int(saved.guard["clipped"]),
-            read=tuple(int(tokens) for tokens in saved.guard["read"]),
             skipped=saved.skipped_updates,
             rate=saved.lr,
             decay=saved.weight_decay or 0.0,

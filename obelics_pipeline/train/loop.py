@@ -151,11 +151,7 @@ class Loop:
             self.learner.update(norm_on_device, clip)
             figures |= self.instruments.after_update()
         self.machines.written(step, rate, decay)
-        tokens = [figures["datasets"].get(name, {}).get("tokens", 0) for name in self.plan.datasets]
-        self.place = self.place.after(rows.next_cursor, rate, decay, tokens, clipped=seen.clipped, skipped=before.skip)
-        for number, name in enumerate(self.plan.datasets):
-            if name in figures["datasets"]:
-                figures["datasets"][name]["epoch"] = self.place.read[number] / max(1, self.plan.once[number])
+        self.place = self.place.after(rows.next_cursor, rate, decay, clipped=seen.clipped, skipped=before.skip)
         self.record.account(step, account_rows(batches, sums.spans))
         took = time.perf_counter() - began
         figures |= {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 
@@ -10,7 +9,7 @@ from dataclasses import dataclass, replace
 class Place:
     """`step` is the last that was done, 0 before the first; `cursor` the position in the order of rows that the next
     one begins at; `clipped` how many steps' gradients were cut, `skipped` how many updates were left out; `rate` and
-    `decay` those of the last step, `read` how many tokens of each data set were read."""
+    `decay` those of the last step."""
 
     attempt: int = 1
     step: int = 0
@@ -19,11 +18,8 @@ class Place:
     skipped: int = 0
     rate: float = 0.0
     decay: float = 0.0
-    read: tuple[int, ...] = ()
 
-    def after(
-        self, cursor: int, rate: float, decay: float, tokens: Sequence[int], *, clipped: bool, skipped: bool
-    ) -> Place:
+    def after(self, cursor: int, rate: float, decay: float, *, clipped: bool, skipped: bool) -> Place:
         """After one more step."""
         return replace(
             self,
@@ -33,5 +29,4 @@ class Place:
             skipped=self.skipped + skipped,
             rate=rate,
             decay=decay,
-            read=tuple(a + b for a, b in zip(self.read or (0,) * len(tokens), tokens, strict=True)),
         )

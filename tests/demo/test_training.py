@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from obelics_pipeline.ablate.experiment import load_experiment
 from obelics_pipeline.config.yaml_file import bundled_configs, read_config, read_values
 from obelics_pipeline.demo import training
 from obelics_pipeline.demo.training import TrainingDemo, config_of, lines_of_acts, recipe_of, spike_of, train_demo
@@ -19,6 +20,9 @@ from obelics_pipeline.train.config import TrainConfig
 
 TRAINING = bundled_configs() / "training"
 LOADERS: dict[str, Callable[[], object]] = {
+    "ablate-filters": lambda: load_experiment("ablate-filters"),
+    "ablate-orders": lambda: load_experiment("ablate-orders"),
+    "ablate-settings": lambda: load_experiment("ablate-settings"),
     "plan": lambda: load_recipe(str(TRAINING / "plan.yaml")),
     "flamingo": lambda: flamingo(),
 }

@@ -30,7 +30,7 @@ NEVER_DECLARED = {"open_flamingo": "it pins torch 2.0.1, so it is installed with
 # Where it is not installed, nobody says so.
 INSTALLED_BY = {"open_clip": "open_clip_torch", "openTSNE": "opentsne", "sklearn": "scikit-learn"}
 CHOSEN_BY_THE_MACHINE = {"torch", "torchvision"}  # a build for its processor or GPU
-NOT_IN_ALL = {"flamingo"}  # it brings torch
+NOT_IN_ALL = {"flamingo", "train"}  # they bring torch
 
 
 def requirements(metadata: Message) -> list[Requirement]:
@@ -108,8 +108,8 @@ def test_no_extra_brings_a_second_fasttext(metadata: Message) -> None:
     assert not set(pins()) & {"fasttext", "fasttext-wheel"}
 
 
-def test_only_flamingo_brings_torch(metadata: Message) -> None:
-    assert {extra_of(r) for r in requirements(metadata) if r.name in CHOSEN_BY_THE_MACHINE} == {"flamingo"}
+def test_only_flamingo_and_train_bring_torch(metadata: Message) -> None:
+    assert {extra_of(r) for r in requirements(metadata) if r.name in CHOSEN_BY_THE_MACHINE} == {"flamingo", "train"}
     assert not [name for name in pins() if name in ("torch", "torchvision") or name.startswith("nvidia-")]
 
 
