@@ -171,7 +171,6 @@ setup(
         "obelics_pipeline.demo": ["site/**", "thesaurus.dat"],
         "obelics_pipeline.ablate": ["*.html"],
         "obelics_pipeline.explain": ["page.*"],
-        "obelics_pipeline.ablate": ["*.html"],
         "obelics_pipeline.spike": ["*.css", "*.html", "*.svg"],
         "obelics_pipeline.tune": ["page/*"],
         "obelics_pipeline.report": ["*.css", "*.html"],
