@@ -155,7 +155,7 @@ class Guard:
 
         What was seen since is forgotten; what was done is not.
         """
-        step = self.steps[-1][0]
+        step = self.steps[-1][0] if self.steps else to_step  # of several processes only the first sees steps
         self.history.rollbacks.append(Rollback(step, to_step, decision.lr_factor, decision.cause))
         if state is None:
             self.panel, self.steps = Panel(self.config), []

@@ -210,6 +210,14 @@ def test_a_wrong_rate_twice_stops_the_run() -> None:
     assert again.action == "stop" and "again" in again.why
 
 
+def test_a_guard_that_saw_no_step_goes_back_with_the_one_that_did() -> None:
+    """As in all processes of a training but the first."""
+    first, second = guard(), guard()
+    _, _, decision = last(first, faulty(PLAIN, lambda s: replace(s, lr=s.lr * 10)))
+    for g in (first, second):
+        g.rolled_back(decision, AT - 1, None)
+
+
 def test_a_canary_that_differs_rolls_back_to_where_all_was_well() -> None:
     event = Hardware("canary", "rank 3", True, good_until=AT - 25)
     _, _, decision = last(guard(), faulty(PLAIN, lambda s: replace(s, hardware=(event,))))
