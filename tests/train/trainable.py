@@ -30,6 +30,7 @@ SENTENCES = (
     "Children counted the boats that came back at night.",
 )
 ROOT = Path(__file__).parents[2]
+OF_THE_CLOCK = ("time", "tokens_per_second", "images_per_second", "attempt")  # or of how often it was started
 
 
 def page(number: int) -> Document:
@@ -139,7 +140,7 @@ def curve(output: Path) -> dict[int, dict[str, Any]]:
     """What each step came to: the last word on it, without what depends on the clock or the attempt."""
     found = {}
     for line in lines(output):
-        found[line["step"]] = {k: v for k, v in line.items() if k not in ("time", "tokens_per_second", "attempt")}
+        found[line["step"]] = {k: v for k, v in line.items() if k not in OF_THE_CLOCK}
     return dict(sorted(found.items()))
 
 
