@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any
@@ -33,6 +34,14 @@ class Instruments:
         self._within = ExitStack()
         self._first: float | None = None
         self.sampled = False
+
+    def state(self) -> dict[str, Any]:
+        """What goes on from sampled step to sampled step, for a checkpoint."""
+        return self._noise.state()
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """As `state` gave it."""
+        self._noise.load(state)
 
     def start(self, step: int) -> None:
         """Before the forward passes of a step."""

@@ -35,7 +35,7 @@ class Keeping:
     learner: Learner
     unfrozen: tuple[str, ...] = ()
 
-    def write(self, place: Place, guard: Mapping[str, Any]) -> None:
+    def write(self, place: Place, guard: Mapping[str, Any], noise: Mapping[str, Any]) -> None:
         """Write the checkpoint of a place. All processes call it. Raises UserError, OSError."""
         progress = Progress(
             step=place.step,
@@ -49,7 +49,7 @@ class Keeping:
             config=self.config.model_dump(mode="json"),
             versions=versions(),
             frozen=self.frozen,
-            guard={"guard": dict(guard), "clipped": place.clipped},
+            guard={"guard": dict(guard), "clipped": place.clipped, "noise": dict(noise)},
         )
         run = self.folder.path if self.processes.first else None
         save(

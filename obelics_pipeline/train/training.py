@@ -132,6 +132,7 @@ class Training:
             self._checkpoint(place, guard)
             return place, guard
         place, state, loaded = self.keeping.read(kept, attempt)
+        self.instruments.load(loaded.saved.guard["noise"])
         if ledger is not None:
             now = self.keeping.now(kept, place, ledger, self.schedule, MAY_CHANGE)
             found = certificate(loaded, now)
@@ -168,7 +169,8 @@ class Training:
         kept = self.processes.agreed(self.keeping.before(ledger, before) if ledger else None)
         assert kept is not None, "the first process has a ledger"
         attempt = self.processes.agreed(last_attempt(ledger.entries) if ledger else 0) + 1
-        place, state, _ = self.keeping.read(kept, attempt)
+        place, state, loaded = self.keeping.read(kept, attempt)
+        self.instruments.load(loaded.saved.guard["noise"])
         entry = decision.entry()
         self._append(
             "rollback",
@@ -195,7 +197,7 @@ class Training:
         if accounts is not None:
             accounts.flush()
         self.machines.heartbeat.beat(place.step, "checkpoint")
-        self.keeping.write(place, guard.state())
+        self.keeping.write(place, guard.state(), self.instruments.state())
         self._append("checkpoint", place, name=f"step-{place.step:08d}")
         if place.step:
             guard.evaluated(place.step, self._evaluate(place))
