@@ -7,26 +7,25 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import torch
+from torch import library as operators
 
 
-def declare_torchvision_operators() -> list[Any]:
-    """Let a torchvision built for CUDA import beside a torch for CPUs; where its library loads, nothing happens."""
-    libraries: list[Any] = []
+def declare_torchvision_operators() -> None:
+    """Let a torchvision built for CUDA import beside a torch for CPUs; where its operators load, nothing happens.
+
+    As models/device/torchvision_import.py does: this runs in an environment that does not have the project.
+    """
     try:
         import torchvision
     except RuntimeError:
         for name in [name for name in sys.modules if name.partition(".")[0] == "torchvision"]:
             del sys.modules[name]
-        library = torch.library.Library("torchvision", "DEF")
-        library.define("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-        library.define("qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-        libraries.append(library)
+        for name in ("nms", "qnms"):
+            operators.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
         import torchvision  # noqa: F401
-    return libraries  # they hold for as long as these objects live
 
 
-KEPT = declare_torchvision_operators()
+declare_torchvision_operators()
 
 
 def train_folder() -> Path:

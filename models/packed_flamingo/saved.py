@@ -5,7 +5,6 @@ Frozen weights are not copied: the settings name the folders that they come from
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,6 +17,7 @@ from models.packed_flamingo.builder import build
 from models.packed_flamingo.model import PackedFlamingo
 from models.packed_flamingo.settings import FlamingoSettings
 from obelics_pipeline.errors import UserError
+from obelics_pipeline.storage import file_sha256
 
 DESCRIPTION, WEIGHTS = "flamingo.json", "trained.safetensors"
 FORMAT: Literal["packed-flamingo-1"] = "packed-flamingo-1"
@@ -95,7 +95,7 @@ def save_trained(model: PackedFlamingo, folder: Path, writes: bool = True) -> No
         added=model.vocabulary.added,
         source_dtype=source_dtype(model.settings),
         parts=part_hashes(model.settings),
-        sha256=_sha256(folder / WEIGHTS),
+        sha256=file_sha256(folder / WEIGHTS),
     )
     (folder / DESCRIPTION).write_text(about.model_dump_json(indent=2) + "\n", "utf-8")
 
@@ -150,7 +150,7 @@ def part_hashes(settings: FlamingoSettings) -> dict[str, str]:
     vision = Path(settings.vision)
     files += [p for p in sorted(vision.glob("*")) if p.suffix in SUFFIXES] if vision.is_dir() else []
     files += [Path(settings.vision_weights)] if settings.vision_weights else []
-    return {path.as_posix(): _sha256(path) for path in files}
+    return {path.as_posix(): file_sha256(path) for path in files}
 
 
 def source_dtype(settings: FlamingoSettings) -> str:
@@ -159,8 +159,3 @@ def source_dtype(settings: FlamingoSettings) -> str:
 
     config = AutoConfig.from_pretrained(settings.language_model, local_files_only=True)
     return str(getattr(config, "dtype", None)).removeprefix("torch.")
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from models.device.torchvision_import import import_torchvision
 from models.packed_flamingo.document_tokens import DocumentTokens, Vocabulary, document_tokens, open_vocabulary
 
 FILES = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt", "*.model", "*.tiktoken")
@@ -49,8 +47,6 @@ class Tokenizer:
 
 def open_tokenizer(folder: Path) -> Tokenizer:
     """The tokenizer in a folder of transformers. Raises UserError."""
-    with suppress(ImportError):  # transformers asks for it, and fails where it is there and does not load
-        import_torchvision()
     vocabulary = open_vocabulary(folder)
     return Tokenizer(vocabulary, str(folder.resolve()), tokenizer_sha256(folder, vocabulary))
 

@@ -20,7 +20,8 @@ class Journal:
     """
 
     def __init__(self, path: Path) -> None:
-        _mend(path)
+        if path.exists():
+            cut_half_line(path)
         self._handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
 
     def __enter__(self) -> Journal:
@@ -34,10 +35,8 @@ class Journal:
         os.write(self._handle, (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode())
 
 
-def _mend(path: Path) -> None:
+def cut_half_line(path: Path) -> None:
     """Cut off half a line that a killed process left. Only the end of the file is read."""
-    if not path.exists():
-        return
     with path.open("r+b") as file:
         at = file.seek(0, os.SEEK_END)
         while at:

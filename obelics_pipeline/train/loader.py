@@ -10,6 +10,7 @@ from typing import Any
 from torch.utils.data import DataLoader, Dataset
 
 from obelics_pipeline.train.collate import MicroBatch, collate
+from obelics_pipeline.train.state.cursor import rows_of_rank
 from obelics_pipeline.train.stored_rows import EMPTY, ReadRow, RowReader
 
 FILLER = -1  # in place of a row's number: all ranks run as many forward passes, also where a step has too few rows
@@ -79,7 +80,7 @@ def dealt(rows: Sequence[int], rank: int, world: int, per_batch: int) -> list[li
 
     All processes get equally many, at least one. The rows of all of them together are `rows`, each once.
     """
-    mine = list(rows[rank::world])
+    mine = list(rows_of_rank(rows, rank, world))
     most = (len(rows) + world - 1) // world  # rows of the process that has most
     count = max(1, (most + per_batch - 1) // per_batch)
     mine += [FILLER] * (count * per_batch - len(mine))

@@ -6,7 +6,6 @@ import io
 import os
 import zlib
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -155,8 +154,3 @@ def _bytes(shard: str, offset: int, length: int) -> bytes:
     if len(data) != length:
         raise TarDamaged(f"{len(data)} bytes at {offset}, where {length} should be")
     return data
-
-
-def target_counts(rows: Sequence[ReadRow]) -> int:
-    """Targets of rows: what a step's loss is divided by."""
-    return sum(int(span.targets.sum()) for row in rows for span in row.spans)

@@ -25,6 +25,7 @@ from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageReader, Hu
 
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.storage import file_sha256, remove_tree, sync
+from obelics_pipeline.train.journal import cut_half_line
 from obelics_pipeline.train.state.fingerprint import fingerprint
 from obelics_pipeline.train.state.kept import DRAFT, HISTORY, METRICS, OLD, name_of
 from obelics_pipeline.train.state.ledger import NAME as LEDGER
@@ -305,24 +306,10 @@ def _copy_history(run: Path, draft: Path) -> dict[str, int]:
         source, target = run / name, draft / HISTORY / name
         if source.exists():
             shutil.copyfile(source, target)
-            _cut_half_line(target)
+            cut_half_line(target)
             sync(target)
             found[key] = target.stat().st_size
     return found
-
-
-def _cut_half_line(path: Path, block: int = 1 << 16) -> None:
-    with path.open("r+b") as stream:
-        at = stream.seek(0, os.SEEK_END)
-        while at > 0:
-            start = max(0, at - block)
-            stream.seek(start)
-            place = stream.read(at - start).rfind(b"\n")
-            if place >= 0:
-                stream.truncate(start + place + 1)
-                return
-            at = start
-        stream.truncate(0)
 
 
 def _mark_written(draft: Path, rank: int) -> None:
