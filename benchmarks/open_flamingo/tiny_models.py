@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import trainer  # noqa: F401  # first: it makes torchvision load, which the others import
+import trainer as _torchvision  # noqa: F401  # first: it makes torchvision load, which the others import
 
 # isort: split
 import open_clip
