@@ -89,7 +89,8 @@ class Trainer:
         sums, norm = self.learner.gradient(batch, lambda: None)
         found = figures.figures_of(sums, batch, ("made",), ALONE)
         found["grad_norm"] = float(norm)
-        self.learner.update(norm, 1.0, 1e-4, 0.1)
+        self.learner.set_rate(1e-4, 0.1)
+        self.learner.update(norm, 1.0)
         self.accounts.add(self.number, account_rows(batch, sums.spans))
         return found
 
@@ -172,7 +173,8 @@ def monitors(trainer: Trainer, coming: Iterator[MicroBatch], repeat: int) -> lis
                 _, norm = trainer.learner.gradient(batch, watching.first_micro_batch)
                 watching.read(float(norm), 1, 1)
                 watching.before_update()
-                trainer.learner.update(norm, 1.0, 1e-4, 0.1)
+                trainer.learner.set_rate(1e-4, 0.1)
+                trainer.learner.update(norm, 1.0)
                 watching.after_update()
 
             took.append(cpu(sampled)[0])

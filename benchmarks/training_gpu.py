@@ -107,7 +107,8 @@ def measured(
         began = wait(device)
         sums, norm = learner.gradient(of_step, lambda: None)
         figures_of(sums, of_step, ("made",) * len(learner.objective.weights), learner.processes)
-        learner.update(norm, 1.0, 1e-4, 0.1)
+        learner.set_rate(1e-4, 0.1)
+        learner.update(norm, 1.0)
         account_rows(of_step, sums.spans)
         if number >= WARM:
             took.append(wait(device) - began)
