@@ -14,7 +14,7 @@ from obelics_pipeline.document import Document, ImageNode, Node
 from obelics_pipeline.personal_data.clean import Cleaner
 from obelics_pipeline.personal_data.identity import personal_data_config
 
-LANGUAGE_CHARACTERS = 1_000  # of a page, by which it is told whose phone numbers it may hold
+LANGUAGE_CHARACTERS = 300  # of a page, by which it is told whose phone numbers it may hold
 
 
 class Safety:

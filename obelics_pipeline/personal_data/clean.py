@@ -10,10 +10,9 @@ from obelics_pipeline.document import Document, ImageNode, TextNode
 from obelics_pipeline.personal_data.find import find
 from obelics_pipeline.personal_data.finding import Finding
 from obelics_pipeline.personal_data.pseudonym import Pseudonyms, mask, read_key
-from obelics_pipeline.personal_data.regions import regions_of
+from obelics_pipeline.personal_data.regions import Regions, host_of
 from obelics_pipeline.personal_data.text import by_text, joined, replaced
 from obelics_pipeline.personal_data.urls import clean_url
-from obelics_pipeline.registered_domain import site_of_url
 
 REASON = "personal_data_"  # begins the reason of what is dropped; the kind ends it
 TITLE = "title"
@@ -49,12 +48,9 @@ class Cleaner:
     ) -> None:
         whole, starts = joined([text for _, _, text in texts])
 
-        def regions() -> tuple[str, ...]:
-            known = (declared_language, self._language_of(whole))
-            languages = tuple(language for language in known if language)
-            host = site_of_url(document.url)
-            return regions_of(languages, host, tuple(self._config.regions))
-
+        declared = (declared_language,) if declared_language else ()
+        configured = tuple(self._config.regions)
+        regions = Regions(declared, host_of(document.url), configured, lambda: self._language_of(whole))
         findings = find(whole, self._kinds, regions, self._config.special_addresses)
         for number, found in by_text(findings, starts).items():
             owner, name, text = texts[number]

@@ -45,28 +45,15 @@ _SPOKEN_DOT = re.compile(
     rf"{_GAP}{_OPEN}{_GAP}(?:{_DOT}){_GAP}{_CLOSE}{_GAP}|[ \t\u00a0]{{1,2}}(?:{_DOT})[ \t\u00a0]{{1,2}}|{_GAP}\.{_GAP}",
     re.IGNORECASE,
 )
-# Where one of these stands there may be a hidden address: as cheap a test as there is. In lower case.
-_HINTS = tuple(
-    f"{mark}{gap}{word}"
-    for mark in "[({<"
-    for gap in ("", " ")
-    for word in (
-        "at",
-        "ät",
-        "arroba",
-        "arobase",
-        "a]",
-        "a)",
-        "chioc",
-        "affe",
-        "klammer",
-        "małpa",
-        "malpa",
-        "собак",
-        "@",
-    )
+# Where one of these stands there may be a hidden address, in lower case and UTF-8: as cheap a test as there is.
+_OPENED = re.compile(
+    rb"[\[({<] ?(?:at|aet|arrob|arobas|chioc|affe|klammer|ma\xc5\x82pa|malpa|apenst|snabel|kukac|@|a ?[\])}>]"
+    rb"|\xc3\xa4t|\xd1\x81\xd0\xbe\xd0\xb1\xd0\xb0\xd0\xba)"
 )
-_SPOKEN_HINTS = (" dot ", " punkt ", " point ", " punto ", " ponto ", " punt ", " kropka ", " точка ", " nokta ")
+_BRACKETS = (b"(", b"[", b"{", b"<")
+_SPOKEN = re.compile(
+    " (?:dot|punkt|point|punto|ponto|punt|kropka|точка|nokta|@) ".encode()  # a space first: searched for fastest
+)
 _AROUND = 200  # characters of a hidden address at most
 
 
@@ -177,10 +164,7 @@ def _known_beginning(label: str, whole: bool) -> str | None:
 
 def find_hidden_emails(text: str) -> Iterator[Finding]:
     """Addresses such as `name [at] host [dot] com`, in a plain text."""
-    lower = text.lower()
-    if len(lower) != len(text) or not (
-        any(hint in lower for hint in _HINTS) or any(hint in lower for hint in _SPOKEN_HINTS) or " @ " in lower
-    ):
+    if not _may_be_hidden(text.encode("utf-8", "replace").lower()):
         return
     until = 0
     for mark in _MARKS.finditer(text):
@@ -188,6 +172,18 @@ def find_hidden_emails(text: str) -> Iterator[Finding]:
         if match is not None:
             yield match
             until = match.end
+
+
+def _may_be_hidden(data: bytes) -> bool:
+    if _SPOKEN.search(data):
+        return True
+    for bracket in _BRACKETS:
+        place = data.find(bracket)
+        while place >= 0:
+            if _OPENED.match(data, place):
+                return True
+            place = data.find(bracket, place + 1)
+    return False
 
 
 _MARKS = re.compile(

@@ -10,6 +10,7 @@ from importlib import import_module
 
 from obelics_pipeline.personal_data.cues import before
 from obelics_pipeline.personal_data.finding import Finding, Taken
+from obelics_pipeline.personal_data.regions import Regions
 from obelics_pipeline.personal_data.runs import Run
 
 KIND = "national_id"
@@ -78,26 +79,24 @@ NUMBERS = (
     Number("AR", "ar.cuit", r"(?:20|23|24|27)-[0-9]{8}-[0-9]"),
     Number("ZA", "za.idnr", r"[0-9]{6} ?[0-9]{4} ?[0-9]{2} ?[0-9]", r"id|identity"),
 )  # fmt: skip
-# Shapes that nothing else has: looked for whatever the page's language.
-_EVERYWHERE = frozenset({"it.codicefiscale", "cn.ric", "mx.curp"})
-_LETTERS_FIRST = frozenset({"it.codicefiscale", "in_.pan", "mx.curp"})  # they may have no row of digits
-_CAPITALS = re.compile(r"[A-Z]{4,6} ?[0-9LMNP-V]{2}")
+_LETTERS_FIRST = frozenset({"it.codicefiscale", "in_.pan"})  # they may have no row of digits
+_EVERYWHERE = frozenset({"cn.ric", "mx.curp"})  # shapes that nothing else has
+_CAPITALS = re.compile(r"[A-Z]{5,6} ?[0-9LMNP-V]{2}")
 FEWEST = 6  # digits in a row of those that are found by it
 _LOOK_AROUND = 20  # characters before and after a row of digits in which letters may belong to the number
 
 
-def find_national_ids(
-    text: str, runs: Sequence[Run], regions: Callable[[], tuple[str, ...]], taken: Taken
-) -> Iterator[Finding]:
+def find_national_ids(text: str, runs: Sequence[Run], regions: Regions, taken: Taken) -> Iterator[Finding]:
     """The identity numbers of a plain text: those of its regions, and those that are unlike anything else."""
-    if runs:
-        chosen = _of(regions(), letters_first=False)
-        for first, last, digits in runs:
-            if digits < FEWEST:
-                continue
-            yield from _at(text, max(0, first - 4), min(len(text), last + 6), chosen, taken)
-    letters = _of(("IT", "MX", "IN"), letters_first=True)
-    for match in _CAPITALS.finditer(text):
+    chosen: tuple[Number, ...] | None = None
+    for first, last, digits in runs:
+        if digits < FEWEST:
+            continue
+        if chosen is None:
+            chosen = _of(regions.known, letters_first=False)
+        yield from _at(text, max(0, first - 4), min(len(text), last + 12), chosen, taken)
+    letters = _of(regions.known, letters_first=True)
+    for match in _CAPITALS.finditer(text) if letters else ():
         yield from _at(text, match.start(), min(len(text), match.end() + _LOOK_AROUND), letters, taken)
 
 

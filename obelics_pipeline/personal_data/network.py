@@ -17,10 +17,10 @@ _V4 = re.compile(
     r"(?<![0-9A-Za-z_.,+\-])(?<![^/:]/)(?<!\d:)((?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
     r"(?:\.(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])){3})(?![0-9A-Za-z_\-]|\.[0-9A-Za-z])"
 )
-_TWO_COLONS = re.compile(r":[0-9A-Fa-f]{0,4}:")
+_TWO_COLONS = re.compile(rb":[0-9A-Fa-f]{0,4}:")
 _V6 = re.compile(r"(?<![0-9A-Za-z_:.])[0-9A-Fa-f]{1,4}(?::{1,2}[0-9A-Fa-f]{1,4}){1,7}(?:::)?(?![0-9A-Za-z_:]|\.[0-9])")
 _GLOBAL = re.compile(r"[23][0-9A-Fa-f]{3}:")  # what is given to networks: 2000::/3 (RFC 4291 2.4)
-_TWO_DASHES = re.compile(r"-[0-9A-Fa-f]{2}-[0-9A-Fa-f]{2}-")
+_TWO_DASHES = re.compile(rb"-[0-9A-Fa-f]{2}-[0-9A-Fa-f]{2}-")
 _MAC = re.compile(
     r"(?<![0-9A-Za-z_:\-])[0-9A-Fa-f]{2}([:\-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}(?![0-9A-Za-z_:]|-[0-9A-Za-z])"
 )
@@ -47,10 +47,10 @@ def find_v4(text: str, runs: Sequence[Run], taken: Taken, special: bool) -> Iter
                 yield Finding(begin, end, IP, str(address))
 
 
-def find_v6(text: str, taken: Taken, special: bool) -> Iterator[Finding]:
+def find_v6(text: str, flat: bytes, taken: Taken, special: bool) -> Iterator[Finding]:
     """The addresses of version 6 of a plain text."""
     until = 0
-    for mark in _TWO_COLONS.finditer(text):
+    for mark in _TWO_COLONS.finditer(flat):
         if mark.start() < until:
             continue
         for match in _V6.finditer(text, max(until, mark.start() - _LONGEST), mark.end() + _LONGEST):
@@ -73,11 +73,11 @@ def names_nobody(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool
     return not address.is_global or address.is_multicast or address.is_reserved
 
 
-def find_macs(text: str, taken: Taken) -> Iterator[Finding]:
+def find_macs(text: str, flat: bytes, taken: Taken) -> Iterator[Finding]:
     """The hardware addresses of a plain text. One of digits only needs a word that says what it is."""
     until = 0
     for marks in (_TWO_COLONS, _TWO_DASHES):
-        for mark in marks.finditer(text):
+        for mark in marks.finditer(flat):
             if mark.start() < until:
                 continue
             match = _MAC.search(text, max(until, mark.start() - 3), mark.end() + 16)

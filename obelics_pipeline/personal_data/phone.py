@@ -19,7 +19,8 @@ from phonenumbers import (
 
 from obelics_pipeline.personal_data.cues import NO_PHONE, PHONE, before
 from obelics_pipeline.personal_data.finding import Finding, Taken
-from obelics_pipeline.personal_data.phone_shapes import shapes
+from obelics_pipeline.personal_data.phone_shapes import SHAPES, shapes
+from obelics_pipeline.personal_data.regions import Regions
 from obelics_pipeline.personal_data.runs import Run, count_digits
 
 KIND = "phone"
@@ -46,9 +47,6 @@ _OUTSIDE = re.compile(
     r"^ ?(?:km|m²|m2|kg|g|mm|cm|eur|euro|usd|dollars?|pln|zł|zl|руб|тл|tl|元|円|人|people|views|likes|ha)\b", re.I
 )
 _AND = re.compile(r"[ \t]*(?:,|;|/|\||or|and|oder|und|ou|et|o|y|e|en|of|lub|i|или|и|veya|ve|或|、)[ \t]*$", re.I)
-
-Regions = Callable[[], tuple[str, ...]]
-
 
 def find_phones(text: str, runs: Sequence[Run], regions: Regions, taken: Taken) -> Iterator[Finding]:
     """The phone numbers of a plain text, which are added to what is taken. `runs` are its rows of digits.
@@ -86,21 +84,21 @@ def _in_run(text: str, begin: int, end: int, regions: Regions, taken: Taken) -> 
             value = _abroad(match[0])
             if value is not None:
                 yield number(first, last, value)
-    places = regions()
-    pattern = shapes(places)
-    for match in pattern.finditer(text, begin, end) if pattern is not None else ():
+    if _FIGURES.fullmatch(text, begin, end):
+        return
+    places = regions.known
+    for match in _shaped(text, begin, end, regions, free):
         first, last = match.span()
-        if text[first] == "(" and ")" not in match[0]:
+        if not free(first, last) or _joined(text, first, last) or (text[first] == "(" and ")" not in match[0]):
             continue
-        if free(first, last) and MIN_DIGITS <= count_digits(match[0]) <= MAX_DIGITS and not _joined(text, first, last):
-            cued = _cued(text, first, taken)
-            if not cued and (
-                _is_other(text, first, last) or NO_PHONE.search(before(text, first, taken.end_before(first)))
-            ):
-                continue
-            value = national(match[0], places, certain=cued)
-            if value is not None:
-                yield number(first, last, value)
+        if not MIN_DIGITS <= count_digits(match[0]) <= MAX_DIGITS:
+            continue
+        cued = _cued(text, first, taken)
+        if not cued and (_is_other(text, first, last) or NO_PHONE.search(before(text, first, taken.end_before(first)))):
+            continue
+        value = national(match[0], regions.all() if regions.asked else places, certain=cued)
+        if value is not None:
+            yield number(first, last, value)
     if _cued(text, begin, taken):
         for first, last in _pieces(text, begin, end):
             if free(first, last) and not _joined(text, first, last) and not _is_other(text, first, last):
@@ -108,6 +106,37 @@ def _in_run(text: str, begin: int, end: int, regions: Regions, taken: Taken) -> 
                 if value is not None:
                     yield number(first, last, value)
                     return  # what a word says, it says of the number after it
+
+
+def _shaped(
+    text: str, begin: int, end: int, regions: Regions, free: Callable[[int, int], bool]
+) -> Iterator[re.Match[str]]:
+    """What is written as the page's regions write numbers.
+
+    Where none is, but a number of some other region may be there, the page's language is found out, and asked too.
+    """
+    pattern = shapes(regions.known)
+    found = list(pattern.finditer(text, begin, end)) if pattern is not None else []
+    if not found:
+        match = _anywhere().search(text, begin, end)
+        if match is not None and free(*match.span()) and regions.all() != regions.known:
+            pattern = shapes(regions.all())
+            found = list(pattern.finditer(text, begin, end)) if pattern is not None else []
+    yield from found
+
+
+def _anywhere() -> re.Pattern[str]:
+    pattern = shapes(tuple(SHAPES))
+    assert pattern is not None
+    return pattern
+
+
+# Dates, times, prices and quantities: most rows of digits are one of these.
+_FIGURES = re.compile(
+    r"[0-9]{1,3}(?:[., ][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+[.,][0-9]+|[0-9]{4}[-./][0-9]{1,2}[-./][0-9]{1,2}(?:[ ,]{1,2}[0-9:]+)?"
+    r"|[0-9]{1,2}[-./][0-9]{1,2}[-./][0-9]{2,4}(?:[ ,]{1,2}(?:- )?[0-9:.]+)?|[12][0-9]{3} ?[-/] ?[12][0-9]{3}"
+    r"|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?: ?- ?[0-9]{1,2}:[0-9]{2})?"
+)
 
 
 def _pieces(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:

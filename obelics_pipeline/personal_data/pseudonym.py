@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from ipaddress import IPv6Address
 from pathlib import Path
 
 from obelics_pipeline.errors import UserError
+from obelics_pipeline.personal_data.runs import Run
 
 PUBLIC_KEY = b"obelics-pipeline personal data, a key that everybody knows"
 MIN_KEY, MAX_KEY = 16, 4_096  # bytes of a key's file
@@ -18,33 +20,26 @@ _USED = 64  # bytes of a key that BLAKE2b takes
 _NETWORKS = ("192.0.2", "198.51.100", "203.0.113")  # RFC 5737: for documentation, as 2001:db8::/32 (RFC 3849)
 MASKS = {"national_id": "[national id]"}
 
-# One of these must be in a text that has any of OURS.
-TOKENS = (
-    "person-",
-    "+999 ",
-    "ZZ",
-    "9999 ",
-    "192.0.2.",
-    "198.51.100.",
-    "203.0.113.",
-    "2001:db8",
-    "00:00:5e:00:53:",
-    "[",
+# A pseudonym of an address is found by its host, of a number by its row of digits, a mask by its bracket. Those of
+# network addresses are left alone by who looks for such.
+_HOST = b"@example.com"
+_PERSON = re.compile(rb"person-[0-9a-f]{10}@example\.com")
+_NUMBER = re.compile(
+    rb"\+999 [0-9]{4} [0-9]{4}(?![0-9])|ZZ00(?: [0-9]{4}){4}(?![0-9])|ZZ-[0-9]{8}(?![0-9])"
+    rb"|(?<![0-9])9999(?: [0-9]{4}){3}(?![0-9])|(?<![0-9.])(?:192\.0\.2|198\.51\.100|203\.0\.113)\.[0-9]{1,3}(?![0-9])"
 )
-OURS = re.compile(
-    r"person-[0-9a-f]{10}@example\.com|\+999 [0-9]{4} [0-9]{4}(?![0-9])|ZZ00(?: [0-9]{4}){4}(?![0-9])|ZZ-[0-9]{8}(?![0-9])"
-    r"|9999(?: [0-9]{4}){3}(?![0-9])|(?<![0-9.])(?:192\.0\.2|198\.51\.100|203\.0\.113)\.[0-9]{1,3}(?![0-9])"
-    r"|2001:db8:[0-9a-f:]{1,34}|00:00:5e:00:53:[0-9a-f]{2}(?![0-9A-Za-z])|\[(?:email|phone|ip|mac|iban|card|national id)\]",
-    re.IGNORECASE,
-)
+_MASK = re.compile(rb"\[(?:email|phone|ip|mac|iban|card|national id)\]")
 LONGEST = 30  # characters of a pseudonym at most; the shortest value that is replaced has six
 
 
-def standing(text: str) -> list[tuple[int, int]]:
-    """Where a plain text has pseudonyms and masks already."""
-    if not any(token in text for token in TOKENS):
-        return []
-    return [match.span() for match in OURS.finditer(text)]
+def standing(flat: bytes, runs: Sequence[Run]) -> list[tuple[int, int]]:
+    """Where a text, as `plain.flat` gives it, has pseudonyms and masks already. `runs` are its rows of digits."""
+    found = [match.span() for match in _MASK.finditer(flat)]
+    if _HOST in flat:
+        found += [match.span() for match in _PERSON.finditer(flat)]
+    for begin, end, _ in runs:
+        found += [match.span() for match in _NUMBER.finditer(flat, max(0, begin - 3), end)]
+    return found
 
 
 def mask(kind: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 # Where a language is spoken by many, the largest first. A language with its region ("de-AT") puts that first.
@@ -69,6 +69,44 @@ def regions_of(languages: tuple[str, ...], host: str, configured: tuple[str, ...
     for tag in languages:
         found |= dict.fromkeys(_of_language(tag))
     return tuple(found | dict.fromkeys(configured))
+
+
+def host_of(url: str) -> str:
+    """The host of a URL, roughly: its top-level domain is what matters."""
+    return url.partition("://")[2].partition("/")[0].partition("?")[0].rpartition("@")[2].partition(":")[0]
+
+
+class Regions:
+    """The regions of one page: at once those that it declares, and on demand those of the language it is found to be in.
+
+    To find the language takes longer than all else, so it is asked only where a number of other regions is there.
+    """
+
+    def __init__(
+        self,
+        declared: tuple[str, ...],
+        host: str = "",
+        configured: tuple[str, ...] = (),
+        language: Callable[[], str | None] | None = None,
+    ) -> None:
+        """`declared` are language tags; `language` finds out a further one."""
+        self._declared, self._host, self._configured = declared, host, configured
+        self._language = language
+        self._all: tuple[str, ...] | None = None
+        self.known = regions_of(declared, host, configured)
+
+    @property
+    def asked(self) -> bool:
+        """Whether the language was found out."""
+        return self._all is not None
+
+    def all(self) -> tuple[str, ...]:
+        """With those of the language that the text is found to be in."""
+        if self._all is None:
+            language = self._language() if self._language is not None else None
+            tags = self._declared if language is None else (*self._declared, language)
+            self._all = regions_of(tags, self._host, self._configured)
+        return self._all
 
 
 def _of_host(host: str) -> Iterable[str]:

@@ -9,7 +9,11 @@ from typing import NamedTuple
 FEWEST = 4  # digits of the shortest value that is looked for, an IP address
 LONGEST = 96  # characters of a row that is looked at as one; a table of figures is cut into such
 
-_RUN = re.compile(r"[0-9][0-9 \t().,/+:·-]{4,}[0-9]")
+_BETWEEN = b" \t().,/+:-"
+_FORM = bytes(
+    ord("0") if byte in b"0123456789" else ord(" ") if byte in _BETWEEN else ord("x") for byte in range(256)
+)  # digits, what stands between them, and the rest
+_RUN = re.compile(rb"0[0 ]{4,}0")
 
 
 class Run(NamedTuple):
@@ -20,30 +24,27 @@ class Run(NamedTuple):
     digits: int
 
 
-def find_runs(text: str) -> Iterator[Run]:
-    """The rows of a plain text that have enough digits, from left to right."""
-    for match in _RUN.finditer(text):
+def find_runs(flat: bytes) -> Iterator[Run]:
+    """The rows that have enough digits of a text as `plain.flat` gives it, from left to right."""
+    form = flat.translate(_FORM)
+    for match in _RUN.finditer(form):
         begin, end = match.span()
         while end - begin > LONGEST:
-            cut = max(text.rfind(" ", begin, begin + LONGEST), text.rfind("\t", begin, begin + LONGEST))
-            if cut <= begin:  # no number has so many digits: it is skipped whole
-                cut = _after_word(text, begin, end)
-            else:
-                yield from _run(text, begin, cut)
+            cut = form.rfind(b" ", begin, begin + LONGEST)
+            if cut > begin:
+                yield from _run(form, begin, cut)
+            else:  # no number has so many digits: they are skipped
+                cut = form.find(b" ", begin, end)
+                cut = end if cut < 0 else cut
             begin = cut + 1
         if begin < end:
-            yield from _run(text, begin, end)
+            yield from _run(form, begin, end)
 
 
-def _run(text: str, begin: int, end: int) -> Iterator[Run]:
-    digits = count_digits(text[begin:end])
+def _run(form: bytes, begin: int, end: int) -> Iterator[Run]:
+    digits = form.count(b"0", begin, end)
     if digits >= FEWEST:
         yield Run(begin, end, digits)
-
-
-def _after_word(text: str, begin: int, end: int) -> int:
-    gaps = [place for place in (text.find(" ", begin, end), text.find("\t", begin, end)) if place >= 0]
-    return min(gaps, default=end)
 
 
 def count_digits(text: str) -> int:
