@@ -12,7 +12,7 @@ from obelics_pipeline.personal_data.finding import Finding
 from obelics_pipeline.personal_data.pseudonym import Pseudonyms, mask, read_key
 from obelics_pipeline.personal_data.regions import Regions, host_of
 from obelics_pipeline.personal_data.text import by_text, joined, replaced
-from obelics_pipeline.personal_data.urls import clean_url
+from obelics_pipeline.personal_data.urls import clean_url, may_hold
 
 REASON = "personal_data_"  # begins the reason of what is dropped; the kind ends it
 TITLE = "title"
@@ -27,6 +27,8 @@ class Cleaner:
     def __init__(self, config: PersonalDataConfig, language_of: LanguageOf) -> None:
         self._config, self._language_of = config, language_of
         self._kinds = frozenset(config.kinds)
+        self._columns = dict(zip(config.columns, config.kinds, strict=True))
+        self._treated_kinds = frozenset(kind for kind in config.kinds if config.treatment(kind) != "keep")
         self._pseudonyms = Pseudonyms(read_key(config.key_file))
 
     def clean(self, document: Document, declared_language: str | None = None) -> None:
@@ -40,8 +42,7 @@ class Cleaner:
             self._clean_texts(document, texts, declared_language, counts)
         if self._config.urls:
             self._clean_urls(document, counts)
-        for kind in self._config.kinds:
-            document.scores[f"personal_{kind}"] = float(counts[kind])
+        document.scores |= {column: float(counts[kind]) for column, kind in self._columns.items()}
 
     def _clean_texts(
         self, document: Document, texts: Sequence[_Place], declared_language: str | None, counts: Counter[str]
@@ -79,20 +80,21 @@ class Cleaner:
                 document.reason = document.reason or REASON + finding.kind
 
     def _clean_urls(self, document: Document, counts: Counter[str]) -> None:
+        images = [node for node in document.nodes if isinstance(node, ImageNode)]
+        if not may_hold("\n".join([document.url, *[image.src for image in images]])):
+            return
         document.url = self.clean_url(document.url, counts)
-        for node in document.nodes:
-            if isinstance(node, ImageNode):
-                src = self.clean_url(node.src, counts)
-                if src is not node.src:
-                    node.reason = node.reason or REASON + "url"
-                    node.src, node.unformatted_src = src, self.clean_url(node.unformatted_src)
+        for image in images:
+            src = self.clean_url(image.src, counts)
+            if src is not image.src:
+                image.reason = image.reason or REASON + "url"
+                image.src, image.unformatted_src = src, self.clean_url(image.unformatted_src)
 
     def clean_url(self, url: str, counts: Counter[str] | None = None) -> str:
         """A URL as it may be stored: the same object where there is nothing in it."""
         if not self._config.urls:
             return url
-        treated = [kind for kind in self._kinds if self._config.treatment(kind) != "keep"]
-        cleaned, found = clean_url(url, treated, self._stand)
+        cleaned, found = clean_url(url, self._treated_kinds, self._stand)
         if counts is not None:
             counts.update(found)
         return cleaned

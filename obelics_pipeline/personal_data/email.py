@@ -34,10 +34,23 @@ _WORD = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
 _DOT_BETWEEN = (
     rf"(?:{_GAP}(?:\.|{_OPEN}{_GAP}(?:{_DOT}){_GAP}{_CLOSE}){_GAP}|[ \t\u00a0]{{1,2}}(?:{_DOT})[ \t\u00a0]{{1,2}})"
 )
+# The words for @ that may stand bare, and those for the dot that go with them: "at this point in time" is a sentence.
+_BARE = {
+    "at": ("dot", "punkt", "d0t"),
+    "@": ("dot", "punkt", "point", "punto", "ponto", "punt", "kropka", "точка", "nokta"),
+    "arobase": ("point",),
+    "arroba": ("punto", "ponto"),
+    "chiocciola": ("punto",),
+    "apenstaartje": ("punt",),
+    "małpa": ("kropka",),
+    "собака": ("точка",),
+}
+_BARE_WORDS = "|".join(_BARE)
+_PAIRS = "|".join(rf"{at} [^ ]{{1,64}} (?:{'|'.join(dots)}) " for at, dots in _BARE.items())
 _HIDDEN = re.compile(
     rf"(?<![\w.+-])(?P<local>[^\W_][\w+-]{{0,63}}(?:(?:\.|{_DOT_BETWEEN})[\w+-]{{1,64}}){{0,3}})"
     rf"(?:{_GAP}{_OPEN}{_GAP}(?:{_AT}){_GAP}{_CLOSE}{_GAP}"
-    rf"|[ \t\u00a0]{{1,2}}(?P<bare>at|arroba|arobase|chiocciola|małpa|собака|@)[ \t\u00a0]{{1,2}})"
+    rf"|[ \t\u00a0]{{1,2}}(?P<bare>{_BARE_WORDS})[ \t\u00a0]{{1,2}})"
     rf"(?P<host>{_WORD}(?:{_DOT_BETWEEN}{_WORD}){{1,4}})",
     re.IGNORECASE,
 )
@@ -47,12 +60,12 @@ _SPOKEN_DOT = re.compile(
 )
 # Where one of these stands there may be a hidden address, in lower case and UTF-8: as cheap a test as there is.
 _OPENED = re.compile(
-    rb"[\[({<] ?(?:at|aet|arrob|arobas|chioc|affe|klammer|ma\xc5\x82pa|malpa|apenst|snabel|kukac|@|a ?[\])}>]"
-    rb"|\xc3\xa4t|\xd1\x81\xd0\xbe\xd0\xb1\xd0\xb0\xd0\xba)"
+    rb"[\[({<] ?(?:at|\xc3\xa4t|aet|arroba|arobase|chiocciola|affe|klammeraffe|ma\xc5\x82pa|malpa|apenstaartje|snabel-?a"
+    rb"|kukac|@|a|\xd1\x81\xd0\xbe\xd0\xb1\xd0\xb0\xd0\xba[^ ]*) ?[\])}>]"
 )
 _BRACKETS = (b"(", b"[", b"{", b"<")
-_SPOKEN = re.compile(
-    " (?:dot|punkt|point|punto|ponto|punt|kropka|точка|nokta|@) ".encode()  # a space first: searched for fastest
+_SPOKEN = re.compile(  # a space first: it is searched for fastest
+    f" (?:{_PAIRS}|@ [^ @]{{1,64}}\\.[a-z]{{2}})".encode()
 )
 _AROUND = 200  # characters of a hidden address at most
 
@@ -187,7 +200,7 @@ def _may_be_hidden(data: bytes) -> bool:
 
 
 _MARKS = re.compile(
-    rf"{_OPEN}{_GAP}(?:{_AT}){_GAP}{_CLOSE}|(?<=[ \t\u00a0])(?:at|arroba|arobase|chiocciola|małpa|собака|@)(?=[ \t\u00a0])",
+    rf"{_OPEN}{_GAP}(?:{_AT}){_GAP}{_CLOSE}|(?<=[ \t\u00a0])(?:{_BARE_WORDS})(?=[ \t\u00a0])",
     re.IGNORECASE,
 )
 
@@ -216,7 +229,8 @@ def _hidden(text: str, match: re.Match[str]) -> Finding | None:
     local = _SPOKEN_DOT.sub(".", match["local"]).lower()
     spoken = list(_SPOKEN_DOT.finditer(match["host"]))
     labels = _SPOKEN_DOT.split(match["host"])
-    if match["bare"] is not None and not any(m[0].strip() not in (".",) for m in spoken) and match["bare"] != "@":
+    bare = (match["bare"] or "").lower()
+    if bare and not all(dot[0].strip().lower() in _BARE[bare] for dot in spoken) and bare != "@":
         return None  # "the house at example.com" is a sentence
     while len(labels) > 1 and not (top_level(labels[-1]) and not labels[-1].isdigit()):
         labels.pop()

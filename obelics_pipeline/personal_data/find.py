@@ -16,7 +16,7 @@ from obelics_pipeline.personal_data.phone import find_phones
 from obelics_pipeline.personal_data.plain import flat, plain
 from obelics_pipeline.personal_data.pseudonym import standing
 from obelics_pipeline.personal_data.regions import Regions
-from obelics_pipeline.personal_data.runs import find_runs
+from obelics_pipeline.personal_data.runs import find_runs, form_of
 
 
 def find(written: str, kinds: Collection[str], regions: Regions, special_addresses: bool = False) -> list[Finding]:
@@ -26,7 +26,8 @@ def find(written: str, kinds: Collection[str], regions: Regions, special_address
     """
     text = plain(written)
     data = flat(text)
-    runs = list(find_runs(data))
+    form = form_of(data)
+    runs = list(find_runs(form))
     taken = Taken(standing(data, runs))
     found: list[Finding] = []
 
@@ -49,7 +50,7 @@ def find(written: str, kinds: Collection[str], regions: Regions, special_address
     if IP in kinds:
         add(find_v6(text, data, taken, special_addresses))
     if NATIONAL_ID in kinds:
-        add(find_national_ids(text, runs, regions, taken))
+        add(find_national_ids(text, form, runs, regions, taken))
     if runs and PHONE in kinds:
         found += find_phones(text, runs, regions, taken)
     return sorted(found, key=lambda f: f.begin)

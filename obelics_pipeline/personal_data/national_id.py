@@ -56,7 +56,7 @@ NUMBERS = (
     Number("FR", "fr.nir", r"[1278] ?[0-9]{2} ?(?:0[1-9]|[1-9][0-9]) ?(?:[0-9]{2}|2[AB]) ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}"),
     Number("ES", "es.dni", r"[0-9]{2}\.?[0-9]{3}\.?[0-9]{3}[ \-]?[A-HJ-NP-TV-Z]"),
     Number("ES", "es.nie", r"[XYZ][ \-]?[0-9]{7}[ \-]?[A-HJ-NP-TV-Z]"),
-    Number("IT", "it.codicefiscale", r"[A-Z]{6} ?[0-9LMNP-V]{2}[A-EHLMPRST][0-9LMNP-V]{2} ?[A-Z][0-9LMNP-V]{3}[A-Z]"),
+    Number("IT", "it.codicefiscale", r"[A-Z]{6} ?[0-9]{2}[A-EHLMPRST][0-9]{2} ?[A-Z][0-9]{3}[A-Z]"),
     Number("BR", "br.cpf", r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}"),
     Number("BR", "br.cpf", r"[0-9]{9}-?[0-9]{2}", r"cpf|cadastro"),
     Number("PT", "pt.nif", r"[1-3][0-9]{2} ?[0-9]{3} ?[0-9]{3}", r"nif|contribuinte"),
@@ -81,12 +81,14 @@ NUMBERS = (
 )  # fmt: skip
 _LETTERS_FIRST = frozenset({"it.codicefiscale", "in_.pan"})  # they may have no row of digits
 _EVERYWHERE = frozenset({"cn.ric", "mx.curp"})  # shapes that nothing else has
-_CAPITALS = re.compile(r"[A-Z]{5,6} ?[0-9LMNP-V]{2}")
+_ENDING = re.compile(rb"000x")  # three digits and a letter: how they end, in the form of a text
 FEWEST = 6  # digits in a row of those that are found by it
 _LOOK_AROUND = 20  # characters before and after a row of digits in which letters may belong to the number
 
 
-def find_national_ids(text: str, runs: Sequence[Run], regions: Regions, taken: Taken) -> Iterator[Finding]:
+def find_national_ids(
+    text: str, form: bytes, runs: Sequence[Run], regions: Regions, taken: Taken
+) -> Iterator[Finding]:
     """The identity numbers of a plain text: those of its regions, and those that are unlike anything else."""
     chosen: tuple[Number, ...] | None = None
     for first, last, digits in runs:
@@ -96,8 +98,8 @@ def find_national_ids(text: str, runs: Sequence[Run], regions: Regions, taken: T
             chosen = _of(regions.known, letters_first=False)
         yield from _at(text, max(0, first - 4), min(len(text), last + 12), chosen, taken)
     letters = _of(regions.known, letters_first=True)
-    for match in _CAPITALS.finditer(text) if letters else ():
-        yield from _at(text, match.start(), min(len(text), match.end() + _LOOK_AROUND), letters, taken)
+    for match in _ENDING.finditer(form) if letters else ():
+        yield from _at(text, max(0, match.end() - _LOOK_AROUND), match.end() + 2, letters, taken)
 
 
 @cache

@@ -26,6 +26,10 @@ _MAC = re.compile(
 )
 _LETTER = re.compile(r"[A-Fa-f]")
 _LONGEST = 40  # characters of an address before the place at which it was noticed
+_DOCUMENTED = tuple(
+    map(ipaddress.ip_network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32"))
+)  # RFC 5737, RFC 3849
+_DOCUMENTED_MAC = "00005e0053"  # RFC 9542; our pseudonyms are of these, so they always stay
 _NOBODY = frozenset({"000000000000", "ffffffffffff"})
 
 
@@ -37,7 +41,7 @@ def find_v4(text: str, runs: Sequence[Run], taken: Taken, special: bool) -> Iter
         for match in _V4.finditer(text, first, last):
             begin, end = match.span()
             address = ipaddress.IPv4Address(match[1])
-            if not special and names_nobody(address):
+            if names_nobody(address) and not (special and not _is_documented(address)):
                 continue
             said = before(text, begin, taken.end_before(begin))
             if VERSION.search(said):
@@ -61,6 +65,8 @@ def find_v6(text: str, flat: bytes, taken: Taken, special: bool) -> Iterator[Fin
                 address = ipaddress.IPv6Address(match[0])
             except ValueError:
                 continue
+            if _is_documented(address):
+                continue
             if (
                 special and ADDRESS.search(before(text, match.start(), taken.end_before(match.start())))
             ) or not names_nobody(address):
@@ -71,6 +77,10 @@ def find_v6(text: str, flat: bytes, taken: Taken, special: bool) -> Iterator[Fin
 def names_nobody(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     """Whether it is private, loopback, link-local, multicast, for documentation, or otherwise of no one network."""
     return not address.is_global or address.is_multicast or address.is_reserved
+
+
+def _is_documented(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    return any(address in network for network in _DOCUMENTED)
 
 
 def find_macs(text: str, flat: bytes, taken: Taken) -> Iterator[Finding]:
@@ -85,7 +95,7 @@ def find_macs(text: str, flat: bytes, taken: Taken) -> Iterator[Finding]:
                 continue
             until = match.end()
             value = match[0].replace(match[1], "").lower()
-            if value in _NOBODY or not (
+            if value in _NOBODY or value.startswith(_DOCUMENTED_MAC) or not (
                 _LETTER.search(value) or HARDWARE.search(before(text, match.start(), taken.end_before(match.start())))
             ):
                 continue

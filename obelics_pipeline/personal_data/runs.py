@@ -24,9 +24,13 @@ class Run(NamedTuple):
     digits: int
 
 
-def find_runs(flat: bytes) -> Iterator[Run]:
-    """The rows that have enough digits of a text as `plain.flat` gives it, from left to right."""
-    form = flat.translate(_FORM)
+def form_of(flat: bytes) -> bytes:
+    """A text as `plain.flat` gives it: 0 for digits, a space for what may stand between them, x for the rest."""
+    return flat.translate(_FORM)
+
+
+def find_runs(form: bytes) -> Iterator[Run]:
+    """The rows that have enough digits of a text as `form_of` gives it, from left to right."""
     for match in _RUN.finditer(form):
         begin, end = match.span()
         while end - begin > LONGEST:
