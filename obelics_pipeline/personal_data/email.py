@@ -46,7 +46,10 @@ _BARE = {
     "собака": ("точка",),
 }
 _BARE_WORDS = "|".join(_BARE)
-_PAIRS = "|".join(rf"{at} [^ ]{{1,64}} (?:{'|'.join(dots)}) " for at, dots in _BARE.items())
+_PAIRS = "|".join(
+    rf"{at} [^ ]{{1,64}}(?: ?[\[({{<] ?| )(?:{'|'.join(dots)})(?: ?[\])}}>]| )" for at, dots in _BARE.items()
+)
+_WORD_IN = re.compile(r"[\W_]+")
 _HIDDEN = re.compile(
     rf"(?<![\w.+-])(?P<local>[^\W_][\w+-]{{0,63}}(?:(?:\.|{_DOT_BETWEEN})[\w+-]{{1,64}}){{0,3}})"
     rf"(?:{_GAP}{_OPEN}{_GAP}(?:{_AT}){_GAP}{_CLOSE}{_GAP}"
@@ -230,14 +233,17 @@ def _hidden(text: str, match: re.Match[str]) -> Finding | None:
     spoken = list(_SPOKEN_DOT.finditer(match["host"]))
     labels = _SPOKEN_DOT.split(match["host"])
     bare = (match["bare"] or "").lower()
-    if bare and not all(dot[0].strip().lower() in _BARE[bare] for dot in spoken) and bare != "@":
+    if bare and not all(_WORD_IN.sub("", dot[0]).lower() in _BARE[bare] for dot in spoken) and bare != "@":
         return None  # "the house at example.com" is a sentence
-    while len(labels) > 1 and not (top_level(labels[-1]) and not labels[-1].isdigit()):
+    while len(labels) > 1:
+        end = match.start("host") + _length(match["host"], len(labels))
+        last = _known_beginning(labels[-1], whole=not _goes_on(text, end))
+        if last:
+            end -= len(labels[-1]) - len(last)
+            labels[-1] = last
+            break
         labels.pop()
-    if len(labels) < 2:
-        return None
-    end = match.start("host") + _length(match["host"], len(labels))
-    if _goes_on(text, end):
+    else:
         return None
     name = ascii_host(".".join(labels))
     return Finding(match.start(), end, KIND, f"{local}@{name}") if name else None

@@ -89,14 +89,17 @@ def _in_run(text: str, begin: int, end: int, regions: Regions, taken: Taken) -> 
     places = regions.known
     for match in _shaped(text, begin, end, regions, free):
         first, last = match.span()
-        if not free(first, last) or _joined(text, first, last) or (text[first] == "(" and ")" not in match[0]):
+        if text[first] == "(" and ")" not in match[0]:  # one that opens before the number, and closes behind it
+            first += 1
+        written = text[first:last]
+        if not free(first, last) or _joined(text, first, last):
             continue
-        if not MIN_DIGITS <= count_digits(match[0]) <= MAX_DIGITS:
+        if not MIN_DIGITS <= count_digits(written) <= MAX_DIGITS:
             continue
         cued = _cued(text, first, taken)
         if not cued and (_is_other(text, first, last) or NO_PHONE.search(before(text, first, taken.end_before(first)))):
             continue
-        value = national(match[0], regions.all() if regions.asked else places, certain=cued)
+        value = national(written, regions.all() if regions.asked else places, certain=cued)
         if value is not None:
             yield number(first, last, value)
     if _cued(text, begin, taken):
@@ -133,7 +136,7 @@ def _anywhere() -> re.Pattern[str]:
 
 # Dates, times, prices and quantities: most rows of digits are one of these.
 _FIGURES = re.compile(
-    r"[0-9]{1,3}(?:[., ][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+[.,][0-9]+|[0-9]{4}[-./][0-9]{1,2}[-./][0-9]{1,2}(?:[ ,]{1,2}[0-9:]+)?"
+    r"[0-9]{1,3}(?:[.,][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]{1,2}(?: [0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+[.,][0-9]+|[0-9]{4}[-./][0-9]{1,2}[-./][0-9]{1,2}(?:[ ,]{1,2}[0-9:]+)?"
     r"|[0-9]{1,2}[-./][0-9]{1,2}[-./][0-9]{2,4}(?:[ ,]{1,2}(?:- )?[0-9:.]+)?|[12][0-9]{3} ?[-/] ?[12][0-9]{3}"
     r"|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?: ?- ?[0-9]{1,2}:[0-9]{2})?"
 )
