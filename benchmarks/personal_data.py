@@ -15,8 +15,9 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 
-from stdnum import luhn
+from stdnum import luhn, verhoeff
 from stdnum.iso7064 import mod_97_10
 
 from obelics_pipeline.config.personal_data import KINDS
@@ -115,6 +116,34 @@ NEAR = [
 ]  # fmt: skip
 
 
+ID_FRAMES = {
+    "en_US": "My SSN is {} since birth.", "en_GB": "National Insurance number {}", "de_DE": "Steuer-ID: {}",
+    "fr_FR": "numéro de sécurité sociale {}", "es_ES": "con DNI {} y domicilio", "it_IT": "codice fiscale {}",
+    "pt_BR": "portador do CPF {}", "nl_NL": "BSN: {}", "pl_PL": "PESEL {}", "ru_RU": "СНИЛС {}", "zh_CN": "身份证号{}。",
+    "hi_IN": "Aadhaar: {}", "tr_TR": "TC kimlik no {}",
+}  # fmt: skip
+
+
+def identity(locale: str, dice: random.Random) -> str:
+    """A number by which the state knows somebody, with right check digits; found by trying."""
+    shapes = {
+        "en_US": ("us.ssn", "%##-%#-%###"), "en_GB": ("", "AB ## ## ## C"), "de_DE": ("de.idnr", "%# ### ### ###"),
+        "fr_FR": ("fr.nir", "1 85 05 78 006 084 ##"), "es_ES": ("es.dni", "########L"), "pt_BR": ("br.cpf", "###.###.###-##"),
+        "nl_NL": ("nl.bsn", "%########"), "pl_PL": ("pl.pesel", "8#0%1######"), "ru_RU": ("", "112-233-445 95"),
+        "it_IT": ("it.codicefiscale", "RSSMRA8#A1#F2##L"), "zh_CN": ("cn.ric", "11010519491231###L"), "tr_TR": ("tr.tckimlik", "%##########"),
+    }  # fmt: skip
+    if locale == "hi_IN":
+        body = digits("?##########", dice)
+        number = body + verhoeff.calc_check_digit(body)
+        return " ".join(number[i : i + 4] for i in (0, 4, 8))
+    module, shape = shapes[locale]
+    while True:
+        number = digits(shape.replace("%", "?"), dice)
+        number = number.replace("L", dice.choice("ABCDEFGHJKLMNPQRSTVWXYZ0123456789" if locale == "zh_CN" else "ABCDEFGHJKLMNPQRSTVWXYZ"))
+        if not module or import_module(f"stdnum.{module}").is_valid(number):
+            return number
+
+
 @dataclass(frozen=True)
 class Case:
     """A sentence, and the value that must be found in it; None for a near miss."""
@@ -198,6 +227,9 @@ def cases(sentences: int, seed: int = 1) -> Iterator[Case]:
             for kind, make in others.items():
                 value = make(dice)
                 yield Case(locale, kind, dice.choice(frames).format(value), value)
+            if locale in ID_FRAMES:
+                value = identity(locale, dice)
+                yield Case(locale, "national_id", ID_FRAMES[locale].format(value), value)
             miss = dice.choice(NEAR)(dice)
             yield Case(locale, "near miss", dice.choice(["{}", "{}.", "({})", "So, {}, as said."]).format(miss), None)
 
@@ -227,6 +259,11 @@ def _last(text: str, end: int) -> int:
     return end
 
 
+def width(kind: str) -> int:
+    """Characters of a column."""
+    return max(9, len(kind) + 2)
+
+
 def main() -> None:
     """Make, judge, print two tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -250,15 +287,14 @@ def main() -> None:
         if options.show and (others or (case.value is not None and not found)):
             print(f"{case.locale} {case.kind}: {case.text!r} {'' if found else 'not found'} {others or ''}")
     kinds = sorted({kind for _, kind in planted})
-    print(f"{'recall':8}" + "".join(f"{kind:>9}" for kind in kinds) + "   near misses that stayed")
+    print(f"{'recall':8}" + "".join(f"{kind:>{width(kind)}}" for kind in kinds) + "   near misses that stayed")
     for locale in SENTENCES:
-        shares = "".join(f"{right[locale, kind] / planted[locale, kind]:9.3f}" for kind in kinds)
+        shares = "".join(f"{right[locale, kind] / (planted[locale, kind] or 1):{width(kind)}.3f}" for kind in kinds)
         print(f"{locale:8}{shares}   {misses[locale][0] - misses[locale][1]:,} of {misses[locale][0]:,}")
     for kind in kinds:
         hits = sum(n for (_, k), n in right.items() if k == kind)
         total = sum(n for (_, k), n in planted.items() if k == kind)
         print(f"{kind:8} recall {hits / total:.4f}  precision {hits / max(1, hits + wrong[kind]):.4f}  ({wrong[kind]} wrong)")
-    print(f"national_id wrong: {wrong['national_id']}")
 
 
 if __name__ == "__main__":

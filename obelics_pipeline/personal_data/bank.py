@@ -19,7 +19,7 @@ MIN_CARD = 13  # digits
 _LOOK_BACK = 24  # characters before a row of digits in which an account number may have begun
 
 _CARD = re.compile(
-    r"(?<![0-9A-Za-z])(?<![0-9][ .,/:\-])(?<!\+)[2-6][0-9]{3}(?:[ \-]?[0-9]){9,15}(?![ \-]?[0-9])(?![A-Za-z])"
+    r"(?<![0-9A-Za-z+/=&#_])(?<![0-9][ .,/:\-])[2-6][0-9]{3}(?:[ \-]?[0-9]){9,15}(?![ \-]?[0-9])(?![A-Za-z])"
 )
 _GROUPED = re.compile(r"[0-9]{4}([ \-])[0-9]{4}\1[0-9]{4}\1[0-9]{1,7}|[0-9]{4}([ \-])[0-9]{6}\2[0-9]{4,5}")
 # Issuers and the digits that their numbers have (ISO/IEC 7812; the tables of the networks).

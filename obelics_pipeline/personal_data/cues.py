@@ -31,7 +31,7 @@ PHONE = re.compile(
     r")(?![^\W\d_])"
     # scripts without spaces
     r"|電話|电话|手机|手機|携帯|けいたい|連絡先|联系|聯絡|致电|热线|熱線|传真|ファックス|ＦＡＸ|ＴＥＬ|お問い合わせ|전화|휴대폰|연락처|โทร"
-    r"|[☎☏✆📞📱]|(?<![^\W\d_])[TtMmFf] ?[:.])",
+    r"|[☎☏✆📞📱]|(?<![^\W\d_])[TMF] ?[:.] ?$)",
     re.IGNORECASE,
 )
 
@@ -40,7 +40,7 @@ NO_PHONE = re.compile(
     r"order|orders|invoice|ref|reference|isbn|issn|ean|gtin|upc|sku|asin|mpn|part|parts|model|serial|s/n|p/n|"
     r"tracking|shipment|parcel|article|item|product|id|case|ticket|account|acct|doi|patent|pmid|arxiv|lot|batch|"
     r"catalog|catalogue|cat|docket|confirmation|booking|reservation|policy|claim|vat|tax|ein|duns|registration|reg|"
-    r"license|licence|version|bestellnummer|bestellung|bestell-nr|auftrag|auftragsnummer|rechnung|rechnungsnummer|"
+    r"license|licence|version|bug|issue|pull|log|quoting|quote|pp?|pages?|vol|seite|lottery|code|bestellnummer|bestellung|bestell-nr|auftrag|auftragsnummer|rechnung|rechnungsnummer|"
     r"rechnungsnr|artikel|artikelnummer|artikel-nr|art|kundennummer|kunden-nr|aktenzeichen|az|teilenummer|"
     r"seriennummer|sendungsnummer|bestelnummer|ordernummer|factuur|factuurnummer|commande|facture|référence|réf|"
     r"article|siret|siren|pedido|factura|referencia|código|expediente|fatura|nota fiscal|protocolo|processo|código|"

@@ -233,6 +233,8 @@ def _hidden(text: str, match: re.Match[str]) -> Finding | None:
     spoken = list(_SPOKEN_DOT.finditer(match["host"]))
     labels = _SPOKEN_DOT.split(match["host"])
     bare = (match["bare"] or "").lower()
+    if bare and not any(character.isalpha() for character in local):
+        return None  # 2 @ 10.com
     if bare and not all(_WORD_IN.sub("", dot[0]).lower() in _BARE[bare] for dot in spoken) and bare != "@":
         return None  # "the house at example.com" is a sentence
     while len(labels) > 1:

@@ -42,6 +42,7 @@ _DATE = re.compile(
     r"(?<![0-9])(?:(?:19|20)[0-9]{2}([-./ ])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12][0-9]|3[01])"
     r"|(?:0?[1-9]|[12][0-9]|3[01])([-./ ])(?:0?[1-9]|[12][0-9]|3[01])\2(?:19|20)[0-9]{2})(?![0-9])"
 )
+_ALL_IN_ORDER = "01234567890123456789"
 _YEARS = re.compile(r"(?:1[0-9]|20)[0-9]{2} ?[-/–] ?(?:1[0-9]|20)[0-9]{2}")
 _OUTSIDE = re.compile(
     r"^ ?(?:km|m²|m2|kg|g|mm|cm|eur|euro|usd|dollars?|pln|zł|zl|руб|тл|tl|元|円|人|people|views|likes|ha)\b", re.I
@@ -144,6 +145,8 @@ _FIGURES = re.compile(
 
 def _pieces(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
     """What the library takes for numbers in a row, as ranges."""
+    comma = text.find(",", begin, end)
+    end = end if comma < 0 else comma
     row = text[begin:end]
     if count_digits(row) <= MAX_DIGITS:
         yield begin, end
@@ -174,6 +177,9 @@ def _joined(text: str, first: int, last: int) -> bool:
 def _is_other(text: str, first: int, last: int) -> bool:
     """Whether it is a date, a range of years, or a quantity."""
     piece = text[first:last]
+    figures = "".join(character for character in piece if character.isdigit())
+    if len(set(figures)) <= 1 + (len(figures) > MIN_DIGITS) or figures in _ALL_IN_ORDER:
+        return True
     return bool(_DATE.search(piece) or _YEARS.fullmatch(piece) or _OUTSIDE.match(text[last : last + 12]))
 
 
