@@ -16,6 +16,7 @@ from obelics_pipeline.personal_data.urls import clean_url, may_hold
 
 REASON = "personal_data_"  # begins the reason of what is dropped; the kind ends it
 TITLE = "title"
+MOST_ROUNDS = 8  # over a text in which values stand side by side
 
 LanguageOf = Callable[[str], str | None]  # of a text, its ISO 639 code
 _Place = tuple[Document | TextNode | ImageNode, str, str]  # whose text, the name of its field, the text
@@ -47,25 +48,37 @@ class Cleaner:
     def _clean_texts(
         self, document: Document, texts: Sequence[_Place], declared_language: str | None, counts: Counter[str]
     ) -> None:
-        whole, starts = joined([text for _, _, text in texts])
-
         declared = (declared_language,) if declared_language else ()
         configured = tuple(self._config.regions)
+        whole, _ = joined([text for _, _, text in texts])
         regions = Regions(declared, host_of(document.url), configured, lambda: self._language_of(whole))
-        findings = find(whole, self._kinds, regions, self._config.special_addresses)
-        for number, found in by_text(findings, starts).items():
-            owner, name, text = texts[number]
-            counts.update(finding.kind for finding in found)
-            changed = self._treated(text, found)
-            if isinstance(owner, Document):
-                owner.general[name] = changed
-            else:
-                setattr(owner, name, changed)
-            self._drop(document, owner, found)
+        kinds = self._kinds
+        for _ in range(MOST_ROUNDS):
+            whole, starts = joined([text for _, _, text in texts])
+            findings = find(whole, kinds, regions, self._config.special_addresses)
+            changed = [
+                self._treat(document, texts[number], found, counts)
+                for number, found in by_text(findings, starts).items()
+            ]
+            if not any(changed):
+                return
+            # What stood beside a value may be one itself, now that the other is gone.
+            texts, kinds = _texts(document), self._treated_kinds
 
-    def _treated(self, text: str, findings: Sequence[Finding]) -> str:
-        treated = [finding for finding in findings if self._config.treatment(finding.kind) != "keep"]
-        return replaced(text, treated, [self._stand(f.kind, f.value) for f in treated]) if treated else text
+    def _treat(self, document: Document, place: _Place, findings: Sequence[Finding], counts: Counter[str]) -> bool:
+        """Treat what was found in one text; whether that changed it."""
+        owner, name, text = place
+        counts.update(finding.kind for finding in findings)
+        treated = [finding for finding in findings if finding.kind in self._treated_kinds]
+        if not treated:
+            return False
+        changed = replaced(text, treated, [self._stand(f.kind, f.value) for f in treated])
+        if isinstance(owner, Document):
+            owner.general[name] = changed
+        else:
+            setattr(owner, name, changed)
+        self._drop(document, owner, treated)
+        return True
 
     def _stand(self, kind: str, value: str) -> str:
         treatment = self._config.treatment(kind)

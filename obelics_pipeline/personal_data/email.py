@@ -78,7 +78,8 @@ def find_emails(text: str) -> Iterator[Finding]:
     place = text.find("@")
     until = 0
     while place >= 0:
-        found = _around(text, place, until)
+        following = text[place + 1 : place + 2]
+        found = _around(text, place, until) if following.isalnum() or following == "[" else None
         if found is not None:
             yield found
             until = found.end

@@ -19,7 +19,7 @@ from phonenumbers import (
 
 from obelics_pipeline.personal_data.cues import NO_PHONE, PHONE, before
 from obelics_pipeline.personal_data.finding import Finding, Taken
-from obelics_pipeline.personal_data.phone_shapes import SHAPES, shapes
+from obelics_pipeline.personal_data.phone_shapes import SHAPES, own_shape, shapes
 from obelics_pipeline.personal_data.regions import Regions
 from obelics_pipeline.personal_data.runs import Run, count_digits
 
@@ -31,7 +31,7 @@ _INTERNATIONAL = re.compile(
     r"(?<![0-9+])\+ ?\(?[1-9](?:[0-9]|[ \t().\-/–]{1,3}(?=[0-9(])|\(0\) ?){6,24}[0-9](?![0-9])(?![.,][0-9])"
 )
 _ABROAD = re.compile(  # by the prefix for calls abroad, and a country's code set apart
-    r"(?<![0-9])(?<![0-9][.,/\-:])(?:00 ?[1-9][0-9]{0,2}[ \-/(.]|001[ \-.])[0-9 ()./\-]{6,18}[0-9](?![0-9])(?![.,][0-9])"
+    r"(?<![0-9])(?<![0-9][.,/\-: ])(?:00 ?[1-9][0-9]{0,2}[ \-/(.]|001[ \-.])[0-9 ()./\-]{6,18}[0-9](?![0-9])(?![.,][0-9])"
 )
 _EXTENSION = re.compile(r" ?(?:ext\.?|extension|x|poste|durchwahl|dw|доб\.?|内線|#) ?[0-9]{1,6}(?![0-9A-Za-z])", re.I)
 _JOINED = re.compile(
@@ -205,7 +205,8 @@ def _international(written: str) -> str | None:
 def national(written: str, regions: tuple[str, ...], certain: bool) -> str | None:
     """A number as one of the regions would dial it, in E.164; None where there is none.
 
-    Valid numbers go before possible ones, the first regions before the later. Where it is `certain` that the number is
+    The first regions go before the later; numbers that are valid, or written as the region writes them, before those
+    that are only possible. Where it is `certain` that the number is
     a phone's, its digits are taken even if no region knows it.
     """
     possible = None
@@ -214,7 +215,8 @@ def national(written: str, regions: tuple[str, ...], certain: bool) -> str | Non
             number = parse(written, region)
         except NumberParseException:
             continue
-        if is_valid_number(number):
+        shape = own_shape(region)
+        if is_valid_number(number) or (shape is not None and shape.fullmatch(written) and is_possible_number(number)):
             return format_number(number, PhoneNumberFormat.E164)
         if possible is None and is_possible_number(number):
             possible = format_number(number, PhoneNumberFormat.E164)

@@ -75,3 +75,9 @@ def shapes(regions: tuple[str, ...]) -> re.Pattern[str] | None:
     """What matches a number of these regions as people write it; None where nothing is known of them."""
     known = dict.fromkeys(SHAPES[region] for region in regions if region in SHAPES)
     return re.compile(f"{_BEGIN}(?:{'|'.join(f'(?:{shape})' for shape in known)}){_END}") if known else None
+
+
+@lru_cache(maxsize=1_024)
+def own_shape(region: str) -> re.Pattern[str] | None:
+    """What matches a number as this region writes it, and nothing around it."""
+    return re.compile(SHAPES[region]) if region in SHAPES else None
