@@ -10,6 +10,7 @@ from obelics_pipeline.registered_domain import MAX_HOST, ascii_host
 MAX_LINE = 4_096  # bytes; a longer one is no domain, and no URL that is worth a list
 
 _PLAIN = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]")
+_USUAL = re.compile(rf"https?://({_PLAIN.pattern})(?::[0-9]{{1,5}})?(?=[/?#]|$)([^?#\s]*)(\?[^#\s]*)?(?:#\S*)?\Z")
 _ADDRESS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}")
 _SINKS = frozenset(
     {"0.0.0.0", "127.0.0.1", "127.0.1.1", "::", "::1", "255.255.255.255", "fe80::1%lo0"}
@@ -64,6 +65,11 @@ def canonical(url: str) -> str | None:
 
 def host_and_path(url: str) -> tuple[str, str] | None:
     """A URL's host, in ASCII, lower case and without port, and what follows it; "" where that is only a slash."""
+    usual = _USUAL.match(url)
+    if usual is not None:
+        host, path, query = usual.groups()
+        if len(host) <= MAX_HOST:
+            return host, (path or "").rstrip("/") + (query if query != "?" and query else "")
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""

@@ -1,8 +1,9 @@
-"""The entries of a list as sorted hashes in one file, which processes share as mapped memory.
+"""The entries of a list as hashes in one file, which processes share as mapped memory.
 
-A look-up hashes the name, finds where hashes that begin with the same bits stand, and searches these few: well below a
-microsecond, at 8 bytes an entry and 4 for each group. Two of five million names have the same hash with a chance of
-1 in 10^6; a name that is not on the list is taken for one with a chance of 1 in 10^12.
+An entry's hash stands at the place that its first bits name, or right behind it, in rising order; half of the places at
+least are empty. A look-up hashes the name and reads one or two places: half a microsecond, at 16 to 32 bytes an entry.
+Two of five million names have the same hash with a chance of 1 in 10^6; a name that is not on the list is taken for one
+that is with a chance of 1 in 10^12.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+import sys
 import tempfile
 from array import array
 from collections.abc import Iterable
@@ -19,12 +21,12 @@ from typing import NamedTuple
 import numpy as np
 import xxhash
 
-MAGIC = b"obelics-table-1\n"
+MAGIC = b"obelics-table-2\n"
 SEED = 8  # any: it keeps our hashes apart from others'
 MAX_ENTRIES = 200_000_000
-_HEADER = struct.Struct("<16sQQQQB7x")  # magic, entries, URLs among them, lines, bad lines, bits of a group
+_HEADER = struct.Struct("<16sQQQQB7x")  # magic, entries, URLs among them, lines, bad lines, bits of a place
 _DIGEST = 16  # bytes of the checksum, of all that follows it
-_PER_GROUP = 4  # entries, about
+_BITS = 64
 
 
 class Counts(NamedTuple):
@@ -44,35 +46,30 @@ class Table:
     """Whether a name is among the entries. Thread-safe, read-only."""
 
     def __init__(self, path: Path) -> None:
-        """Map a file that `write_table` wrote. Raises Damaged where it is not whole, OSError where it is not there."""
+        """Map a file that `TableWriter` wrote. Raises Damaged where it is not whole, OSError where it is not there."""
         with path.open("rb") as file:
             try:
-                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
             except ValueError:
                 raise Damaged(f"{path} is empty") from None
         begin = _DIGEST + _HEADER.size
-        content = memoryview(self._map)
         if len(content) < begin or content[:_DIGEST] != xxhash.xxh3_128_digest(content[_DIGEST:]):
             raise Damaged(f"{path} is not as it was written")
-        magic, *counts, bits = _HEADER.unpack_from(self._map, _DIGEST)
-        if magic != MAGIC:
-            raise Damaged(f"{path} is no table")
+        magic, *counts, bits = _HEADER.unpack_from(content, _DIGEST)
+        if magic != MAGIC or sys.byteorder != "little":
+            raise Damaged(f"{path} is no table of this version and machine")
         self.counts = Counts(*counts)
-        index_bytes = 4 * ((1 << bits) + 1)
-        self._index = content[begin : begin + index_bytes].cast("I")
-        self._shift = 64 - bits
-        self._first = begin + index_bytes + (-index_bytes) % 8
-        self._find = self._map.find
+        self._places = content[begin:].cast("Q")
+        self._shift = _BITS - bits
 
     def __contains__(self, name: str) -> bool:
-        key = xxhash.xxh64_digest(name.encode(), SEED)
-        group = int.from_bytes(key, "big") >> self._shift
-        index, first = self._index, self._first
-        end = first + 8 * index[group + 1]
-        place = self._find(key, first + 8 * index[group], end)
-        while place >= 0 and (place - first) % 8:  # across two entries: not one
-            place = self._find(key, place + 1, end)
-        return place >= 0
+        key = xxhash.xxh64_intdigest(name.encode(), SEED)
+        places, place = self._places, key >> self._shift
+        while 0 < (there := places[place]) <= key:
+            if there == key:
+                return True
+            place += 1
+        return False
 
 
 class TableWriter:
@@ -93,23 +90,28 @@ class TableWriter:
 
     def write(self, path: Path, lines: int, bad_lines: int) -> None:
         """Write the table, whole or not at all; the same entries give the same bytes."""
-        hashes = np.unique(np.frombuffer(self._hashes, np.uint64)) if len(self._hashes) else np.empty(0, np.uint64)
-        bits = max(1, (len(hashes) // _PER_GROUP).bit_length())
-        edges = np.arange(1 << bits, dtype=np.uint64) << np.uint64(64 - bits)
-        index = np.append(np.searchsorted(hashes, edges), len(hashes)).astype("<u4")
-        padding = b"\0" * ((-index.nbytes) % 8)
+        hashes = np.array(self._hashes, np.uint64)
+        self._hashes = array("Q")
+        hashes.sort()
+        hashes = hashes[np.append(True, hashes[1:] != hashes[:-1])] if len(hashes) else hashes
+        bits = max(4, (2 * len(hashes)).bit_length())
+        # Each stands at its place, or behind the one before it: hashes rise, so places do.
+        home = (hashes >> np.uint64(_BITS - bits)).astype(np.int64)
+        order = np.arange(len(hashes))
+        home -= order
+        np.maximum.accumulate(home, out=home)
+        home += order
+        places = np.zeros(max(1 << bits, int(home[-1]) + 1 if len(home) else 0) + 1, "<u8")
+        places[home] = hashes
         header = _HEADER.pack(MAGIC, len(hashes), self._urls, lines, bad_lines, bits)
-        pieces = [header, index.tobytes(), padding, hashes.astype(">u8").tobytes()]
-        digest = xxhash.xxh3_128()
-        for piece in pieces:
-            digest.update(piece)
+        digest = xxhash.xxh3_128(header)
+        digest.update(memoryview(places).cast("B"))
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(digest.digest())
-                for piece in pieces:
-                    file.write(piece)
+                file.write(digest.digest() + header)
+                file.write(memoryview(places).cast("B"))
             Path(temporary).replace(path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
