@@ -74,8 +74,10 @@ def measure(way: str, path: Path, lookups: int, entries: int) -> None:
         file = path.with_suffix(".table")
         if not file.exists():
             build(Source(path), file, str(path))
-            print(f"table: built in {time.process_time() - begin:.1f} s, {file.stat().st_size / 2**20:.0f} MB on disk; "
-                  f"at most {megabytes():.0f} MB while it was built")
+            print(
+                f"table: built in {time.process_time() - begin:.1f} s, {file.stat().st_size / 2**20:.0f} MB on disk; "
+                f"at most {megabytes():.0f} MB while it was built"
+            )
             return
         table = Table(file)
         opened = time.process_time() - begin
@@ -88,8 +90,11 @@ def measure(way: str, path: Path, lookups: int, entries: int) -> None:
     else:
         held = set(path.read_text().split())
         opened, contains = time.process_time() - begin, held.__contains__
-    print(f"{way:6} look-up {nanoseconds(contains, wanted)}; ready in {opened:.2f} s; memory {megabytes() - before:.0f} MB "
-          f"(the process {megabytes():.0f} MB)")
+    print(
+        f"{way:6} look-up {nanoseconds(contains, wanted)}; ready in {opened:.2f} s; "
+        f"memory {megabytes() - before:.0f} MB "
+        f"(the process {megabytes():.0f} MB)"
+    )
     if way == "table":
         lists = Blocklists([("made", table, ["pages"])])
         hosts = [f"www.{name}" for name in wanted]

@@ -28,7 +28,7 @@ class Source:
     """The content of a list. Raises UserError, in one line, for what is no list or is not there."""
 
     def __init__(self, path: Path, categories: Sequence[str] | None = None, name: str = "") -> None:
-        """`name` is how the list is called in what is said of it; a file of another name than its list has (a cache)."""
+        """`name` is how the list is called in what is said of it: a cached file has another name than its list."""
         self._path, self._categories = path, categories
         self._name = name or str(path)
         if not path.exists():

@@ -105,13 +105,13 @@ class TableWriter:
         places[home] = hashes
         header = _HEADER.pack(MAGIC, len(hashes), self._urls, lines, bad_lines, bits)
         digest = xxhash.xxh3_128(header)
-        digest.update(memoryview(places).cast("B"))
+        digest.update(places.view(np.uint8).data)
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(digest.digest() + header)
-                file.write(memoryview(places).cast("B"))
+                file.write(places.view(np.uint8).data)
             Path(temporary).replace(path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)

@@ -26,7 +26,8 @@ class PersonalDataConfig(Section):
     """What becomes of each kind: docs/personal_data.md.
 
     replace: a pseudonym, the same one for the same value wherever it stands. mask: `[email]`, `[phone]` and so on.
-    drop_paragraph, drop_document: masked as well, and dropped. keep: counted, and left as it is. ignore: not looked for.
+    drop_paragraph, drop_document: masked as well, and dropped. keep: counted, and left as it is. ignore: not looked
+    for.
     """
 
     enabled: bool = Field(False, description="Look for personal data; false: nothing below has an effect.")

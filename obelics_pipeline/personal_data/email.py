@@ -63,12 +63,12 @@ _SPOKEN_DOT = re.compile(
 )
 # Where one of these stands there may be a hidden address, in lower case and UTF-8: as cheap a test as there is.
 _OPENED = re.compile(
-    rb"[\[({<] ?(?:at|\xc3\xa4t|aet|arroba|arobase|chiocciola|affe|klammeraffe|ma\xc5\x82pa|malpa|apenstaartje|snabel-?a"
-    rb"|kukac|@|a|\xd1\x81\xd0\xbe\xd0\xb1\xd0\xb0\xd0\xba[^ ]*) ?[\])}>]"
+    rb"[\[({<] ?(?:at|\xc3\xa4t|aet|arroba|arobase|chiocciola|affe|klammeraffe|ma\xc5\x82pa|malpa|apenstaartje"
+    rb"|snabel-?a|kukac|@|a|\xd1\x81\xd0\xbe\xd0\xb1\xd0\xb0\xd0\xba[^ ]*) ?[\])}>]"
 )
 _BRACKETS = (b"(", b"[", b"{", b"<")
-_SPOKEN = re.compile(  # a space first: it is searched for fastest
-    f" (?:{_PAIRS}|@ [^ @]{{1,64}}\\.[a-z]{{2}})".encode()
+_SPOKEN = re.compile(  # a space, then how its words begin: searched for fastest
+    rb" (?=[a@cm\xd1])" + f"(?:{_PAIRS}|@ [^ @]{{1,64}}\\.[a-z]{{2}})".encode()
 )
 _AROUND = 200  # characters of a hidden address at most
 

@@ -95,8 +95,13 @@ def find_macs(text: str, flat: bytes, taken: Taken) -> Iterator[Finding]:
                 continue
             until = match.end()
             value = match[0].replace(match[1], "").lower()
-            if value in _NOBODY or value.startswith(_DOCUMENTED_MAC) or not (
-                _LETTER.search(value) or HARDWARE.search(before(text, match.start(), taken.end_before(match.start())))
+            if (
+                value in _NOBODY
+                or value.startswith(_DOCUMENTED_MAC)
+                or not (
+                    _LETTER.search(value)
+                    or HARDWARE.search(before(text, match.start(), taken.end_before(match.start())))
+                )
             ):
                 continue
             yield Finding(match.start(), match.end(), MAC, value)

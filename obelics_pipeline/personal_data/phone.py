@@ -31,7 +31,8 @@ _INTERNATIONAL = re.compile(
     r"(?<![0-9+])\+ ?\(?[1-9](?:[0-9]|[ \t().\-/–]{1,3}(?=[0-9(])|\(0\) ?){6,24}[0-9](?![0-9])(?![.,][0-9])"
 )
 _ABROAD = re.compile(  # by the prefix for calls abroad, and a country's code set apart
-    r"(?<![0-9])(?<![0-9][.,/\-: ])(?:00 ?[1-9][0-9]{0,2}[ \-/(.]|001[ \-.])[0-9 ()./\-]{6,18}[0-9](?![0-9])(?![.,][0-9])"
+    r"(?<![0-9])(?<![0-9][.,/\-: ])(?:00 ?[1-9][0-9]{0,2}[ \-/(.]|001[ \-.])"
+    r"[0-9 ()./\-]{6,18}[0-9](?![0-9])(?![.,][0-9])"
 )
 _EXTENSION = re.compile(r" ?(?:ext\.?|extension|x|poste|durchwahl|dw|доб\.?|内線|#) ?[0-9]{1,6}(?![0-9A-Za-z])", re.I)
 _JOINED = re.compile(
@@ -48,6 +49,7 @@ _OUTSIDE = re.compile(
     r"^ ?(?:km|m²|m2|kg|g|mm|cm|eur|euro|usd|dollars?|pln|zł|zl|руб|тл|tl|元|円|人|people|views|likes|ha)\b", re.I
 )
 _AND = re.compile(r"[ \t]*(?:,|;|/|\||or|and|oder|und|ou|et|o|y|e|en|of|lub|i|или|и|veya|ve|或|、)[ \t]*$", re.I)
+
 
 def find_phones(text: str, runs: Sequence[Run], regions: Regions, taken: Taken) -> Iterator[Finding]:
     """The phone numbers of a plain text, which are added to what is taken. `runs` are its rows of digits.
@@ -137,7 +139,8 @@ def _anywhere() -> re.Pattern[str]:
 
 # Dates, times, prices and quantities: most rows of digits are one of these.
 _FIGURES = re.compile(
-    r"[0-9]{1,3}(?:[.,][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]{1,2}(?: [0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+[.,][0-9]+|[0-9]{4}[-./][0-9]{1,2}[-./][0-9]{1,2}(?:[ ,]{1,2}[0-9:]+)?"
+    r"[0-9]{1,3}(?:[.,][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]{1,2}(?: [0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+[.,][0-9]+"
+    r"|[0-9]{4}[-./][0-9]{1,2}[-./][0-9]{1,2}(?:[ ,]{1,2}[0-9:]+)?"
     r"|[0-9]{1,2}[-./][0-9]{1,2}[-./][0-9]{2,4}(?:[ ,]{1,2}(?:- )?[0-9:.]+)?|[12][0-9]{3} ?[-/] ?[12][0-9]{3}"
     r"|[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?: ?- ?[0-9]{1,2}:[0-9]{2})?"
 )

@@ -77,7 +77,7 @@ def host_of(url: str) -> str:
 
 
 class Regions:
-    """The regions of one page: at once those that it declares, and on demand those of the language it is found to be in.
+    """The regions of one page: at once those it declares, on demand those of the language it is found to be in.
 
     To find the language takes longer than all else, so it is asked only where a number of other regions is there.
     """

@@ -84,7 +84,12 @@ def test_a_public_suffix_on_a_list_blocks_no_site_of_strangers(tmp_path: Path) -
 
 def test_a_url_on_a_list_blocks_what_begins_with_it(tmp_path: Path) -> None:
     found = opened(written(tmp_path, "host.com/~bad", "host.com/page?id=7"))
-    bad = ["http://host.com/~bad", "http://host.com/~bad/x.html", "http://www.host.com/~bad/", "http://host.com/page?id=7"]
+    bad = [
+        "http://host.com/~bad",
+        "http://host.com/~bad/x.html",
+        "http://www.host.com/~bad/",
+        "http://host.com/page?id=7",
+    ]
     good = ["http://host.com/", "http://host.com/~badly", "http://host.com/page?id=8", "http://host.com/page"]
     assert blocked(found, bad + good) == bad
 

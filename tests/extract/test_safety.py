@@ -54,7 +54,9 @@ def units(warcs: list[Path], config: RunConfig) -> list[Unit]:
 
 def test_by_default_pseudonyms_stand_where_personal_data_stood_and_near_misses_stay() -> None:
     (found,) = documents(page(), load_config("default"))
-    everything = json.dumps([found.general, [getattr(n, "alt_text", None) or getattr(n, "text", "") for n in found.nodes]])
+    everything = json.dumps(
+        [found.general, [getattr(n, "alt_text", None) or getattr(n, "text", "") for n in found.nodes]]
+    )
     assert "anna@web.de" not in everything
     assert "123 456" not in everything
     for near in ("1.2.3.4", "1.299,00", "978-3-16-148410-0", "logo@2x.png"):

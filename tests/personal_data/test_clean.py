@@ -67,7 +67,9 @@ def test_what_was_found_is_counted_by_kind_kept_or_not() -> None:
 
 
 def test_alt_texts_titles_and_file_names_are_covered() -> None:
-    image = ImageNode("https://a.example/x.png", "x.png", alt_text="Foto: anna@web.de", formatted_filename="x 84.12.33.9")
+    image = ImageNode(
+        "https://a.example/x.png", "x.png", alt_text="Foto: anna@web.de", formatted_filename="x 84.12.33.9"
+    )
     made = document()
     made.nodes.append(image)
     made.general["title"] = "Anna, anna@web.de"
@@ -84,7 +86,10 @@ def test_alt_texts_titles_and_file_names_are_covered() -> None:
         ("https://a.example/users/anna@web.de/x", "https://a.example/users/[email]/x"),
         ("https://a.example/c?phone=%2B49+30+123456", "https://a.example/c?phone=%5Bphone%5D"),
         ("https://a.example/c?user_mobile=0171-1234567#t", "https://a.example/c?user_mobile=%5Bphone%5D#t"),
-        ("https://a.example/logo@2x.png?v=1.2.3.4&id=0301234567", "https://a.example/logo@2x.png?v=1.2.3.4&id=0301234567"),
+        (
+            "https://a.example/logo@2x.png?v=1.2.3.4&id=0301234567",
+            "https://a.example/logo@2x.png?v=1.2.3.4&id=0301234567",
+        ),
         ("https://medium.com/@anna/post", "https://medium.com/@anna/post"),
     ],
 )

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 (tables)
 """What holds for any text: it is never broken, never longer than a bound, and a second pass changes nothing."""
 
 import time
