@@ -12,7 +12,6 @@ from obelics_pipeline.config.yaml_file import bundled_configs, read_config
 from obelics_pipeline.plan.recipe import FOLDER
 
 Order = Literal["1234", "1_2_3_4", "1_1_1_1"]
-ORDERS: tuple[Order, ...] = ("1234", "1_2_3_4", "1_1_1_1")
 GOES = 4  # parts of an order
 
 
@@ -113,11 +112,6 @@ class Experiment(Section):
     spikes: Spikes = Field(default_factory=Spikes)
     confidence: float = Field(0.95, gt=0, lt=1, description="Of the intervals.")
     power: float = Field(0.8, gt=0.5, lt=1, description="With which the smallest difference would have been found.")
-    expect_loss: PositiveFloat | None = Field(
-        None,
-        description="Held-out loss that the first arm must come below, nats a token, as a small training is known to; "
-        "else the command fails. null: none.",
-    )
 
     @field_validator("arms")
     @classmethod

@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from obelics_pipeline.ablate.account import OF_FAILED, Account
-from obelics_pipeline.ablate.show import cell, counted, curves, figures_of, with_interval
+from obelics_pipeline.ablate.show import arm_rows, curves, difference_rows
 from obelics_pipeline.spike.shown import sha256_of
 
 
@@ -24,10 +24,8 @@ def page(account: Account) -> str:
             style_hash=sha256_of(style),
             a=account,
             of_failed=OF_FAILED,
-            figures=figures_of(account),
-            cell=cell,
-            counted=counted,
-            difference=lambda of: with_interval(of, signed=True),
+            differences=difference_rows(account),
+            arms=arm_rows(account),
             charts=[Markup(curves(account, "tokens")), Markup(curves(account, "images"))],  # its template escapes
         )
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
 from obelics_pipeline.ablate.account import Account, ArmTold
@@ -28,14 +28,38 @@ def counted(counts: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {count:,.4g}" for name, count in counts.items()) or "none"
 
 
-def figures_of(account: Account) -> Sequence[str]:
-    """The names of all figures, in their order."""
-    return list(dict.fromkeys(name for arm in account.arms for name in arm.figures))
+def told(of: Mean | Difference, seeds: int, signed: bool = False) -> str:
+    """The same, with how many seeds it is of where some have no such number: those may be the ones that diverged."""
+    return with_interval(of, signed) + ("" if of.n == seeds else f", of {of.n} of {seeds} seeds")
 
 
-def cell(arm: ArmTold, figure: str) -> str:
-    """A figure of an arm; empty where it has none."""
-    return with_interval(arm.figures[figure]) if figure in arm.figures else ""
+def difference_rows(account: Account) -> Iterator[tuple[str, ...]]:
+    """Of the table of differences: arm, figure, difference, the least that would show, what it says."""
+    for one in account.compared:
+        d = one.difference
+        what = f"{one.figure}, {one.unit}" if one.unit else one.figure
+        seeds = len(next(arm.seeds for arm in account.arms if arm.name == one.arm))
+        yield one.arm, what, told(d, seeds, True), "" if d.least is None else f"{d.least:.3g}", one.says
+
+
+def arm_rows(account: Account) -> Iterator[tuple[str, ...]]:
+    """Of the table of arms: the name of each row, and its cells."""
+    rows: dict[str, Callable[[ArmTold], str]] = {
+        "differs by": lambda arm: arm.differs,
+        "seeds": lambda arm: ", ".join(map(str, arm.seeds)),
+        "steps": lambda arm: f"{arm.steps:,}",
+        "documents": lambda arm: counted(arm.documents),
+        "passes over them": lambda arm: counted(arm.passes),
+        "restarts": lambda arm: f"{arm.restarts}",
+        "what the guard did, all seeds": lambda arm: counted(arm.actions),
+    }
+    for name, cell in rows.items():
+        yield name, *(cell(arm) for arm in account.arms)
+    for figure in dict.fromkeys(name for arm in account.arms for name in arm.figures):
+        yield (
+            figure,
+            *(told(arm.figures[figure], len(arm.seeds)) if figure in arm.figures else "" for arm in account.arms),
+        )
 
 
 def curves(account: Account, axis: Literal["tokens", "images"]) -> str:
