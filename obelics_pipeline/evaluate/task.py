@@ -157,11 +157,3 @@ def _read(path: Path) -> bytes:
 def _said(error: ValidationError) -> str:
     first = error.errors()[0]
     return f"{'.'.join(map(str, first['loc'])) or 'JSON'}: {first['msg']}"
-
-
-def write_task(folder: Path, about: dict[str, Any], examples: Sequence[dict[str, Any]]) -> None:
-    """Write a task; its images are laid beside it by whoever has them."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / ABOUT).write_text(json.dumps(about, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    lines = "".join(json.dumps(example, ensure_ascii=False) + "\n" for example in examples)
-    (folder / EXAMPLES).write_text(lines, encoding="utf-8")
