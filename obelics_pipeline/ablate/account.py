@@ -78,15 +78,15 @@ class Account:
     @property
     def method(self) -> str:
         """How the figures came about."""
-        e = self.experiment
+        e, n = self.experiment, len(self.experiment.seeds)
         return (
-            f"{len(e.seeds)} seeds an arm; intervals are Student's t of {e.confidence:.0%} over them. Differences from "
-            f"{e.first} are paired by seed (paired t), which draws the order and the first weights: these are the same "
-            f"in all arms whose model has the same shape. The held-out documents are the same for all, so that the "
-            f"intervals say nothing of other documents. Judge by the {LOSS}; the other figures are many, and of "
-            f"{round(1 / (1 - e.confidence))} such intervals one misses by chance. A spike is a value more than "
-            f"{e.spikes.deviations:g} robust deviations above the running median of {e.spikes.window:,} steps (after "
-            "OLMo 2's spike score)."
+            f"{n} {'seed' if n == 1 else 'seeds'} an arm; intervals are Student's t of {e.confidence:.0%} over them. "
+            f"Differences from {e.first} are paired by seed (paired t), which draws the order and the first weights: "
+            "these are the same in all arms whose model has the same shape. The held-out documents are the same for "
+            f"all, so that the intervals say nothing of other documents. Judge by the {LOSS}; the other figures are "
+            f"many, and of {round(1 / (1 - e.confidence))} such intervals one misses by chance. A spike is a value "
+            f"more than {e.spikes.deviations:g} robust deviations above the running median of {e.spikes.window:,} steps "
+            "(after OLMo 2's spike score)."
         )
 
     @property

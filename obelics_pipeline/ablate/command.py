@@ -26,7 +26,7 @@ from obelics_pipeline.ablate.plans import (
     refuse_unequal,
     threshold_of,
 )
-from obelics_pipeline.ablate.show import with_interval
+from obelics_pipeline.ablate.show import shown
 from obelics_pipeline.ablate.trial import Failed, Trial
 from obelics_pipeline.config.yaml_file import dump_config
 from obelics_pipeline.errors import UserError
@@ -150,9 +150,7 @@ def _told(account: Account, output: Path) -> Iterator[str]:
     yield from (account.title, account.warning)
     yield from (account.least_text(one) for one in account.least)
     yield from account.restarts
-    for one in account.least:
-        difference = with_interval(one.difference, signed=True)
-        yield f"{one.arm}: {one.figure} {difference} {one.unit}: {one.says}"
+    yield from shown(account)
     yield from (f"failed: {name}: {why}" for name, why in account.failed.items())
     yield f"wrote {output / 'ablation.md'}, ablation.html, ablation.json"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from obelics_pipeline.ablate.account import OF_FAILED, Account
-from obelics_pipeline.ablate.show import arm_rows, difference_rows
+from obelics_pipeline.ablate.show import ASTERISK, arm_rows, difference_rows, shown
 from obelics_pipeline.spike.chronicle import quoted
 
 
@@ -27,12 +27,14 @@ def _lines(account: Account) -> Iterator[str]:
         yield "Nothing yet: no arm beside the first has a seed in common with it."
     if account.restarts:
         yield from ("", "## What a restart changes", "", *(f"- {quoted(line, 400)}" for line in account.restarts))
-    yield from ("", f"## Differences from {quoted(account.experiment.first)}", "")
-    yield from _table(("arm", "figure", "difference", "least that would show", ""), difference_rows(account))
+    yield from ("", "## What they have shown", "", *(f"- {quoted(line, 400)}" for line in shown(account)))
+    yield from ("", f"## Differences from {quoted(account.experiment.first)}", "", ASTERISK, "")
+    yield from _table(difference_rows(account))
     yield from ("", "## Arms", "")
-    yield from _table(("", *(arm.name for arm in account.arms)), arm_rows(account))
+    yield from _table(arm_rows(account))
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+def _table(rows: Iterator[tuple[str, ...]]) -> Iterator[str]:
+    head = next(rows)
     yield from (f"| {' | '.join(map(quoted, head))} |", "|---" * len(head) + "|")
     yield from (f"| {' | '.join(quoted(cell, 400) for cell in row)} |" for row in rows)

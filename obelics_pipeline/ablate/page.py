@@ -9,13 +9,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from obelics_pipeline.ablate.account import OF_FAILED, Account
-from obelics_pipeline.ablate.show import arm_rows, curves, difference_rows
+from obelics_pipeline.ablate.show import ASTERISK, arm_rows, charts, difference_rows, shown
 from obelics_pipeline.spike.shown import sha256_of
+
+WIDE = "table { display: block; overflow-x: auto; } td, th { overflow-wrap: normal; }"  # many arms are many columns
 
 
 def page(account: Account) -> str:
     """The file, in the style of the account of a spike."""
-    style = files("obelics_pipeline.spike").joinpath("page.css").read_text(encoding="utf-8")
+    style = files("obelics_pipeline.spike").joinpath("page.css").read_text(encoding="utf-8") + WIDE
     return (
         _environment()
         .get_template("page.html")
@@ -24,9 +26,11 @@ def page(account: Account) -> str:
             style_hash=sha256_of(style),
             a=account,
             of_failed=OF_FAILED,
+            asterisk=ASTERISK,
+            shown=shown(account),
             differences=difference_rows(account),
             arms=arm_rows(account),
-            charts=[Markup(curves(account, "tokens")), Markup(curves(account, "images"))],  # its template escapes
+            charts=map(Markup, charts(account)),  # their template escapes
         )
     )
 

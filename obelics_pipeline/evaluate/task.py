@@ -10,7 +10,6 @@ one may have `capabilities` of its own. Of a task of the registry task.json need
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
