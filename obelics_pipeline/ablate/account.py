@@ -85,8 +85,8 @@ class Account:
             "these are the same in all arms whose model has the same shape. The held-out documents are the same for "
             f"all, so that the intervals say nothing of other documents. Judge by the {LOSS}; the other figures are "
             f"many, and of {round(1 / (1 - e.confidence))} such intervals one misses by chance. A spike is a value "
-            f"more than {e.spikes.deviations:g} robust deviations above the running median of {e.spikes.window:,} steps "
-            "(after OLMo 2's spike score)."
+            f"more than {e.spikes.deviations:g} robust deviations above the running median of {e.spikes.window:,} "
+            "steps (after OLMo 2's spike score)."
         )
 
     @property

@@ -30,7 +30,7 @@ def _lines(account: Account) -> Iterator[str]:
     yield from ("", "## What they have shown", "", *(f"- {quoted(line, 400)}" for line in shown(account)))
     yield from ("", f"## Differences from {quoted(account.experiment.first)}", "", ASTERISK, "")
     yield from _table(difference_rows(account))
-    yield from ("", "## Arms", "")
+    yield from ("", "## Arms", "", *(f"- {quoted(arm.name)}: {quoted(arm.differs, 400)}" for arm in account.arms), "")
     yield from _table(arm_rows(account))
 
 

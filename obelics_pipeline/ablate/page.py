@@ -12,7 +12,7 @@ from obelics_pipeline.ablate.account import OF_FAILED, Account
 from obelics_pipeline.ablate.show import ASTERISK, arm_rows, charts, difference_rows, shown
 from obelics_pipeline.spike.shown import sha256_of
 
-WIDE = "table { display: block; overflow-x: auto; } td, th { overflow-wrap: normal; }"  # many arms are many columns
+WIDE = "table { display: block; overflow-x: auto; white-space: nowrap; }"  # many arms are many columns
 
 
 def page(account: Account) -> str:

@@ -60,7 +60,6 @@ def arm_rows(account: Account) -> Iterator[tuple[str, ...]]:
     """Of the table of arms, its head first: the name of each row, and a cell for each arm."""
     yield "", *(arm.name for arm in account.arms)
     rows: dict[str, Callable[[ArmTold], str]] = {
-        "differs by": lambda arm: arm.differs,
         "seeds": lambda arm: ", ".join(map(str, arm.seeds)),
         "steps": lambda arm: f"{arm.steps:,}",
         "documents": lambda arm: counted(arm.documents),
@@ -87,7 +86,7 @@ def _curves(account: Account, names: list[str], axis: str) -> str:
     """A colour for each arm, a line for each seed."""
     panels = []
     for title, name in (("training loss", "loss"), ("gradient norm", "grad_norm")):
-        found = []
+        found: list[Curve] = []
         for one in account.outcomes:
             if one.arm in names:
                 points = [(x, y) for x, y in zip(getattr(one, axis), getattr(one, name), strict=True) if y is not None]

@@ -31,8 +31,8 @@ FOLDER, RECORD, GENERATIONS = "evaluated", "evaluation.json", "generations.jsonl
 class Wanted:
     """What an evaluation is of. `rows` held-out rows at most, `prompts` documents that are gone on with by `tokens`."""
 
-    tasks: tuple[Path, ...] = ()
-    shots: tuple[int, ...] = ()
+    tasks: Sequence[Path] = ()
+    shots: Sequence[int] = ()
     rows: int = 64
     prompts: int = 8
     tokens: int = 24
@@ -97,7 +97,7 @@ def evaluator(plan: Path, wanted: Wanted) -> Evaluator:
 def evaluate_place(
     place: Path,
     plan: Path,
-    output: Path | None,
+    output: Path,
     wanted: Wanted,
     say: Say,
     watch: bool = False,
@@ -109,12 +109,11 @@ def evaluate_place(
     Nothing of the training is written to or locked. A checkpoint that the training removes meanwhile is passed over.
     `every` seconds the folder is looked at. Raises UserError.
     """
-    target = output or place / FOLDER
     at_work = evaluator(plan, wanted)
     done = 0
     while True:
         over = not watch or _stopped(place)  # before the folder is looked at: what comes last is not missed
-        for source in _new(place, target):
+        for source in _new(place, output):
             try:
                 figures, lines = at_work.record(source)
             except (UserError, OSError):
@@ -122,7 +121,7 @@ def evaluate_place(
                     raise
                 say(f"{source.name}: removed by the training meanwhile, passed over")
                 continue
-            folder = target / source.name
+            folder = output / source.name
             folder.mkdir(parents=True, exist_ok=True)
             said = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
             write_bytes(folder / GENERATIONS, said.encode())
@@ -135,11 +134,11 @@ def evaluate_place(
         sleep(every)
 
 
-def _new(place: Path, target: Path) -> Iterator[Source]:
+def _new(place: Path, output: Path) -> Iterator[Source]:
     """What has no record yet, looked for anew after each."""
     tried: set[str] = set()
     while True:
-        coming = [s for s in sources(place) if s.name not in tried and not (target / s.name / RECORD).exists()]
+        coming = [s for s in sources(place) if s.name not in tried and not (output / s.name / RECORD).exists()]
         if not coming:
             return
         tried.add(coming[0].name)
