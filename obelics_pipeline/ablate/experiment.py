@@ -25,7 +25,7 @@ class Half(Section):
 class Shape(Section):
     """Size of a small language model with random weights; null: as in `parts` of the experiment."""
 
-    width: PositiveInt | None = Field(None, description="Of its layers: a multiple of 8.")
+    width: PositiveInt | None = Field(None, multiple_of=8, description="Of its layers.")
     layers: PositiveInt | None = Field(None, description="How many.")
 
 
@@ -33,9 +33,9 @@ class Parts(Section):
     """Small random parts, made from the documents of the runs, where no real ones are to be trained."""
 
     words: int = Field(1000, ge=260, description="Tokens of a tokenizer that is trained on the documents.")
-    width: PositiveInt = Field(64, description="Of the language model's layers: a multiple of 8.")
+    width: PositiveInt = Field(64, multiple_of=8, description="Of the language model's layers.")
     layers: PositiveInt = Field(4, description="Of the language model.")
-    side: PositiveInt = Field(32, description="Pixels of a picture: a multiple of 8.")
+    side: PositiveInt = Field(32, multiple_of=8, description="Pixels of a picture.")
     documents: PositiveInt = Field(20000, description="The tokenizer is trained on at most so many.")
 
 
