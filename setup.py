@@ -170,6 +170,7 @@ setup(
         "": ["py.typed"],
         "obelics_pipeline.demo": ["site/**", "thesaurus.dat"],
         "obelics_pipeline.ablate": ["*.html"],
+        "obelics_pipeline.card": ["*.md"],
         "obelics_pipeline.explain": ["page.*"],
         "obelics_pipeline.spike": ["*.css", "*.html", "*.svg"],
         "obelics_pipeline.tune": ["page/*"],
