@@ -88,6 +88,7 @@ EXTRAS["dev"] = [
     "import-linter>=2.0",
     "moto[server]>=5.0",
     "httpx>=0.27",
+    "mlcroissant>=1.1",
     "mypy>=1.10",
     "playwright>=1.45",
     "pytest>=8.0",

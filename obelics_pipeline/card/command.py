@@ -34,10 +34,9 @@ def write_card(folder: str, said: Statement, output: str | None = None) -> Seque
     names = manifest.promises.score_names
     try:
         contents = contents_of(run.folder, names)
-    except (OSError, pa.ArrowException) as error:
-        raise UserError(
-            f"{folder}: cannot be read ({str(error).splitlines()[0][:200]}); see obelics validate"
-        ) from None
+    except (OSError, pa.ArrowException, duckdb.Error) as error:
+        why = str(error).splitlines()[0][:200]
+        raise UserError(f"{folder}: cannot be read ({why}); see obelics validate") from None
     text = card(run, manifest, funnel_of(run), contents, said, file_sha256(run.folder.config))
     languages = [row.name for row in contents.languages if row.name]
     about = croissant(manifest, names, languages, said, in_a_sentence(manifest, contents))

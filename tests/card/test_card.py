@@ -179,5 +179,5 @@ def test_a_run_that_has_not_finished_has_no_card(run_of_demo: Path, tmp_path: Pa
 def test_a_damaged_index_is_told_in_one_line(run_of_demo: Path, tmp_path: Path) -> None:
     shutil.copytree(run_of_demo, tmp_path / "run")
     (tmp_path / "run/index.parquet").write_bytes(b"PAR1 no PAR1")
-    with pytest.raises(UserError, match="cannot be read.*obelics validate"):
+    with pytest.raises(UserError, match=r"cannot be read.*obelics validate"):
         write_card(str(tmp_path / "run"), SAID)
