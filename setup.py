@@ -90,6 +90,7 @@ EXTRAS["dev"] = [
     "httpx>=0.27",
     "mlcroissant>=1.1",
     "mypy>=1.10",
+    "pip-audit>=2.7",
     "playwright>=1.45",
     "pytest>=8.0",
     "pytest-timeout>=2.3",
