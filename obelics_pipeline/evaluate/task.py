@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -94,19 +94,14 @@ def read_task(folder: Path) -> Task:
         except ValidationError as error:
             raise UserError(f"{path}: line {number}: {_said(error)}") from None
     _refuse(about, examples, folder)
+    asked, shown = (tuple(e for e in examples if e.shot is shot) for shot in (False, True))
+    task = Task(folder, about, asked, shown, "")
     digest = hashlib.sha256(about.model_dump_json().encode())
     for example in examples:
         digest.update(example.model_dump_json().encode())
-    task = Task(
-        folder,
-        about,
-        tuple(e for e in examples if not e.shot),
-        tuple(e for e in examples if e.shot),
-        digest.hexdigest(),
-    )
     for example in examples:
         digest.update(task.image(example) or b"")
-    return Task(folder, about, task.asked, task.shown, digest.hexdigest())
+    return replace(task, sha256=digest.hexdigest())
 
 
 def _about(folder: Path) -> About:
