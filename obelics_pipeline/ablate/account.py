@@ -99,6 +99,8 @@ class Account:
         d = one.difference
         if d.least is None or d.deviation is None:
             return f"{one.arm}: one seed, so no variance between seeds is known and nothing can be claimed"
+        if not d.deviation:
+            return f"{one.arm} against {self.experiment.first}: their difference does not deviate between {d.n} seeds"
         return (
             f"{one.arm} against {self.experiment.first}: their difference deviates between seeds by {d.deviation:.4f} "
             f"{one.unit}, so that {d.n} seeds show a true difference of {d.least:.4f} or more with a power of "

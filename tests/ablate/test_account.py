@@ -48,6 +48,12 @@ def test_one_seed_claims_nothing() -> None:
     assert "nothing can be claimed" in found.least_text(found.least[0])
 
 
+def test_arms_that_are_the_same_in_every_seed_have_no_least_difference() -> None:
+    found = told([3.0, 3.2], [3.0, 3.2])
+    assert says(found) == "the same in every seed"
+    assert found.least_text(found.least[0]).endswith("does not deviate between 2 seeds")
+
+
 def test_the_least_difference_stands_before_any_claim() -> None:
     found = told([3.0, 3.2, 3.1], [2.9, 3.11, 3.0])
     for text in (markdown(found), page(found)):
