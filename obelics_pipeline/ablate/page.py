@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib.resources import files
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from obelics_pipeline.ablate.account import OF_FAILED, Account
 from obelics_pipeline.ablate.show import cell, counted, curves, figures_of, with_interval
-from obelics_pipeline.spike.shown import sha256_of
+from obelics_pipeline.explain.templates import sha256_of, templates_of
 
 
 def page(account: Account) -> str:
     """The file, in the style of the account of a spike."""
     style = files("obelics_pipeline.spike").joinpath("page.css").read_text(encoding="utf-8")
     return (
-        _environment()
+        templates_of("obelics_pipeline.ablate")
         .get_template("page.html")
         .render(
             style=style,
@@ -30,15 +28,4 @@ def page(account: Account) -> str:
             difference=lambda of: with_interval(of, signed=True),
             charts=[Markup(curves(account, "tokens")), Markup(curves(account, "images"))],  # its template escapes
         )
-    )
-
-
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("obelics_pipeline.ablate", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
     )

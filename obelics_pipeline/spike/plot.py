@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from math import floor, isfinite, log10
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Template
 
+from obelics_pipeline.explain.templates import templates_of
 from obelics_pipeline.explain.visible import on_a_line
 
 WIDTH, HEIGHT, LEFT, TOP, BELOW = 720, 96, 64, 18, 18  # pixels of a panel; room for the axis, the title, the steps
@@ -170,11 +171,4 @@ def _heat(z: float) -> str:
 
 @cache
 def _template() -> Template:
-    made = Environment(
-        loader=PackageLoader("obelics_pipeline.spike", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return made.get_template("plot.svg")
+    return templates_of("obelics_pipeline.spike").get_template("plot.svg")

@@ -9,8 +9,8 @@ import pytest
 
 from obelics_pipeline.cli import main
 from obelics_pipeline.document import Document, Node, TextNode
+from obelics_pipeline.explain.templates import sha256_of
 from obelics_pipeline.spike.account import explain_spike
-from obelics_pipeline.spike.shown import sha256_of
 from obelics_pipeline.spike.training_run import TrainingRun
 from tests.explain.hostile import Elements
 from tests.shard.runs import document, drawn_nodes, image, make_run
@@ -46,9 +46,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert BAD // ROWS_PER_STEP + 1 == STEP
     made = Made(folder / "run", N, {BAD: 9.0}).begin(plan)
     made.train(1, 41).train(42, 45, {43: 1.5, 44: 2.5, 45: 1.0})
-    made.note("alarm", 43, "the loss jumped", evidence={"signal": "loss", "z": 20.0})
+    made.note("alarm", 43, "the loss jumped", signal="loss", value=4.5, z=20.0, since=43)
     made.bad = {}
-    made.again("rollback", 36, "did not return", to_step=36).train(37, 50)
+    made.again("rollback", 36, "did not return").train(37, 50)
     return made.written()
 
 
