@@ -12,17 +12,20 @@ import numpy as np
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.spike.curated import Curated, folder_of, percentile, read_curated, scores_of
 from obelics_pipeline.spike.plan_documents import PlanDocuments, Planned
+from obelics_pipeline.spike.replay import checkpoint_near, gradients, is_soon
 from obelics_pipeline.spike.robust import Numbers
 from obelics_pipeline.spike.rules import Removal, bounds_for, removals
 from obelics_pipeline.spike.shown import Shown, read_shown
 from obelics_pipeline.spike.sightings import Sightings
 from obelics_pipeline.spike.signals import BASELINE, Lead, Signal, leads, onset_of, signals_of
-from obelics_pipeline.spike.suspicion import Suspicions, suspicions
+from obelics_pipeline.spike.suspicion import Suspicions, replayed, suspicions
 from obelics_pipeline.spike.training_run import TrainingRun
 from obelics_pipeline.spike.verdict import Verdict, is_untrained, verdict_of
 from obelics_pipeline.train.guard.verdict import AFTER_STEPS, NEAR_STEPS
 from obelics_pipeline.train.guard.verdict import verdict as judge
+from obelics_pipeline.train.state.kept import FOLDER, Kept
 
+REPLAYED = 64  # documents whose gradients are looked at
 FEW = 20  # documents of a curation run below which they are no measure of a score: all runs that were seen are
 LOOKED_AT = ("alarm", "skip_update", "rollback", "lr", "clip", "wait", "undo", "plateau")  # kinds of events nearby
 
@@ -54,6 +57,8 @@ class Suspect:
     high: float
     low: float
     el2n_z: float
+    gradient: float | None  # norm, of its mean loss alone, before the spike; None where it was not replayed
+    pull: float  # spreads
     timing: float
     share: float  # of the targets of its step
     suspicion: float
@@ -66,6 +71,8 @@ class Suspect:
     @property
     def side(self) -> str:
         """In a word or two."""
+        if self.pull > max(self.high, self.low):
+            return "gradient too large"
         return "loss too high" if self.high >= self.low else "loss too low"
 
 
@@ -93,15 +100,22 @@ class SpikeAccount:
     events: Sequence[str]
     verdict: Verdict
     signals: Sequence[Signal]
+    replayed: int | None  # the step whose weights gradients were computed on; None: none were
     notices: Sequence[str]
 
 
 def explain_spike(
-    run: TrainingRun, step: int, window: int = 50, top: int = 10, attempt: int | None = None, pictures: bool = True
+    run: TrainingRun,
+    step: int,
+    window: int = 50,
+    top: int = 10,
+    attempt: int | None = None,
+    pictures: bool = True,
+    replay: bool | None = None,
 ) -> SpikeAccount:
     """Explain one step of a run. `attempt` is where the step spiked most, unless it is named.
 
-    Raises UserError for a step that the run does not have, and for accounts or a plan that are gone.
+    `replay`: whether gradients are looked at; None: where that takes seconds. Raises UserError for a step that the run does not have, and for accounts or a plan that are gone.
     """
     attempts = run.attempts_with(step)
     if attempt is None:
@@ -118,10 +132,16 @@ def explain_spike(
     plan = PlanDocuments(run.plan)
     dataset = plan.column("dataset", seen.document)
     found = suspicions(seen, dataset, onset)
-    chosen = _first_of_each(seen, found, top)
+    kept = _to_replay(run, attempt, onset, replay)
+    gradient = np.full(len(seen), np.nan)
+    if kept is not None:
+        tried = _candidates(seen, found, onset)
+        gradient[tried] = gradients(kept, run.plan, seen, tried)
+        found = replayed(found, seen, gradient, onset)
+    chosen = _first_of_each(seen, found.score, top)
     corpora = {f: c for f in _folders(plan, seen) if (c := read_curated(f)) is not None}
     corpus = _joined(list(corpora.values()))
-    suspects = _suspects(plan, seen, found, chosen, corpora, corpus, pictures)
+    suspects = _suspects(plan, seen, found, gradient, chosen, corpora, corpus, pictures)
     loss = float(next(line["loss"] for line in lines if line["step"] == step))
     usual = float(np.median([line["loss"] for line in lines if first <= line["step"] < onset] or [loss]))
     left = leads(signals, step)
@@ -152,6 +172,7 @@ def explain_spike(
             best.suspicion if best else 0.0, best.document.dataset if best else None, left, judged, untrained
         ),
         signals=signals,
+        replayed=kept.step if kept is not None else None,
         notices=_notices(plan, corpora, seen),
     )
 
@@ -167,10 +188,25 @@ def _final(run: TrainingRun) -> list[tuple[int, int, int]]:
     return run.lineage.parts(run.lineage.last, 1, run.last_step)
 
 
-def _first_of_each(seen: Sightings, found: Suspicions, top: int) -> list[int]:
+def _to_replay(run: TrainingRun, attempt: int, onset: int, wanted: bool | None) -> Kept | None:
+    """The checkpoint whose weights are replayed on. Raises UserError where it is wanted, and there is none."""
+    kept = None if wanted is False else checkpoint_near(run, attempt, onset)
+    if wanted and kept is None:
+        raise UserError(f"--replay: {run.path / FOLDER} has no checkpoint on the way to step {onset} or after it")
+    return kept if kept is not None and (wanted or is_soon(kept)) else None
+
+
+def _candidates(seen: Sightings, found: Suspicions, onset: int) -> list[int]:
+    """Sightings to replay: in turn the most suspicious one by its loss, and the next one by its distance in steps."""
+    by_loss = _first_of_each(seen, found.score, REPLAYED)
+    by_step = _first_of_each(seen, found.score - 1e6 * np.abs(seen.step - onset), REPLAYED)
+    return list(dict.fromkeys(at for both in zip(by_loss, by_step, strict=True) for at in both))[:REPLAYED]
+
+
+def _first_of_each(seen: Sightings, score: Numbers, top: int) -> list[int]:
     """The most suspicious sighting of each document, the most suspicious document first."""
     chosen: dict[int, int] = {}
-    for at in np.lexsort((seen.document, -seen.step, -found.score)).tolist():
+    for at in np.lexsort((seen.document, -seen.step, -score)).tolist():
         chosen.setdefault(int(seen.document[at]), at)
         if len(chosen) == top:
             break
@@ -181,6 +217,7 @@ def _suspects(
     plan: PlanDocuments,
     seen: Sightings,
     found: Suspicions,
+    gradient: Numbers,
     chosen: Sequence[int],
     corpora: Mapping[str, Curated],
     everything: Mapping[str, Numbers],
@@ -214,6 +251,8 @@ def _suspects(
                 high=float(found.high[at]),
                 low=float(found.low[at]),
                 el2n_z=float(found.el2n[at]),
+                gradient=float(gradient[at]) if np.isfinite(gradient[at]) else None,
+                pull=float(found.pull[at]),
                 timing=float(found.timing[at]),
                 share=float(found.share[at]),
                 suspicion=float(found.score[at]),

@@ -22,9 +22,10 @@ def explain(
     attempt: int | None = None,
     html: Path | None = None,
     without: Path | None = None,
+    replay: bool | None = None,
 ) -> Iterator[str]:
     """Explain a step, and write the files that are asked for; the lines for a person. Raises UserError."""
-    account = explain_spike(TrainingRun(run), step, window, top, attempt, pictures=html is not None)
+    account = explain_spike(TrainingRun(run), step, window, top, attempt, html is not None, replay)
     yield from lines_of(account)
     if html is not None:
         _write(html, page(account), "--html")

@@ -34,6 +34,7 @@ def page(account: SpikeAccount) -> str:
             a=account,
             heading=list(lines.heading(account)),
             chart=Markup(curves_svg(_panels(account), marks)),  # every text in it was escaped by its template
+            gradient=lines.gradient_text,
             removal=lines.removal_text,
             command=lines.explain_command,
         )

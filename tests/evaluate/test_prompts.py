@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from obelics_pipeline.evaluate.command import Wanted, evaluate_place
 from obelics_pipeline.evaluate.prompts import generate, prompts
-from obelics_pipeline.evaluate.source import load_checkpoint
+from obelics_pipeline.train.saved_model import load_checkpoint
 from obelics_pipeline.plan.plan_file import open_plan
 
 

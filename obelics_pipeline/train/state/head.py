@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from obelics_pipeline.errors import UserError
-from obelics_pipeline.train.journal import read_journal
 from obelics_pipeline.train.state.entries import Beginning, Entry, Rollback
 from obelics_pipeline.train.state.kept import FOLDER, METRICS, checkpoints
 from obelics_pipeline.train.state.saved import read_state
@@ -42,9 +42,20 @@ def head_of(run: Path, entries: tuple[Entry, ...]) -> Head:
     return Head(last.attempt, last.from_step, cursors[-1] if cursors else 0, None)
 
 
+def metrics_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of metrics.jsonl, oldest first; one that a killed process left half written is passed over."""
+    if not path.exists():
+        return
+    with path.open("rb") as stream:
+        for text in stream:
+            line = _parsed(text)
+            if line is not None:
+                yield line
+
+
 def recorded(path: Path, attempt: int, step: int) -> dict[str, Any] | None:
     """The line of metrics.jsonl that a step of an attempt wrote."""
-    for line in read_journal(path):
+    for line in metrics_lines(path):
         if line.get("attempt") == attempt and line.get("step") == step:
             return line
     return None
