@@ -26,10 +26,9 @@ from models.device.torchvision_import import mend_torchvision
 mend_torchvision()
 
 import numpy as np
-from transformers.utils.logging import disable_progress_bar
-
 from planted.pages import KINDS
 from planted.trainer import trainer
+from transformers.utils.logging import disable_progress_bar
 
 from models.packed_flamingo.document_tokens import DocumentTokens
 from models.packed_flamingo.tiny import tiny
@@ -196,7 +195,9 @@ def spike(run: TrainingRun, step: int) -> tuple[int, bool]:
 def table(found: Iterable[Found]) -> None:
     """By kind."""
     found = list(found)
-    print(f"{'kind':<16}{'trials':>7}{'in the first 3':>16}{'by losses':>11}{'spiked':>8}{'of these':>10}{'by losses':>11}")
+    print(
+        f"{'kind':<16}{'trials':>7}{'in the first 3':>16}{'by losses':>11}{'spiked':>8}{'of these':>10}{'by losses':>11}"
+    )
     for kind in [*dict.fromkeys(one.kind for one in found), "all"]:
         mine = [one for one in found if kind in (one.kind, "all")]
         seen = [one for one in mine if one.spiked]

@@ -68,9 +68,7 @@ def _farm(draw: Draw, text: str) -> str:
 
 
 def _escapes(draw: Draw, text: str) -> str:
-    return "".join(
-        str(draw.choice([r"\u%04x" % ord(c), f"&#{ord(c)};", f"%{ord(c) % 256:02X}"])) for c in text[:2000]
-    )
+    return "".join(str(draw.choice([f"\\u{ord(c):04x}", f"&#{ord(c)};", f"%{ord(c) % 256:02X}"])) for c in text[:2000])
 
 
 def _numbers(draw: Draw, _: str) -> str:

@@ -19,11 +19,11 @@ from obelics_pipeline.spike.shown import Shown, read_shown
 from obelics_pipeline.spike.sightings import Sightings
 from obelics_pipeline.spike.signals import BASELINE, Lead, Signal, leads, onset_of, signals_of
 from obelics_pipeline.spike.suspicion import Suspicions, replayed, suspicions
-from obelics_pipeline.spike.training_run import TrainingRun
+from obelics_pipeline.spike.training_run import TrainingRun, loss_of
 from obelics_pipeline.spike.verdict import Verdict, is_untrained, verdict_of
 from obelics_pipeline.train.guard.verdict import AFTER_STEPS, NEAR_STEPS
 from obelics_pipeline.train.guard.verdict import verdict as judge
-from obelics_pipeline.train.state.kept import FOLDER, Kept
+from obelics_pipeline.train.state.kept import FOLDER
 
 REPLAYED = 64  # documents whose gradients are looked at
 FEW = 20  # documents of a curation run below which they are no measure of a score: all runs that were seen are
@@ -115,7 +115,8 @@ def explain_spike(
 ) -> SpikeAccount:
     """Explain one step of a run. `attempt` is where the step spiked most, unless it is named.
 
-    `replay`: whether gradients are looked at; None: where that takes seconds. Raises UserError for a step that the run does not have, and for accounts or a plan that are gone.
+    `replay`: whether gradients are looked at; None: where that takes seconds, and nothing that it needs is gone.
+    Raises UserError for a step that the run does not have, and for accounts or a plan that are gone.
     """
     attempts = run.attempts_with(step)
     if attempt is None:
@@ -132,18 +133,14 @@ def explain_spike(
     plan = PlanDocuments(run.plan)
     dataset = plan.column("dataset", seen.document)
     found = suspicions(seen, dataset, onset)
-    kept = _to_replay(run, attempt, onset, replay)
-    gradient = np.full(len(seen), np.nan)
-    if kept is not None:
-        tried = _candidates(seen, found, onset)
-        gradient[tried] = gradients(kept, run.plan, seen, tried)
-        found = replayed(found, seen, gradient, onset)
+    kept, gradient, failed = _replay(run, seen, found, attempt, onset, replay)
+    found = replayed(found, seen, gradient, onset)
     chosen = _first_of_each(seen, found.score, top)
     corpora = {f: c for f in _folders(plan, seen) if (c := read_curated(f)) is not None}
     corpus = _joined(list(corpora.values()))
     suspects = _suspects(plan, seen, found, gradient, chosen, corpora, corpus, pictures)
-    loss = float(next(line["loss"] for line in lines if line["step"] == step))
-    usual = float(np.median([line["loss"] for line in lines if first <= line["step"] < onset] or [loss]))
+    loss = next(loss_of(line) for line in lines if line["step"] == step)
+    usual = float(np.nanmedian([loss_of(line) for line in lines if first <= line["step"] < onset] or [loss]))
     left = leads(signals, step)
     hardware = [_event(e) for e in run.ledger if e.get("kind") == "hardware" and abs(_step(e) - onset) <= NEAR_STEPS]
     untrained = is_untrained(usual, plan.words)
@@ -172,8 +169,8 @@ def explain_spike(
             best.suspicion if best else 0.0, best.document.dataset if best else None, left, judged, untrained
         ),
         signals=signals,
-        replayed=kept.step if kept is not None else None,
-        notices=_notices(plan, corpora, seen),
+        replayed=kept,
+        notices=[*failed, *_notices(plan, corpora, seen, {line["step"] for line in lines if line["step"] >= first})],
     )
 
 
@@ -188,12 +185,27 @@ def _final(run: TrainingRun) -> list[tuple[int, int, int]]:
     return run.lineage.parts(run.lineage.last, 1, run.last_step)
 
 
-def _to_replay(run: TrainingRun, attempt: int, onset: int, wanted: bool | None) -> Kept | None:
-    """The checkpoint whose weights are replayed on. Raises UserError where it is wanted, and there is none."""
-    kept = None if wanted is False else checkpoint_near(run, attempt, onset)
-    if wanted and kept is None:
-        raise UserError(f"--replay: {run.path / FOLDER} has no checkpoint on the way to step {onset} or after it")
-    return kept if kept is not None and (wanted or is_soon(kept)) else None
+def _replay(
+    run: TrainingRun, seen: Sightings, found: Suspicions, attempt: int, onset: int, wanted: bool | None
+) -> tuple[int | None, Numbers, list[str]]:
+    """The step whose weights were replayed on, the gradient of each sighting, and why there is none.
+
+    Raises UserError where it is wanted, and cannot be done.
+    """
+    gradient = np.full(len(seen), np.nan)
+    try:
+        kept = None if wanted is False else checkpoint_near(run, attempt, onset)
+        if wanted and kept is None:
+            raise UserError(f"--replay: {run.path / FOLDER} has no checkpoint on the way to step {onset} or after it")
+        if kept is None or not (wanted or is_soon(kept)):
+            return None, gradient, []
+        tried = _candidates(seen, found, onset)
+        gradient[tried] = gradients(kept, run.plan, seen, tried)
+    except UserError as error:
+        if wanted:
+            raise
+        return None, gradient, [f"gradients of single documents were not looked at: {error}"]
+    return kept.step, gradient, []
 
 
 def _candidates(seen: Sightings, found: Suspicions, onset: int) -> list[int]:
@@ -309,8 +321,11 @@ def _number(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, int | float) else "none"
 
 
-def _notices(plan: PlanDocuments, corpora: Mapping[str, Curated], seen: Sightings) -> list[str]:
+def _notices(plan: PlanDocuments, corpora: Mapping[str, Curated], seen: Sightings, steps: set[int]) -> list[str]:
     notices = []
+    gaps = len(steps - set(seen.step.tolist()))
+    if gaps:
+        notices.append(f"of {gaps} of {len(steps)} steps no documents are noted: the process was killed before it was")
     for folder in _folders(plan, seen):
         if folder not in corpora:
             notices.append(f"{folder}: has no index.parquet any more: its documents are shown without scores")

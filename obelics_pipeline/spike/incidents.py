@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-
 SIGNS = ("alarm", "skip_update", "wait", "hardware", "plateau", "no_progress")
 ACTIONS = (
     "rollback", "lr", "skip_rows", "requeue_rows", "weight_decay", "reset_moments", "unfreeze", "clip", "undo", "stop",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -126,8 +127,8 @@ def _points(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[int, flo
 
     for line in lines:
         step = line["step"]
-        for name in ALWAYS:
-            note(name, step, line.get(name))
+        for name in ALWAYS:  # null: it was no number
+            note(name, step, math.nan if name in line and line[name] is None else line.get(name))
         for name, of_it in (line.get("datasets") or {}).items():
             note(f"loss of {name}", step, of_it.get("loss"))
         for name, of_it in (line.get("activations") or {}).items():

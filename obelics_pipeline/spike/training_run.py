@@ -17,6 +17,11 @@ from obelics_pipeline.train.state.lineage import Lineage, Part
 Line = Mapping[str, Any]
 
 
+def loss_of(line: Line) -> float:
+    """Of a step; NaN where it was no number."""
+    return float("nan") if line.get("loss") is None else float(line["loss"])
+
+
 class TrainingRun:
     """What `obelics train` has written so far; it may be at work. Raises UserError for a folder that is none."""
 
