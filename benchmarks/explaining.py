@@ -195,17 +195,16 @@ def spike(run: TrainingRun, step: int) -> tuple[int, bool]:
 def table(found: Iterable[Found]) -> None:
     """By kind."""
     found = list(found)
-    print(
-        f"{'kind':<16}{'trials':>7}{'in the first 3':>16}{'by losses':>11}{'spiked':>8}{'of these':>10}{'by losses':>11}"
-    )
+    heads = ("trials", "in the first 3", "by losses", "spiked", "of these", "by losses")
+    print(f"{'kind':<16}" + "".join(f"{head:>16}" for head in heads))
     for kind in [*dict.fromkeys(one.kind for one in found), "all"]:
         mine = [one for one in found if kind in (one.kind, "all")]
         seen = [one for one in mine if one.spiked]
-        first = [sum(0 < at <= FIRST for at in places) for places in (
-            [one.place for one in mine], [one.by_losses for one in mine],
-            [one.place for one in seen], [one.by_losses for one in seen],
-        )]  # fmt: skip
-        print(f"{kind:<16}{len(mine):>7}{first[0]:>16}{first[1]:>11}{len(seen):>8}{first[2]:>10}{first[3]:>11}")
+        places = [[one.place for one in mine], [one.by_losses for one in mine]]
+        places += [[one.place for one in seen], [one.by_losses for one in seen]]
+        first = [sum(0 < at <= FIRST for at in some) for some in places]
+        figures = (len(mine), *first[:2], len(seen), *first[2:])
+        print(f"{kind:<16}" + "".join(f"{figure:>16}" for figure in figures))
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from obelics_pipeline.spike.training_run import TrainingRun
 from obelics_pipeline.train.state.kept import FOLDER, Kept, checkpoints
 from obelics_pipeline.train.state.lineage import Part
 
-FARTHER = 4  # steps before a spike that one after it is as far as: by then the model has met what made it
+FARTHER = 100  # steps that a checkpoint after a spike is worse by: the model has met what made it, or is ill of it
 SMALL = 64 * 2**20  # bytes of a checkpoint up to which documents are replayed unasked: it takes seconds
 
 
@@ -32,7 +32,7 @@ def checkpoint_near(run: TrainingRun, attempt: int, step: int) -> Kept | None:
     before, after = run.lineage.parts(attempt, 1, step - 1), run.lineage.parts(run.lineage.last, step, run.last_step)
     kept = checkpoints(run.path / FOLDER)
     near = [(step - k.step, k) for k in kept if _in(k, before)] + [
-        (FARTHER * (k.step - step), k) for k in kept if _in(k, after)
+        (FARTHER + k.step - step, k) for k in kept if _in(k, after)
     ]
     return min(near, default=(0, None))[1]
 
