@@ -6,9 +6,10 @@ texts, a small model, one process, one core.
 RUN: folders of finished curation runs, such as demo-output of `make demo`. A small Flamingo is trained on their
 documents. Then, for each trial, the training goes on from its last checkpoint, and one document that comes in the next
 steps has another text: kinds in turn, long documents and short ones. The step that is explained is the one a person
-would name: of the planted one and the three after it the one whose loss is farthest from what is usual.
+would name: of the planted one and the three after it the one whose loss is highest above what is usual.
 
-A trial spikes where loss or gradient norm leave their range there, or the guard sees something.
+A trial spikes where loss, gradient norm or the guard see something in these steps that they do not see there in the
+same training without the planted text.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unittest import mock
@@ -148,29 +149,40 @@ def chosen(plan: Plan, steps: int, length: str, draw: np.random.Generator) -> tu
     return of_length[int(draw.integers(len(of_length)))]
 
 
-def trial(work: Path, texts: Sequence[str], kind: str, number: int, steps: int) -> Found:
-    """Go on with the training, with one document planted, and explain what is seen of it."""
-    draw = np.random.default_rng([number, 7])
-    plan = open_plan(work / "plan")
-    document, step, n_tokens = chosen(plan, steps, LENGTHS[number % len(LENGTHS)], draw)
-    output = work / f"trial-{number:03d}"
+def go_on(work: Path, output: Path, last: int, planted: Mapping[int, str], draw: np.random.Generator) -> PlantedReader:
+    """Go on with the training up to a step, with documents of another text; who has read them."""
     shutil.rmtree(output, ignore_errors=True)
     shutil.copytree(work / "run", output)
-    with trainer(config_of(work, step + AFTER), output) as training:
-        old = training.feed.reader
-        text = KINDS[kind](draw, texts[int(draw.integers(len(texts)))])
-        words = np.array(old.vocabulary.encode(text))
-        start = int(draw.integers(max(1, len(words) - n_tokens)))
-        reader = PlantedReader(plan, old.vocabulary, old.side, planted={document: words[start : start + n_tokens]})
+    with trainer(config_of(work, last), output) as training:
+        old, plan = training.feed.reader, training.plan
+        words: dict[int, np.ndarray] = {}
+        for document, text in planted.items():
+            ids, n_tokens = np.array(old.vocabulary.encode(text)), plan.document(document).n_tokens
+            start = int(draw.integers(max(1, len(ids) - n_tokens)))
+            words[document] = ids[start : start + n_tokens]
+        reader = PlantedReader(plan, old.vocabulary, old.side, planted=words)
         training.feed = replace(training.feed, reader=reader)
         try:
             training.run()
         except Stopped as stopped:
             print("   ", stopped)
+    return reader
+
+
+def trial(work: Path, texts: Sequence[str], kind: str, number: int, steps: int) -> Found:
+    """Go on with the training, with one document planted, and explain what is seen of it."""
+    draw = np.random.default_rng([number, 7])
+    control, output = work / "control", work / f"trial-{number:03d}"
+    if not (control / "model").exists():
+        go_on(work, control, steps + LATER + AFTER, {}, draw)
+    document, step, n_tokens = chosen(open_plan(work / "plan"), steps, LENGTHS[number % len(LENGTHS)], draw)
+    text = KINDS[kind](draw, texts[int(draw.integers(len(texts)))])
+    reader = go_on(work, output, step + AFTER, {document: text}, draw)
     run = TrainingRun(output)
-    peak, spiked = spike(run, step)
+    peak, seen = spike(run, step)
     with mock.patch.object(stored_rows, "RowReader", lambda *of: PlantedReader(*of, planted=reader.planted)):
         accounts = [explain_spike(run, peak, pictures=False, replay=replay) for replay in (True, False)]
+    spiked = bool(seen - spike(TrainingRun(control), step)[1])
     return Found(kind, n_tokens, *(place_of(document, account) for account in accounts), spiked)
 
 
@@ -180,16 +192,16 @@ def place_of(document: int, account: SpikeAccount) -> int:
     return next(places, 0)
 
 
-def spike(run: TrainingRun, step: int) -> tuple[int, bool]:
-    """The step that a person would ask about, and whether anything is to be seen there."""
+def spike(run: TrainingRun, step: int) -> tuple[int, set[tuple[str, int]]]:
+    """The step that a person would ask about, and what is to be seen at which steps."""
     last, attempt = step + AFTER - 1, min(run.attempts_with(step))
     lines = run.steps(attempt, step - BASELINE, last)
     signals = [s for s in signals_of(lines, step) if s.name in ("loss", "grad_norm")]
     of_loss = next(s for s in signals if s.name == "loss")
-    peak = int(of_loss.steps[np.abs(of_loss.z).argmax()])
-    out = any((np.abs(s.z) > FAR).any() for s in signals)
-    noted = any(step <= e["step"] <= last and e["kind"] in ("alarm", "skip_update") for e in run.ledger)
-    return peak, out or noted
+    peak = int(of_loss.steps[of_loss.z.argmax()])
+    seen = {(s.name, at) for s in signals for at in s.steps[np.abs(s.z) > FAR].tolist()}
+    noted = [e for e in run.ledger if step <= e["step"] <= last and e["kind"] in ("alarm", "skip_update")]
+    return peak, seen | {(entry["kind"], entry["step"]) for entry in noted}
 
 
 def table(found: Iterable[Found]) -> None:

@@ -134,7 +134,7 @@ def explain_spike(
     dataset = plan.column("dataset", seen.document)
     found = suspicions(seen, dataset, onset)
     kept, gradient, failed = _replay(run, seen, found, attempt, onset, replay)
-    found = replayed(found, seen, gradient, onset)
+    found = replayed(found, seen, gradient)
     chosen = _first_of_each(seen, found.score, top)
     corpora = {f: c for f in _folders(plan, seen) if (c := read_curated(f)) is not None}
     corpus = _joined(list(corpora.values()))

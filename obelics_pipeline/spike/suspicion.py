@@ -22,11 +22,8 @@ GROUPS = 12  # of like length, at most
 FEW_OF_SET = 8  # documents of a data set below which it says nothing of what is usual in it
 FEW_OF_STEP = 6  # documents of a step from which its common part is told
 SURE = 4.0  # spreads of a median, from which it is no chance
-BEFORE, AFTER = 3, 0  # steps from the beginning of a spike within which its cause stands, before and after
-FORGET = 20.0  # steps further back in which a document becomes half as suspicious
-LEAST_TIMING = 0.25
-VICTIM = 0.2  # of a document that came after the spike had begun
-LATER = 0.7  # the same, where it is its gradient before the spike that speaks against it
+AWAY = 5.0  # steps from the beginning of a spike at which a document is half as suspicious
+VICTIM = 0.2  # of a document that came after it, where it is its loss that speaks against it
 SHORT = 16.0  # targets: a document of so many counts half, for it can hardly move a batch
 LEAST_PULL = 0.2  # spread of logarithms of gradients that is believed, at least
 LEAST_SPREAD = 0.25  # of a group, as a share of that of all: a group of equals makes nobody guilty
@@ -54,20 +51,20 @@ def suspicions(seen: Sightings, dataset: NDArray[np.int64], onset: int) -> Suspi
     _, above_el2n = _residuals(seen.el2n, seen, dataset)
     el2n, _ = _scaled(above_el2n, seen, dataset)
     timing = timing_of(seen.step, onset)
-    score = np.maximum(high, low) * timing * _weight(seen)
+    score = np.maximum(high, low) * timing * np.where(seen.step > onset, VICTIM, 1.0) * _weight(seen)
     return Suspicions(expected, high, low, el2n, np.zeros(len(seen)), timing, _share(seen), score)
 
 
-def replayed(found: Suspicions, seen: Sightings, gradient: Numbers, onset: int) -> Suspicions:
+def replayed(found: Suspicions, seen: Sightings, gradient: Numbers) -> Suspicions:
     """The same with what gradients say. `gradient` is the norm of that of each mean loss; NaN where it is not known.
 
     Of an ordinary text the targets pull each their own way, so that the norm falls with the root of their number. All
-    were computed on the weights before the spike: what came after its beginning is no victim in them.
+    were computed on the same weights: what came after a spike's beginning is no victim in them.
     """
     size = np.log(np.maximum(gradient, SMALLEST)) + 0.5 * np.log(seen.n_targets)
     known = np.isfinite(size)
     pull = np.where(known, deviations(size, size, smallest=LEAST_PULL), 0.0)
-    score = np.maximum(found.score, pull * timing_of(seen.step, onset, later=LATER) * _weight(seen))
+    score = np.maximum(found.score, pull * found.timing * _weight(seen))
     return replace(found, pull=pull, score=score)
 
 
@@ -85,11 +82,9 @@ def _with_witnesses(dataset: NDArray[np.int64]) -> NDArray[np.int64]:
     return found
 
 
-def timing_of(step: NDArray[np.int64], onset: int, later: float = VICTIM) -> Numbers:
-    """1 just before the spike begins, less further back; `later` after it, where all losses are high."""
-    back = onset - step
-    far = np.maximum(0.5 ** (np.maximum(back - BEFORE, 0) / FORGET), LEAST_TIMING)
-    found: Numbers = np.where(back < -AFTER, later, far)
+def timing_of(step: NDArray[np.int64], onset: int) -> Numbers:
+    """1 where the spike begins, less away from it: what came long before made no spike then."""
+    found: Numbers = 1 / (1 + np.abs(onset - step) / AWAY)
     return found
 
 
