@@ -26,6 +26,7 @@ from obelics_pipeline.train.guard.verdict import verdict as judge
 from obelics_pipeline.train.state.kept import FOLDER
 
 REPLAYED = 64  # documents whose gradients are looked at
+ORDINARY = 4.0  # suspicion below which a document is like many others
 FEW = 20  # documents of a curation run below which they are no measure of a score: all runs that were seen are
 LOOKED_AT = ("alarm", "skip_update", "rollback", "lr", "clip", "wait", "undo", "plateau")  # kinds of events nearby
 
@@ -76,6 +77,11 @@ class Suspect:
         return "loss too high" if self.high >= self.low else "loss too low"
 
 
+def guilty_of(suspects: Sequence[Suspect]) -> Sequence[Suspect]:
+    """Those that are no ordinary documents; where all are, the first."""
+    return [one for one in suspects if one.suspicion >= ORDINARY] or suspects[:1]
+
+
 @dataclass(frozen=True)
 class SpikeAccount:
     """A spike of a run. `window` are the first and the last step that were looked at."""
@@ -124,7 +130,7 @@ def explain_spike(
     elif attempt not in attempts:
         raise UserError(f"--attempt {attempt}: has no step {step}; it was trained in {_listed(attempts)}")
     first = max(1, step - window)
-    lines = run.steps(attempt, first - BASELINE, step)
+    lines = run.steps(attempt, first - BASELINE, step + AFTER_STEPS)
     signals = signals_of(lines, first)
     onset = onset_of(signals, step)
     seen = run.sightings(attempt, first, step)
@@ -145,7 +151,8 @@ def explain_spike(
     hardware = [_event(e) for e in run.ledger if e.get("kind") == "hardware" and abs(_step(e) - onset) <= NEAR_STEPS]
     untrained = is_untrained(usual, plan.words)
     best = suspects[0] if suspects else None
-    judged = judge(run.steps(attempt, first - BASELINE, step + AFTER_STEPS), onset, run.ledger)
+    judged = judge(lines, onset, run.ledger)
+    guilty = guilty_of(suspects)
     return SpikeAccount(
         run=run.path,
         step=step,
@@ -160,7 +167,7 @@ def explain_spike(
         untrained=untrained,
         seen=len(np.unique(seen.document)),
         suspects=suspects,
-        rules=removals(corpus, [{s.name: s.value for s in one.scores} for one in suspects]) if corpora else [],
+        rules=removals(corpus, [{s.name: s.value for s in one.scores} for one in guilty]) if corpora else [],
         corpus=sum(one.documents for one in corpora.values()),
         leads=left,
         hardware=hardware,
@@ -170,7 +177,10 @@ def explain_spike(
         ),
         signals=signals,
         replayed=kept,
-        notices=[*failed, *_notices(plan, corpora, seen, {line["step"] for line in lines if line["step"] >= first})],
+        notices=[
+            *failed,
+            *_notices(plan, corpora, seen, {line["step"] for line in lines if first <= line["step"] <= step}),
+        ],
     )
 
 

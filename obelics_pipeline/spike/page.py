@@ -35,6 +35,7 @@ def page(account: SpikeAccount) -> str:
             heading=list(lines.heading(account)),
             chart=Markup(curves_svg(_panels(account), marks)),  # every text in it was escaped by its template
             gradient=lines.gradient_text,
+            suspicion=lines.suspicion_text,
             removal=lines.removal_text,
             command=lines.explain_command,
         )

@@ -1,4 +1,4 @@
-"""Gradients of single documents on weights from near a spike tell who pulled; where there are none, losses have to do."""
+"""Gradients of single documents, on weights from near a spike, tell who pulled; without them losses have to do."""
 
 from __future__ import annotations
 
