@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -181,3 +182,32 @@ def test_a_plan_that_is_another_one_is_refused(tmp_path: Path, capsys: pytest.Ca
     plan = make_plan(tmp_path / "plan", tmp_path / "curated")
     made = Made(tmp_path / "run", 50).begin(plan).train(1, 4).written()
     assert "another plan than the run's" in refused(capsys, str(made), "4")
+
+
+def test_a_loss_that_is_no_number_and_steps_without_documents_are_told(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = Made(tmp_path / "run", N).begin(TrainingRun(run).plan).train(1, 14).train(15, 20)
+    made.lines[17]["loss"] = None  # as a training writes it
+    folder = made.written()
+    (folder / "accounts/attempt-00001/rank-00000/steps-00000015-00000020.parquet").unlink()
+    found = explain_spike(TrainingRun(folder), 18)
+    assert any(lead.name == "loss" and math.isinf(lead.farthest) for lead in found.leads)
+    assert "of 4 of 18 steps no documents are noted" in found.notices[0]
+    target = tmp_path / "spike.html"
+    assert main(["explain-spike", str(folder), "18", "--html", str(target)]) == 0
+    assert main(["chronicle", str(folder)]) == 0
+    del made.lines[17]
+    assert "has the steps 1 to 20" in refused(capsys, str(made.written()), "18")
+
+
+def test_a_word_of_a_megabyte_is_shown_cut(tmp_path: Path) -> None:
+    pages = documents()[:40]
+    pages[3] = document(3, [TextNode("w" * 10**6), image(1)])
+    make_run(tmp_path / "curated", pages, per_shard=50)
+    plan = make_plan(tmp_path / "plan", tmp_path / "curated")
+    made = Made(tmp_path / "run", 40, {3: 9.0}).begin(plan).train(1, 10, {2: 2.0}).written()
+    target = tmp_path / "spike.html"
+    assert main(["explain-spike", str(made), "1", "--html", str(target)]) == 0
+    assert "w" * 1000 in (html := target.read_text(encoding="utf-8"))
+    assert len(html) < 500_000
