@@ -226,6 +226,10 @@ def _add_explain_spike(commands: argparse._SubParsersAction[_Parser]) -> None:
         "--attempt", type=_positive, metavar="N", help="of a step that was trained more than once (default: where it "
         "spiked most)",
     )  # fmt: skip
+    spike.add_argument(
+        "--replay", action=argparse.BooleanOptionalAction, help="compute the gradients of the documents on the weights "
+        "before the spike (default: where the model is small)",
+    )  # fmt: skip
     spike.add_argument("--html", type=Path, metavar="FILE", help="the same with pictures and curves, for a browser")
     spike.add_argument("--without", type=Path, metavar="FILE", help="their ids, as obelics plan --without takes them")
     spike.set_defaults(command=_explain_spike)
@@ -800,7 +804,7 @@ def _explain_spike(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.spike.command import explain
 
     a = arguments
-    for line in explain(a.run, a.step, a.window, a.top, a.attempt, a.html, a.without):
+    for line in explain(a.run, a.step, a.window, a.top, a.attempt, a.html, a.without, a.replay):
         print(line)
     return 0
 

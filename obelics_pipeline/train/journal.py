@@ -9,6 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from obelics_pipeline.errors import UserError
+
 PIECE = 64 * 1024  # bytes: longer than a line
 METRICS, EVALUATIONS = "metrics.jsonl", "evaluations.jsonl"
 
@@ -50,10 +52,20 @@ def cut_half_line(path: Path) -> None:
 
 
 def read_journal(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a journal; a last one that is not whole yet is left out. Nothing where there is no file."""
+    """The lines of a journal; a last one that is not whole yet is left out. Nothing where there is no file.
+
+    Raises UserError for a line that is no JSON object.
+    """
     if not path.exists():
         return
     with path.open("rb") as file:
-        for line in file:
-            if line.endswith(b"\n"):
-                yield json.loads(line)
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                value = json.loads(line)
+            except ValueError:
+                value = None
+            if not isinstance(value, dict):
+                raise UserError(f"{path}:{number}: not a JSON object; the file is damaged, take it from a copy")
+            yield value
