@@ -95,7 +95,6 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
             frozen = hashlib.sha256(json.dumps(sorted(part_hashes(shape).values())).encode()).hexdigest()
             machines = watched(settings.health, folder, processes, learner)
             stack.callback(machines.leave)
-            planned = min(settings.steps or plan.steps, plan.steps)
             reader = RowReader(plan, model.vocabulary, model.vision.side)
             training = Training(
                 config=settings,
@@ -107,8 +106,8 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
                 keeping=Keeping(settings, folder, plan.id, frozen, processes, learner, unfrozen),
                 instruments=Instruments(learner, settings.record.monitor_steps),
                 machines=machines,
-                schedule=settings.schedule.of(planned),
-                planned_steps=planned,
+                schedule=settings.schedule.of(plan.steps),
+                planned_steps=min(settings.steps or plan.steps, plan.steps),
                 about=about,
                 ledger=ledger,
                 metrics=stack.enter_context(Journal(folder.metrics)) if processes.first else None,

@@ -71,7 +71,9 @@ class TrainConfig(Section):
 
     plan: str = Field(description="Folder that obelics plan wrote.")
     model: FlamingoSettings
-    steps: PositiveInt | None = Field(None, description="Where to stop; null: at the end of the plan.")
+    steps: PositiveInt | None = Field(
+        None, description="Where to stop; null: at the end of the plan. It moves no learning rate: schedule.steps does."
+    )
     micro_rows: PositiveInt = Field(8, description="Rows that a process takes at once.")
     precision: Literal["float32", "bfloat16"] = Field(
         "bfloat16", description="Of matrix products. Parameters, their moments, losses and sums are float32."

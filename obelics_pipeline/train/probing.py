@@ -54,7 +54,7 @@ def probe(config: str, overrides: Sequence[str], output: Path, only: Sequence[st
     reader = RowReader(plan, model.vocabulary, model.vision.side)
     feed = Feed(plan, reader, processes, settings.micro_rows, settings.loader)
     bench = Bench(learner, feed, plan, settings.optimizer.clip)
-    planned = settings.schedule.of(min(settings.steps or plan.steps, plan.steps))
+    planned = settings.schedule.of(plan.steps)
     probes: dict[str, Callable[[], Probed]] = {
         "overfit": lambda: overfit(bench, settings.schedule.peak),
         "range": lambda: rate_range(bench),
