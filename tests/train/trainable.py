@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
+from upath import UPath
 
 from obelics_pipeline.document import Document, Node, TextNode
 from obelics_pipeline.plan.command import make_plan
@@ -56,20 +57,22 @@ def make_training(folder: Path, documents: int = 40, repeat: int = 3, **recipe: 
     numbers = list(range(documents))
     make_run(folder / "web", [page(n) for n in numbers if n % 4])
     make_run(folder / "wiki", [page(n) for n in numbers if n % 4 == 0])
+    make_plan(recipe_of(folder, language_model, repeat, **recipe), folder / "plan")
+    return config_of(folder, language_model, vision)
+
+
+def recipe_of(runs: Path | UPath, language_model: Path, repeat: int = 3, **others: Any) -> Recipe:
+    """Of the two data sets below a folder, wherever that is."""
     values = {
-        "datasets": {
-            "web": {"runs": [str(folder / "web")], "repeat": repeat},
-            "wiki": {"runs": [str(folder / "wiki")], "repeat": repeat},
-        },
+        "datasets": {name: {"runs": [str(runs / name)], "repeat": repeat} for name in ("web", "wiki")},
         "language_model": str(language_model),
         "sequence_tokens": 96,
         "images_per_row": 4,
         "batch_tokens": 96 * 4,
         "held_out": 0.1,
         "allow_equal_content": True,
-    } | recipe
-    make_plan(Recipe.model_validate(values), folder / "plan")
-    return config_of(folder, language_model, vision)
+    }
+    return Recipe.model_validate(values | others)
 
 
 def config_of(folder: Path, language_model: Path, vision: Path) -> dict[str, Any]:
