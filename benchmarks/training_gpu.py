@@ -79,7 +79,7 @@ def unseen(shape: Shape, batch: PackedBatch) -> float:
     """
     n = batch.ids.shape[1]
     seen = int((batch.position[batch.segment >= 0] + 1).sum())
-    return 12.0 * shape.width * shape.layers * (len(batch.ids) * n * n - seen)
+    return float(12 * shape.width * shape.layers * (len(batch.ids) * n * n - seen))
 
 
 def peak_of(device: torch.device) -> float | None:

@@ -22,7 +22,7 @@ def test_shards_in_a_bucket_train_as_shards_on_a_disk(
     folder, config = training
     bucket = new_bucket(f"shards-{workers}")
     for name in ("web", "wiki"):
-        bucket.fs.put(str(folder / name), f"{bucket.path}/{name}", recursive=True)
+        bucket.fs.put(str(folder / name), (bucket / name).path, recursive=True)
     make_plan(recipe_of(bucket, folder / "parts" / "language_model"), tmp_path / "plan")
     changed = config | {"plan": str(tmp_path / "plan"), "loader": {"workers": workers}, "steps": 12}
     run(write_config(tmp_path, changed), tmp_path / "run")

@@ -109,12 +109,12 @@ def write_config(folder: Path, config: dict[str, Any], name: str = "train.yaml")
     return str(path)
 
 
-def command(config: str, output: Path, *more: str, ranks: int = 1) -> list[str]:
+def command(config: str, output: Path, *more: str, ranks: int = 1, module: str = "obelics_pipeline") -> list[str]:
     """The command line of a training, under torchrun where there are several processes."""
     start = [sys.executable, "-m"]
     if ranks > 1:
         start += ["torch.distributed.run", "--nproc-per-node", str(ranks), "--master-port", "0", "--standalone", "-m"]
-    return [*start, "obelics_pipeline", "train", config, "--output", str(output), *more]
+    return [*start, module, "train", config, "--output", str(output), *more]
 
 
 def environment() -> dict[str, str]:
@@ -125,10 +125,10 @@ def environment() -> dict[str, str]:
     return inherited | ours | {"PYTHONPYCACHEPREFIX": str(bytecode)}
 
 
-def run(config: str, output: Path, *more: str, ranks: int = 1, check: bool = True) -> subprocess.CompletedProcess[str]:
-    """Train as a process of its own."""
+def run(config: str, output: Path, *more: str, check: bool = True, **how: Any) -> subprocess.CompletedProcess[str]:
+    """Train as a process of its own, or `ranks` of them."""
     done = subprocess.run(
-        command(config, output, *more, ranks=ranks), capture_output=True, text=True, env=environment(), cwd=ROOT
+        command(config, output, *more, **how), capture_output=True, text=True, env=environment(), cwd=ROOT
     )
     assert not check or done.returncode == 0, done.stdout + done.stderr
     return done
