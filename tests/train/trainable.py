@@ -31,7 +31,8 @@ SENTENCES = (
     "Children counted the boats that came back at night.",
 )
 ROOT = Path(__file__).parents[2]
-OF_THE_CLOCK = ("time", "tokens_per_second", "images_per_second", "attempt")  # or of how often it was started
+SPEEDS = ("tokens_per_second", "images_per_second", "operations_per_second", "mfu")
+OF_THE_CLOCK = ("time", *SPEEDS, "attempt")  # or of how often it was started
 
 
 def page(number: int) -> Document:
