@@ -19,6 +19,7 @@ COMMANDS = (  # in the order of the help
     curation.add_demo,
     curation.add_validate,
     curation.add_export,
+    looking.add_card,
     looking.add_explain,
     steering.add_explain_spike,
     steering.add_losses,

@@ -1,4 +1,4 @@
-"""Commands that show a run of the pipeline to a person: tune, explain, report, map."""
+"""Commands that show a run of the pipeline to a person: tune, explain, report, card, map."""
 
 from __future__ import annotations
 
@@ -76,6 +76,34 @@ def _report(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.report.command import report
 
     print(f"wrote {report(arguments.folder, arguments.against, arguments.output)}")
+    return 0
+
+
+def add_card(commands: Commands) -> None:
+    card = commands.add_parser(
+        "card",
+        help="the card of a finished run: what is in it, where it came from, what was removed and why, known limits",
+        description="Write README.md, a dataset card as the Hugging Face hub reads it, and croissant.json, for "
+        "machines. What only you know is asked for by options, and said to be missing where none is given.",
+    )
+    card.add_argument("folder", metavar="DIR", help="folder of a finished run: a path, s3://… or gs://…")
+    card.add_argument("--name", help="of the corpus; default: the folder's")
+    card.add_argument("--licence", "--license", metavar="ID", help="of the selection, such as cc-by-4.0")
+    card.add_argument("--homepage", metavar="URL", help="where the corpus is published")
+    card.add_argument("--contact", metavar="TEXT", help="whom to write to, also for removal")
+    card.add_argument("--published", metavar="DAY", help="YYYY-MM-DD")
+    card.add_argument("--output", metavar="DIR", help="default: beside the shards")
+    card.set_defaults(command=_card)
+
+
+def _card(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.card.command import write_card
+    from obelics_pipeline.card.statement import Statement
+
+    name = arguments.name or Path(arguments.folder).resolve().name
+    stated = {key: getattr(arguments, key) for key in ("licence", "homepage", "contact", "published")}
+    for path in write_card(arguments.folder, Statement(name, **stated), arguments.output):
+        print(f"wrote {path}")
     return 0
 
 
