@@ -63,7 +63,7 @@ class Operations:
 
     def _of(self, batch: PackedBatch) -> float:
         pairs = int((batch.position[batch.segment >= 0] + 1).sum())
-        return (
+        return float(
             self._of_place * batch.ids.numel()
             + self._of_pair * pairs
             + self._of_sight * int((batch.image_of >= 0).sum())
