@@ -87,7 +87,8 @@ class TrainConfig(Section):
     )
     deterministic: bool = Field(False, description="Refuse operations whose last bits differ from run to run (GPU).")
     start_from: str | None = Field(
-        None, description="Folder of a trained model (RUN/model), whose parameters it begins with; moments begin anew."
+        None,
+        description="Folder of a trained model (RUN/model), or a checkpoint of open_flamingo, to begin with.",
     )
     seed: int = Field(0, description="Of the new parameters' first values. Nothing else in a training is drawn.")
     schedule: ScheduleSection = Field(default_factory=ScheduleSection)
