@@ -12,6 +12,7 @@ from models.device.torchvision_import import mend_torchvision
 from obelics_pipeline.config.yaml_file import bundled_configs, dump_config, read_config
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.plan.plan_file import Plan, open_plan
+from obelics_pipeline.plan.tokenizer import refuse_other
 from obelics_pipeline.storage import write_bytes
 from obelics_pipeline.train.state.entries import Entry, Unfreeze
 from obelics_pipeline.train.state.ledger import active
@@ -44,13 +45,12 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
     from obelics_pipeline.train.instruments import Instruments
     from obelics_pipeline.train.journal import Journal
     from obelics_pipeline.train.keeping import Keeping
-    from obelics_pipeline.train.learner import make_learner
+    from obelics_pipeline.train.learner import learner_of
     from obelics_pipeline.train.machines import look_before, watched
     from obelics_pipeline.train.processes import join, leave
     from obelics_pipeline.train.spreading import spread
     from obelics_pipeline.train.state.kept import checkpoints, restore_history, sweep
     from obelics_pipeline.train.state.ledger import Ledger
-    from obelics_pipeline.train.step import Objective
     from obelics_pipeline.train.stored_rows import RowReader
     from obelics_pipeline.train.training import Training
 
@@ -59,7 +59,7 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
     threads = settings.threads or cores()
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(settings.deterministic)
-    processes = join(settings.device if settings.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu")
+    processes = join(settings.device)
     folder = TrainingFolder(output)
     say = say if processes.first else _nothing
     try:
@@ -79,17 +79,11 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
                 update={"unfreeze": (*settings.model.unfreeze, *unfrozen), "seed": settings.seed}
             )
             model = build(shape)
+            refuse_other(model.vocabulary, plan.about["tokenizer"])
             if settings.start_from is not None:
                 begin_with(model, Path(settings.start_from))
             model = spread(model, processes, settings.precision, settings.compile)
-            weights = [settings.loss.dataset_weights.get(name, 1.0) for name in plan.datasets]
-            objective = Objective(
-                torch.tensor(weights, device=processes.device),
-                settings.loss.z_weight,
-                settings.record.el2n,
-                settings.precision,
-            )
-            learner = make_learner(model, objective, processes, settings.optimizer)
+            learner = learner_of(model, settings, plan.datasets, processes)
             for part in budget(model):
                 say(f"{part.part:<15}{part.parameters:>15,} parameters, {part.trainable:>15,} of them train")
             frozen = hashlib.sha256(json.dumps(sorted(part_hashes(shape).values())).encode()).hexdigest()

@@ -62,7 +62,7 @@ class Operations:
         return sum(self._of(batch) for batch in batches)
 
     def _of(self, batch: PackedBatch) -> float:
-        pairs = int((batch.position[batch.segment >= 0] + 1).sum())
+        pairs = int(((batch.position + 1) * (batch.segment >= 0)).sum())
         return float(
             self._of_place * batch.ids.numel()
             + self._of_pair * pairs

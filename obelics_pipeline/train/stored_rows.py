@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zlib
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -16,6 +15,7 @@ from models.pictures.pixels import Fit, Picture, picture
 from obelics_pipeline.errors import Stopped
 from obelics_pipeline.plan.plan_file import PlanDocument, PlanRow
 from obelics_pipeline.plan.records import slice_of
+from obelics_pipeline.plan.tokenizer import ids_crc32
 from obelics_pipeline.shard.check_record import NotJson, parse_json
 from obelics_pipeline.shard.tar import Placed, TarDamaged, read_members
 from obelics_pipeline.storage import place
@@ -116,7 +116,7 @@ def read_document(document: PlanDocument, vocabulary: Vocabulary) -> tuple[Docum
     where = f"{document.shard}, document {document.doc_id}"
     record, files = read_members_of(document)
     tokens = document_tokens(record, vocabulary)
-    if zlib.crc32(tokens.ids.astype("<i4").tobytes()) != document.ids_crc32 or len(files) != tokens.n_images:
+    if ids_crc32(tokens) != document.ids_crc32 or len(files) != tokens.n_images:
         raise Stopped(f"{where}: has other tokens than planned; the shard or the tokenizer changed: make the plan anew")
     return tokens, files
 

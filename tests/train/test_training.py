@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 from safetensors.torch import load_file
 
 from models.packed_flamingo.saved import load
+from models.packed_flamingo.tiny import tiny
 from obelics_pipeline.plan.plan_file import open_plan
 from obelics_pipeline.train.state.kept import checkpoints
 from tests.train.trainable import accounts, curve, ledger, lines, run, write_config
@@ -141,6 +142,14 @@ def test_a_resume_with_another_config_is_refused(
     assert done.returncode == 2
     assert (output / "config.yaml").read_bytes() == before
     assert key.rpartition(".")[2] in done.stderr
+
+
+def test_a_plan_of_another_tokenizer_is_refused_before_anything_is_read(training: Training, tmp_path: Path) -> None:
+    language_model, _ = tiny(tmp_path, ["Other words, and more of them, for another tokenizer."] * 20, words=300)
+    model = training[1]["model"] | {"language_model": str(language_model)}
+    done = run(write_config(tmp_path, training[1] | {"model": model}), tmp_path / "run", check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("obelics: plan: ") and "whose words is 320" in done.stderr
 
 
 def test_the_share_of_each_data_set_that_was_read_is_told(training: Training, undisturbed: Path) -> None:
