@@ -60,43 +60,18 @@ def add_run(commands: Commands) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     _refuse_ray_address(arguments)
-    if arguments.engine == "beam":
-        return _run_on_beam(arguments)
+    what, workers = (arguments.config, arguments.input, arguments.output), workers_of(arguments)
+    how = {name: getattr(arguments, name) for name in ("force", "against", "sample")}
+    how |= {"overrides": arguments.set, "stages": arguments.stage, "retry": arguments.retry_failed}
+    if arguments.engine == "beam":  # as `python -m beam_jobs.curate`, on this machine; for other runners ask that
+        from beam_jobs.curate import curate
+        from beam_jobs.options import local_options
+
+        return curate(*what, local_options(workers), **how)
     from obelics_pipeline.run import open_ray, run
 
     on_ray = partial(open_ray, arguments.ray_address, arguments.workers)
-    return run(
-        arguments.config,
-        arguments.input,
-        arguments.output,
-        workers=workers_of(arguments),
-        overrides=arguments.set,
-        stages=arguments.stage,
-        retry=arguments.retry_failed,
-        force=arguments.force,
-        against=arguments.against,
-        open_engine=on_ray if arguments.engine == "ray" else None,
-        sample=arguments.sample,
-    )
-
-
-def _run_on_beam(arguments: argparse.Namespace) -> int:
-    """The job of `python -m beam_jobs.curate`, on this machine; other runners are asked for there."""
-    from beam_jobs.curate import curate
-    from beam_jobs.options import local_options
-
-    return curate(
-        arguments.config,
-        arguments.input,
-        arguments.output,
-        local_options(workers_of(arguments)),
-        overrides=arguments.set,
-        stages=arguments.stage,
-        retry=arguments.retry_failed,
-        force=arguments.force,
-        against=arguments.against,
-        sample=arguments.sample,
-    )
+    return run(*what, workers=workers, open_engine=on_ray if arguments.engine == "ray" else None, **how)
 
 
 def add_check(commands: Commands) -> None:

@@ -61,7 +61,7 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
     torch.use_deterministic_algorithms(settings.deterministic)
     processes = join(settings.device)
     folder = TrainingFolder(output)
-    say = say if processes.first else _nothing
+    say = say if processes.first else lambda _: None
     try:
         if processes.first:
             _lay_out(folder.path, folder.config, dump_config(settings), folder.plan, plan)
@@ -113,10 +113,6 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
         return 0
     finally:
         leave()
-
-
-def _nothing(_: str) -> None:
-    """What all processes but the first say."""
 
 
 def _unfrozen(entries: Sequence[Entry]) -> tuple[str, ...]:
