@@ -19,6 +19,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
@@ -27,10 +28,10 @@ from models.device.torchvision_import import mend_torchvision
 mend_torchvision()
 
 import numpy as np
-from planted.pages import KINDS
-from planted.trainer import trainer
 from transformers.utils.logging import disable_progress_bar
 
+from benchmarks.planted.pages import KINDS
+from benchmarks.planted.trainer import trainer
 from models.packed_flamingo.document_tokens import DocumentTokens
 from models.packed_flamingo.tiny import tiny
 from obelics_pipeline.demo.show import read_documents
@@ -180,10 +181,11 @@ def trial(work: Path, texts: Sequence[str], kind: str, number: int, steps: int) 
     reader = go_on(work, output, step + AFTER, {document: text}, draw)
     run = TrainingRun(output)
     peak, seen = spike(run, step)
-    with mock.patch.object(stored_rows, "RowReader", lambda *of: PlantedReader(*of, planted=reader.planted)):
+    with mock.patch.object(stored_rows, "RowReader", partial(PlantedReader, planted=reader.planted)):
         accounts = [explain_spike(run, peak, pictures=False, replay=replay) for replay in (True, False)]
     spiked = bool(seen - spike(TrainingRun(control), step)[1])
-    return Found(kind, n_tokens, *(place_of(document, account) for account in accounts), spiked)
+    place, by_losses = (place_of(document, account) for account in accounts)
+    return Found(kind, n_tokens, place, by_losses, spiked)
 
 
 def place_of(document: int, account: SpikeAccount) -> int:

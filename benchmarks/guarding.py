@@ -30,11 +30,11 @@ from models.device.torchvision_import import mend_torchvision
 mend_torchvision()
 
 import numpy as np
-from planted.corpus import make_corpus
-from planted.faults import FAULTS
-from planted.trainer import config_of, trainer
-from planted.trial import Outcome, Setting, trial
 
+from benchmarks.planted.corpus import make_corpus
+from benchmarks.planted.faults import FAULTS
+from benchmarks.planted.trainer import config_of, trainer
+from benchmarks.planted.trial import Outcome, Setting, trial
 from obelics_pipeline.train.journal import read_journal
 
 

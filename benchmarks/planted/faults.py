@@ -11,10 +11,10 @@ from unittest import mock
 import numpy as np
 import torch
 
+from benchmarks.planted.corpus import ROWS
 from obelics_pipeline.train import loop
 from obelics_pipeline.train.state import schedule
 from obelics_pipeline.train.training import Training
-from planted.corpus import ROWS
 
 FAULTS = ("document", "collapse", "projection", "growth", "rate", "bit")
 

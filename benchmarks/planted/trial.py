@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.planted.corpus import make_corpus
+from benchmarks.planted.faults import planted
+from benchmarks.planted.trainer import EVERY, config_of, trainer
 from obelics_pipeline.errors import Stopped
 from obelics_pipeline.train.journal import read_journal
-from planted.corpus import make_corpus
-from planted.faults import planted
-from planted.trainer import EVERY, config_of, trainer
 
 NEAR = 1.01
 """Held-out loss as a multiple of the control's that is recovered."""

@@ -51,6 +51,26 @@ def cut_half_line(path: Path) -> None:
         file.truncate(0)
 
 
+def newest_first(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a journal from its end on, of which only what is asked for is read; as `read_journal` else."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        at = file.seek(0, os.SEEK_END)
+        rest, whole = b"", False
+        while at:
+            size = min(PIECE, at)
+            at -= size
+            file.seek(at)
+            rest, *lines = (file.read(size) + rest).split(b"\n")
+            if lines and not whole:
+                lines.pop()  # what follows the last end of a line
+                whole = True
+            yield from map(json.loads, reversed(lines))
+        if whole:
+            yield json.loads(rest)
+
+
 def read_journal(path: Path) -> Iterator[dict[str, Any]]:
     """The lines of a journal; a last one that is not whole yet is left out. Nothing where there is no file.
 

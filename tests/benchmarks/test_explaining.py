@@ -8,12 +8,10 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))  # as a script finds what lies beside it
-
 import numpy as np
-from planted.pages import KINDS
 
 from benchmarks import explaining
+from benchmarks.planted.pages import KINDS
 
 TEXT = "The ferry left the harbour before the fog had lifted, and two gulls sat on the rail of the old boat."
 

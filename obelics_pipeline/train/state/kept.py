@@ -9,6 +9,7 @@ from pathlib import Path
 
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.storage import remove_tree
+from obelics_pipeline.train.journal import METRICS
 from obelics_pipeline.train.state.ledger import NAME as LEDGER
 from obelics_pipeline.train.state.lineage import Lineage
 from obelics_pipeline.train.state.manifest import NAME as MANIFEST
@@ -17,7 +18,6 @@ from obelics_pipeline.train.state.saved import read_state
 FOLDER = "checkpoints"
 DRAFT, OLD = ".draft-", ".old-"
 HISTORY = "run"  # folder within a checkpoint for copies of the run's own files
-METRICS = "metrics.jsonl"
 _NAME = re.compile(r"step-(\d{8})")
 
 
