@@ -30,6 +30,7 @@ from obelics_pipeline.train.guard.signals import median
 ONSET = (
     "loss_jump",
     "loss_drift",
+    "log_z_drift",
     "grad_jump",
     "grad_drift",
     "activation_jump",
@@ -40,10 +41,14 @@ ONSET = (
     "nonfinite",
 )
 """Alarms whose first step may be where the trouble began."""
-BROKEN = ("logit_collapse", "activation_jump", "activation_drift")
+BROKEN = ("logit_collapse", "log_z_jump", "activation_jump", "activation_drift")
 """Alarms that say it is the model, and not the batch, that has changed."""
 PERSISTENT_STEPS = 10
 """Steps that a rise of the loss must have lasted before it counts toward a divergence."""
+
+
+AT_ONCE_STEPS = 10
+"""Steps after a rollback's checkpoint within which the next sign was not made by training on."""
 
 
 class Guard:
@@ -127,8 +132,12 @@ class Guard:
             return self._rollback(seen, "spike", self._earliest(seen.step), why)
         if self.damage and self.returned is not None:
             return self._rollback(seen, "spike", self.returned[0], self.damage, until=self.returned[2])
+        if self.damage and self.waiting is not None:
+            return self._rollback(seen, "spike", self.waiting["earliest"], self.damage)
         if self.waiting is not None:
             return self._wait(seen, self.waiting)
+        if "loss_far" in kinds:
+            return self._rollback(seen, "divergence", self._earliest(seen.step), "the loss has risen and stays there")
         if self._diverges(seen):
             why = "the loss rises slowly, and activations or gradients with it"
             return self._rollback(seen, "divergence", self._earliest(seen.step), why)
@@ -141,6 +150,11 @@ class Guard:
         if not found:
             return
         now = sum(found) / len(found)
+        if self.waiting is not None:
+            before = [x for s, x in self.held_out if s < self.waiting["earliest"]][-3:]
+            if before and now - max(before) > self.config.broken:
+                worse = exp(now - max(before)) - 1
+                self.damage = f"held-out loss is {worse:.0%} higher: it is the model, and not the batch"
         if self.returned is not None and step >= self.returned[2]:
             before = [x for s, x in self.held_out if s < self.returned[0]][-3:]
             if before and now - max(before) > self.config.damage:
@@ -221,7 +235,7 @@ class Guard:
                 del recent[: -c.returned_steps]
         waited = seen.step - waiting["since"]
         evidence = self._evidence(seen) | {"spike": waiting["since"], "waited": waited}
-        collapsed = any(a.kind == "logit_collapse" for a in self.now)
+        collapsed = any(a.kind in ("logit_collapse", "log_z_jump") for a in self.now)
         if not collapsed and all(
             len(recent) == c.returned_steps
             and median(recent) <= waiting["levels"][name][0] + c.returned_z * waiting["levels"][name][1]
@@ -280,14 +294,16 @@ class Guard:
         if history.lost > c.most_lost * self.planned_steps:
             why = f"{why}; {history.lost} of {self.planned_steps} planned steps are lost to rollbacks already"
             return Decision(action="stop", why=why, evidence=evidence)
-        before = since
+        before = self._sound(since)
         rows: tuple[tuple[int, int], ...] = ()
         if cause not in ("hardware", "learning_rate"):
             late = history.late(seen.step, c.again_steps)
             if late:
-                before = min(since, seen.step - 2 * late[-1].distance + 1)
-                factor = c.second_factor if len(late) == 1 else c.third_factor
-                factor = max(factor, min(1.0, c.lr_floor / history.factor))
+                before = min(before, seen.step - 2 * late[-1].distance + 1)
+                # what comes back at once was in the checkpoint already, and says nothing of the rate
+                if since - late[-1].to_step > AT_ONCE_STEPS:
+                    factor = c.second_factor if len(late) == 1 else c.third_factor
+                    factor = max(factor, min(1.0, c.lr_floor / history.factor))
                 until = None  # where a short cut was not enough, all of it goes
             rows = self._rows(since - c.suspect_steps, min(until or seen.step, since + c.suspect_most))
         return Decision(
@@ -300,6 +316,14 @@ class Guard:
             skip_rows=rows,
             deny=tuple(dict.fromkeys(str(h["where"]) for h in near if h["corrupts"])),
         )
+
+    def _sound(self, since: int) -> int:
+        """The step before which a checkpoint is to be: no later than `since`, nor than one whose held-out loss is
+        higher than before by `broken`."""
+        for i, (step, loss) in enumerate(self.held_out):
+            if i and step < since and loss - max(x for _, x in self.held_out[max(i - 3, 0) : i]) > self.config.broken:
+                return int(step)
+        return since
 
     def _rows(self, first: int, last: int) -> tuple[tuple[int, int], ...]:
         """Rows of these steps, ranges that touch made one."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from math import exp, isfinite, log
 from typing import Any
 
-from obelics_pipeline.train.guard.alarm import Alarm
+from obelics_pipeline.train.guard.alarm import EVENTS, Alarm
 from obelics_pipeline.train.guard.config import GuardConfig
 from obelics_pipeline.train.guard.observation import Observation
 from obelics_pipeline.train.guard.progress import Plateau
-from obelics_pipeline.train.guard.signals import Drift, Jump, Often, Rate, Reading, median
+from obelics_pipeline.train.guard.signals import Climb, Drift, Jump, Often, Rate, Reading, median
 
 LOSS_FLOOR = 0.002
 """Least deviation of a log loss: a loss in whose noise one could not believe."""
@@ -45,6 +45,7 @@ class Panel:
     config: GuardConfig
     jumps: dict[str, Jump] = field(default_factory=dict)
     drifts: dict[str, Drift] = field(default_factory=dict)
+    climbs: dict[str, Climb] = field(default_factory=dict)
     plateaus: dict[str, Plateau] = field(default_factory=dict)
     rate: Rate = field(default_factory=Rate)
     clips: Often = field(default_factory=lambda: Often(100))
@@ -61,12 +62,15 @@ class Panel:
         """The alarms of this step, and its numbers remembered."""
         found = list(self._found(seen))
         for f in found:
+            if f.kind in EVENTS:
+                continue
             times = self.open.setdefault(f"{f.kind} {f.signal}", [seen.step, seen.step])
             times[1] = seen.step
         for key in [k for k, (_, last) in self.open.items() if last < seen.step - self.config.forget]:
             del self.open[key]
             self.anchors.pop(key.partition(" ")[2], None)
-        return [Alarm(f.kind, f.signal, f.value, f.z, int(self.open[f"{f.kind} {f.signal}"][0])) for f in found]
+        since = {key: int(first) for key, (first, _) in self.open.items()}
+        return [Alarm(f.kind, f.signal, f.value, f.z, since.get(f"{f.kind} {f.signal}", seen.step)) for f in found]
 
     def since(self, kinds: tuple[str, ...] | None = None) -> int | None:
         """First step of the earliest open alarm of these kinds; None where none is open."""
@@ -149,11 +153,18 @@ class Panel:
     def _drifts(self, seen: Observation, losses: Mapping[str, tuple[float, float]]) -> Iterator[Found]:
         c = self.config
         for name, (value, _) in losses.items():
+            climb = self._climb(name)
+            climb.feed(value)
+            risen = climb.read()
+            since = int(self.open.get(f"loss_drift {name}", [seen.step])[0])
+            # what has begun lasts until the loss is down again: of a long rise the window sees an ever smaller part
+            if risen and (self._drifted(risen, c.loss_drift) or (since < seen.step and risen.rise > c.loss_drift)):
+                yield Found("loss_drift", name, exp(value), risen.z)
+                if risen.rise > c.loss_far and seen.step - since >= c.divergence_steps:
+                    yield Found("loss_far", name, exp(value), risen.z)
             drift = self._drift(name, LOSS_FLOOR, c.drift_span // 2)
             drift.feed(seen.step, value)
             reading = drift.read()
-            if reading and self._drifted(reading, c.loss_drift):
-                yield Found("loss_drift", name, exp(value), reading.z)
             if reading and reading.rise < -c.too_low and reading.z < -c.drift_z and reading.record > c.record:
                 yield Found("too_low", name, exp(value), reading.z)
             if self.plateaus.setdefault(name, Plateau(c.plateau_steps)).feed(value):
@@ -182,6 +193,12 @@ class Panel:
                 self._refuse(name)
             else:
                 self._learn(name, value)
+            drift = self._drift(name, LOG_Z_FLOOR, c.drift_span // 2)
+            drift.feed(seen.step, value)
+            reading = drift.read()
+            if reading and abs(reading.rise) > c.log_z_drift and abs(reading.z) > c.drift_z:
+                if reading.record > c.drift_record:
+                    yield Found("log_z_drift", name, value, reading.z)
         room = seen.log_z_max - seen.log_z
         if isfinite(room) and room > 0:
             reading = self._jump("log_z_room", GRAD_FLOOR).read(log(room))
@@ -246,6 +263,10 @@ class Panel:
         c = self.config
         return self.drifts.setdefault(name, Drift(c.drift_recent, c.drift_span, least, floor))
 
+    def _climb(self, name: str) -> Climb:
+        c = self.config
+        return self.climbs.setdefault(name, Climb(c.drift_recent, c.drift_span, c.drift_span // 2, LOSS_FLOOR))
+
     def _over(self, reading: Reading | None, z: float, jump: float) -> float:
         """How far over its thresholds a reading is, as a multiple of them; the least of the three counts."""
         if reading is None:
@@ -278,6 +299,7 @@ class Panel:
         return {
             "jumps": {n: j.state() for n, j in self.jumps.items()},
             "drifts": {n: d.state() for n, d in self.drifts.items()},
+            "climbs": {n: k.state() for n, k in self.climbs.items()},
             "plateaus": {n: p.state() for n, p in self.plateaus.items()},
             "rate": self.rate.state(),
             "clips": self.clips.state(),
@@ -289,12 +311,14 @@ class Panel:
 
     def load(self, state: Mapping[str, Any]) -> None:
         """As `state` gave it."""
-        self.jumps, self.drifts, self.plateaus = {}, {}, {}
+        self.jumps, self.drifts, self.climbs, self.plateaus = {}, {}, {}, {}
         for name, s in state["jumps"].items():
             self._jump(name, _floor(name)).load(s)
         for name, s in state["drifts"].items():
             grouped = name.startswith(("activation:", "gradient:"))
             self._drift(name, _floor(name), LEAST_SAMPLES if grouped else self.config.drift_span // 2).load(s)
+        for name, s in state["climbs"].items():
+            self._climb(name).load(s)
         for name, s in state["plateaus"].items():
             self.plateaus.setdefault(name, Plateau(self.config.plateau_steps)).load(s)
         self.rate.load(state["rate"])

@@ -212,6 +212,49 @@ class Drift:
         self.steps, self.values, self.line = list(state["steps"]), list(state["values"]), dict(state["line"])
 
 
+@dataclass
+class Climb:
+    """How far a number that should fall stands above the lowest that it was of late.
+
+    Of values `recent` at a time medians are taken, back from the last one; the rise is the last of them less the lowest
+    in the `span` before. It is held against the farthest that they rose before, whatever the curve they fall on.
+    """
+
+    recent: int
+    span: int
+    least: int
+    """Values before anything is said."""
+    floor: float
+    values: list[float] = field(default_factory=list)
+
+    def read(self) -> Reading | None:
+        """Where the recent values stand; None while there is too little to say so."""
+        if len(self.values) < self.least + self.recent:
+            return None
+        n = self.recent
+        blocks = [self.values[i - n : i] for i in range(len(self.values), n - 1, -n)][::-1]
+        *before, present = [median(block) for block in blocks]
+        rest = [v - m for block, m in zip(blocks, before, strict=False) for v in block]
+        scale = spread(rest, self.floor)
+        rise = present - min(before)
+        wandered = max(m - min(before[: i + 1]) for i, m in enumerate(before))
+        # of medians: pi/2 times the variance of means; of two of them
+        return Reading(present, min(before), rise, rise / (scale * sqrt(3.2 / n)), scale, abs(rise) / (wandered or 1e-9))
+
+    def feed(self, value: float) -> None:
+        """Remember a value: all of them, also those of an alarm, or a climb would never be seen."""
+        self.values.append(value)
+        del self.values[: -(self.span + self.recent)]
+
+    def state(self) -> dict[str, Any]:
+        """For a checkpoint."""
+        return {"values": list(self.values)}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """As `state` gave it."""
+        self.values = list(state["values"])
+
+
 def _block_medians(steps: Sequence[int], values: Sequence[float], length: int) -> list[float]:
     """Medians of stretches of so many steps, counted from the last one."""
     blocks: dict[int, list[float]] = {}
