@@ -66,7 +66,7 @@ class GuardConfig(Section):
     )
     log_z_drift: PositiveFloat = Field(0.5, description="Departure of the mean log z from its line, nats.")
     grad_drift: PositiveFloat = Field(0.35, description="The same of the gradient norm (0.35 is a factor of 1.4).")
-    activation_drift: PositiveFloat = Field(0.25, description="The same of a group's activations.")
+    activation_drift: PositiveFloat = Field(0.4, description="The same of a group's activations.")
     drift_z: PositiveFloat = Field(3.5, description="Deviations, besides, that a drift must have.")
     activation_far: PositiveFloat = Field(
         2.3, description="Rise of activations (factor 10) that is a divergence even while the loss stands still."

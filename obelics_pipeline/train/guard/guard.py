@@ -44,7 +44,7 @@ ONSET = (
 BROKEN = ("logit_collapse", "log_z_jump", "activation_jump", "activation_drift")
 """Alarms that say it is the model, and not the batch, that has changed."""
 PERSISTENT_STEPS = 10
-"""Steps that a rise of the loss must have lasted before it counts toward a divergence."""
+"""Steps that a rise of the loss, or gradients far out, must have lasted before they are the model's."""
 
 
 AT_ONCE_STEPS = 10
@@ -127,7 +127,7 @@ class Guard:
             )
         if "activation_far" in kinds:
             return self._rollback(seen, "divergence", self._earliest(seen.step), "activations have grown tenfold")
-        if self.far_in_a_row > self.config.skip_in_a_row and (self.waiting is not None or "grad_far" in kinds):
+        if self.far_in_a_row > PERSISTENT_STEPS and (self.waiting is not None or "grad_far" in kinds):
             why = f"gradients are far out for {self.far_in_a_row} steps: it is the model, and not a batch"
             return self._rollback(seen, "spike", self._earliest(seen.step), why)
         if self.damage and self.returned is not None:
@@ -208,9 +208,11 @@ class Guard:
 
     def _must_skip(self) -> bool:
         """A long gradient beside a loss as it was is let through: Adam's update has a bound whatever the gradient's
-        length. Healthy runs have such steps, as where a new layer begins to be of use (seen: 34 times the usual)."""
+        length. Healthy runs have such steps, as where a new layer begins to be of use (seen: 150 times the usual). One
+        that is a hundred times as long is skipped, and not the next one: where two batches say it, it is the model, and
+        the way back is along the gradient."""
         kinds = {a.kind for a in self.now}
-        if kinds & {"nonfinite", "learning_rate", "grad_far"}:
+        if kinds & {"nonfinite", "learning_rate"} or ("grad_far" in kinds and self.far_in_a_row == 1):
             return True
         return "grad_jump" in kinds and bool(kinds & {*JUMPS, "document"})
 

@@ -20,8 +20,10 @@ EARLY_DEVIATION = 0.05
 GRAD_FLOOR = 0.05
 LOG_Z_FLOOR = 0.02
 ACTIVATION_FLOOR = 0.01
-LEAST_SAMPLES = 5
+LEAST_SAMPLES = 8
 """Samples of an activation, or a group's gradient, before it is judged: they come every few steps only."""
+OF_MANY = 1.6
+"""Factor on the deviations and the record of a group's drift."""
 DOCUMENT_JUMP = 0.3
 """Least jump of the worst document's loss, difference of logarithms."""
 SPREAD_FALL = 1.0
@@ -231,7 +233,8 @@ class Panel:
         if reading is None:
             return
         now = log(value) - (reading.value - reading.rise)  # what was expected, from what was found
-        if self._drifted(reading, drift_limit):
+        # there are dozens of groups, and each has its chance to be wrong
+        if self._drifted(reading, drift_limit, OF_MANY):
             yield Found("activation_drift", name, value, reading.z)
             # against where the alarm began: a growth that lasts becomes its own line
             anchor = self.anchors.setdefault(name, reading.value - reading.rise)
@@ -243,7 +246,7 @@ class Panel:
     def _habits(self, seen: Observation) -> Iterator[Found]:
         """What is wrong without any jump."""
         # an untrained model predicts the commonest token, and may
-        if seen.top1_share > self.config.top1_share and self.clips.steps >= self.config.least:
+        if seen.top1_share > self.config.top1_share and self.clips.steps >= self.config.window:
             yield Found("one_token", "top1_share", seen.top1_share, 0.0)
         self.clips.feed(seen.clipped)
         if self.clips.read() > self.config.clip_share:
@@ -273,10 +276,10 @@ class Panel:
             return 0.0
         return min(reading.z / z, reading.rise / jump, reading.record / self.config.record)
 
-    def _drifted(self, reading: Reading, least: float) -> bool:
+    def _drifted(self, reading: Reading, least: float, strict: float = 1.0) -> bool:
         """Whether it has risen, and farther than it wandered before."""
         c = self.config
-        return reading.rise > least and reading.z > c.drift_z and reading.record > c.drift_record
+        return reading.rise > least and min(reading.z / c.drift_z, reading.record / c.drift_record) > strict
 
     def _early(self, name: str, value: float) -> bool:
         """Whether a number that has no spread yet has grown by `early_factor`."""
