@@ -263,16 +263,14 @@ def _logits(training: Training, at: int, draw: np.random.Generator) -> Iterator[
 
 @contextmanager
 def _climb(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
-    """The schedule itself, as it is written down, climbs by some percent a step, up to a hundredfold."""
-    growth, over = float(draw.uniform(1.03, 1.4)), _until_gone_back(training)
-
-    def climbing(step: int, section: Any, changes: Any = ()) -> float:
-        more = 1.0 if over() else min(100.0, growth ** max(0, step - at + 1))
-        return schedule.lr(step, section, changes) * more
-
-    names = {n: getattr(schedule, n) for n in ("weight_decay", "clip", "ScheduleSection")}
-    with mock.patch.object(loop, "schedule", mock.Mock(lr=climbing, **names)):
-        yield f"the rate times {growth:.2f} a step"
+    """A person raises the rate in the ledger, step after step, as a trial: the guard's first act ends it."""
+    factor, steps = float(np.exp(draw.uniform(np.log(5), np.log(40)))), int(draw.integers(1, 30))
+    ledger = training.ledger
+    assert ledger is not None
+    for step in range(at, at + steps):
+        more = {"factor": factor ** (1 / steps), "at": step, "branch": True}
+        ledger.append("lr", attempt=ledger.entries[-1].attempt, step=at - 1, why="a trial", **more)
+    yield f"the rate times {factor:.1f} over {steps} steps"
 
 
 @contextmanager

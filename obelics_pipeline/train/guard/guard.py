@@ -304,7 +304,7 @@ class Guard:
                 before = min(before, seen.step - 2 * late[-1].distance + 1)
                 # what comes back at once was in the checkpoint already, and says nothing of the rate
                 if since - late[-1].to_step > AT_ONCE_STEPS:
-                    factor = c.second_factor if len(late) == 1 else c.third_factor
+                    factor = c.second_factor if all(r.factor == 1 for r in late) else c.third_factor
                     factor = max(factor, min(1.0, c.lr_floor / history.factor))
                 until = None  # where a short cut was not enough, all of it goes
             rows = self._rows(since - c.suspect_steps, min(until or seen.step, since + c.suspect_most))

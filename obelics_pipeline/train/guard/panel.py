@@ -23,7 +23,7 @@ ACTIVATION_FLOOR = 0.01
 LEAST_SAMPLES = 8
 """Samples of an activation, or a group's gradient, before it is judged: they come every few steps only."""
 OF_MANY = 1.6
-"""Factor on the deviations and the record of a group's drift."""
+"""Factor on the deviations and the record of a drift that is one of dozens, or that is to be acted upon."""
 DOCUMENT_JUMP = 0.3
 """Least jump of the worst document's loss, difference of logarithms."""
 SPREAD_FALL = 1.0
@@ -159,10 +159,11 @@ class Panel:
             climb.feed(value)
             risen = climb.read()
             since = int(self.open.get(f"loss_drift {name}", [seen.step])[0])
-            # what has begun lasts until the loss is down again: of a long rise the window sees an ever smaller part
-            if risen and (self._drifted(risen, c.loss_drift) or (since < seen.step and risen.rise > c.loss_drift)):
+            # what has begun need be no record: in a long rise it stands beside what itself has risen before
+            if risen and self._drifted(risen, c.loss_drift, record=0.0 if since < seen.step else 1.0):
                 yield Found("loss_drift", name, exp(value), risen.z)
-                if risen.rise > c.loss_far and seen.step - since >= c.divergence_steps:
+                far = self._drifted(risen, c.loss_far, OF_MANY, record=0.0)
+                if far and seen.step - since >= c.divergence_steps:
                     yield Found("loss_far", name, exp(value), risen.z)
             drift = self._drift(name, LOSS_FLOOR, c.drift_span // 2)
             drift.feed(seen.step, value)
@@ -234,7 +235,7 @@ class Panel:
             return
         now = log(value) - (reading.value - reading.rise)  # what was expected, from what was found
         # there are dozens of groups, and each has its chance to be wrong
-        if self._drifted(reading, drift_limit, OF_MANY):
+        if self._drifted(reading, drift_limit, OF_MANY, OF_MANY):
             yield Found("activation_drift", name, value, reading.z)
             # against where the alarm began: a growth that lasts becomes its own line
             anchor = self.anchors.setdefault(name, reading.value - reading.rise)
@@ -276,10 +277,10 @@ class Panel:
             return 0.0
         return min(reading.z / z, reading.rise / jump, reading.record / self.config.record)
 
-    def _drifted(self, reading: Reading, least: float, strict: float = 1.0) -> bool:
-        """Whether it has risen, and farther than it wandered before."""
+    def _drifted(self, reading: Reading, least: float, z: float = 1.0, record: float = 1.0) -> bool:
+        """Whether it has risen, out of its noise, and farther than it wandered before; `z`, `record`: factors."""
         c = self.config
-        return reading.rise > least and min(reading.z / c.drift_z, reading.record / c.drift_record) > strict
+        return reading.rise > least and reading.z > z * c.drift_z and reading.record > record * c.drift_record
 
     def _early(self, name: str, value: float) -> bool:
         """Whether a number that has no spread yet has grown by `early_factor`."""
