@@ -20,8 +20,8 @@ class Alarm:
 
     kind: str
     """nonfinite, loss_jump, loss_drift, loss_far, document, grad_jump, grad_far, grad_drift, activation_jump, activation_drift,
-    activation_far, logit_collapse, log_z_jump, log_z_drift, too_low, one_token, clip_frequency, learning_rate, loss_scale, hardware
-    or plateau."""
+    activation_far, logit_collapse, log_z_jump, log_z_drift, too_low, one_token, clip_frequency, learning_rate, hardware or
+    plateau."""
     signal: str
     """Which number: "loss:NAME OF A DATA SET", "loss", "grad_norm", "activation:LAYER.KIND", ..."""
     value: float
