@@ -336,12 +336,6 @@ def test_one_token_everywhere_and_a_loss_too_good_are_alarms_and_no_actions() ->
     assert {"one_token", "too_low"} <= kinds
 
 
-def test_a_loss_scale_near_nothing_is_an_alarm() -> None:
-    series = faulty(PLAIN, lambda s: replace(s, loss_scale=0.25), start=60, steps=90)
-    first = [s.step for s, before, _ in watched(guard(), series) if any(a.kind == "loss_scale" for a in before.alarms)]
-    assert first[0] == 79
-
-
 def test_a_guard_that_is_off_sees_and_does_nothing() -> None:
     g = guard(enabled=False)
     seen = list(watched(g, faulty(PLAIN, lambda s: replace(s, grad_norm=inf, loss=nan))))
