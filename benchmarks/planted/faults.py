@@ -16,9 +16,9 @@ from obelics_pipeline.train.state import schedule
 from obelics_pipeline.train.training import Training
 from planted.corpus import ROWS
 
-FAULTS = ("document", "collapse", "projection", "growth", "rate", "bit", "nan", "pages", "logits", "climb", "moments")
 LASTING = ("pages", "logits", "climb", "moments")
-"""What the optimiser does to the model: weights change in its updates only, and each of these is one that it may make."""
+"""What the optimiser does to the model: weights change in its updates only, each of them one that it may make."""
+FAULTS = ("document", "collapse", "projection", "growth", "rate", "bit", "nan", *LASTING)
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,10 @@ def flip_bit(weight: Any, place: int, bit: int) -> None:
 @contextmanager
 def _nan(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
     """One to five steps in which a weight is read as NaN, which it is not."""
-    name, steps = str(draw.choice([n for n, w in training.learner.names.items() if w.ndim == 2])), int(draw.integers(1, 6))
+    name, steps = (
+        str(draw.choice([n for n, w in training.learner.names.items() if w.ndim == 2])),
+        int(draw.integers(1, 6)),
+    )
     gradient, seen = training.learner.gradient, _steps_of(training)
     left = [steps]
 
@@ -240,7 +243,12 @@ def _until_gone_back(training: Training) -> Callable[[], bool]:
     """Whether the training has gone back since this was called: what broke it is then over."""
     reads: list[int] = []
     read = training.keeping.read
-    training.keeping.read = lambda kept, attempt: (reads.append(attempt), read(kept, attempt))[1]  # type: ignore[method-assign]
+
+    def counted(kept: Any, attempt: int) -> Any:
+        reads.append(attempt)
+        return read(kept, attempt)
+
+    training.keeping.read = counted  # type: ignore[method-assign]
     return lambda: len(reads) > 1  # the first is the beginning
 
 

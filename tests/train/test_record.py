@@ -37,5 +37,7 @@ def test_a_plateau_is_an_entry_of_its_own_and_no_alarm(tmp_path: Path) -> None:
 
 
 def test_an_alarm_is_written_when_it_begins(tmp_path: Path) -> None:
-    _, entries = written(tmp_path, Alarm("loss_jump", "loss", 9.0, 12.0, 7), Alarm("grad_drift", "grad_norm", 1.0, 4.0, 3))
+    _, entries = written(
+        tmp_path, Alarm("loss_jump", "loss", 9.0, 12.0, 7), Alarm("grad_drift", "grad_norm", 1.0, 4.0, 3)
+    )
     assert [(e["why"], e["signal"], e["since"]) for e in entries] == [("loss_jump", "loss", 7)]

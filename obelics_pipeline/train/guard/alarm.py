@@ -19,9 +19,9 @@ class Alarm:
     """What was abnormal, by how much, and since when."""
 
     kind: str
-    """nonfinite, loss_jump, loss_drift, loss_far, document, grad_jump, grad_far, grad_drift, activation_jump, activation_drift,
-    activation_far, logit_collapse, log_z_jump, log_z_drift, too_low, one_token, clip_frequency, learning_rate, hardware or
-    plateau."""
+    """nonfinite, loss_jump, loss_drift, loss_far, document, grad_jump, grad_far, grad_drift, activation_jump,
+    activation_drift, activation_far, logit_collapse, log_z_jump, log_z_drift, too_low, one_token, clip_frequency,
+    learning_rate, hardware; or plateau, which is written as an entry of its own."""
     signal: str
     """Which number: "loss:NAME OF A DATA SET", "loss", "grad_norm", "activation:LAYER.KIND", ..."""
     value: float

@@ -34,7 +34,7 @@ class GuardConfig(Section):
     grad_far: PositiveFloat = Field(
         4.6,
         description="Jump of the gradient norm, difference of logarithms (a factor of 100), that is skipped beside a "
-        "loss as it was. In healthy runs of benchmarks/guarding.py 34 times the usual was seen.",
+        "loss as it was. In healthy runs of benchmarks/guarding.py 150 times the usual was seen.",
     )
     log_z_z: PositiveFloat = Field(10.0, description="Deviations at which the mean log z has jumped, up or down.")
     log_z_jump: PositiveFloat = Field(1.0, description="Least jump of the mean log z, nats.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp, isfinite, log
 from typing import Any
 
@@ -194,9 +194,8 @@ class Panel:
             drift = self._drift(name)
             drift.feed(seen.step, value)
             reading = drift.read()
-            if reading and abs(reading.rise) > c.log_z_drift and abs(reading.z) > c.drift_z:
-                if reading.record > c.drift_record:
-                    yield Found("log_z_drift", name, value, reading.z)
+            if reading and self._drifted(replace(reading, rise=abs(reading.rise), z=abs(reading.z)), c.log_z_drift):
+                yield Found("log_z_drift", name, value, reading.z)
         room = seen.log_z_max - seen.log_z
         if isfinite(room) and room > 0:
             reading = self._jump("log_z_room").read(log(room))

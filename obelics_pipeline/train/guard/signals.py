@@ -239,7 +239,9 @@ class Climb(Memory):
         rise = present - min(before)
         wandered = max(m - min(before[: i + 1]) for i, m in enumerate(before))
         # of medians: pi/2 times the variance of means; of two of them
-        return Reading(present, min(before), rise, rise / (scale * sqrt(3.2 / n)), scale, abs(rise) / (wandered or 1e-9))
+        return Reading(
+            present, min(before), rise, rise / (scale * sqrt(3.2 / n)), scale, abs(rise) / (wandered or 1e-9)
+        )
 
     def feed(self, value: float) -> None:
         """Remember a value: all of them, also those of an alarm, or a climb would never be seen."""
@@ -307,4 +309,3 @@ class Often(Memory):
     def read(self) -> float:
         """Share of late less the share over the run; 0 until the run is four times as long as "of late"."""
         return self.share - self.times / self.steps if self.steps >= 4 * self.recent else 0.0
-
