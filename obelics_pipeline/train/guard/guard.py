@@ -296,9 +296,10 @@ class Guard:
         if history.lost > c.most_lost * self.planned_steps:
             why = f"{why}; {history.lost} of {self.planned_steps} planned steps are lost to rollbacks already"
             return Decision(action="stop", why=why, evidence=evidence)
-        before = self._sound(since)
+        before = since
         rows: tuple[tuple[int, int], ...] = ()
         if cause not in ("hardware", "learning_rate"):
+            before = self._sound(since)
             late = history.late(seen.step, c.again_steps)
             if late:
                 before = min(before, seen.step - 2 * late[-1].distance + 1)
@@ -320,11 +321,11 @@ class Guard:
         )
 
     def _sound(self, since: int) -> int:
-        """The step before which a checkpoint is to be: no later than `since`, nor than one whose held-out loss is
-        higher than before by `broken`."""
-        for i, (step, loss) in enumerate(self.held_out):
-            if i and step < since and loss - max(x for _, x in self.held_out[max(i - 3, 0) : i]) > self.config.broken:
-                return int(step)
+        """The step before which a checkpoint is to be: `since`, or that of the evaluations right before it whose losses
+        are all higher by `broken` than the best one before them."""
+        known = [(int(step), loss) for step, loss in self.held_out if step < since]
+        while len(known) > 1 and known[-1][1] - min(loss for _, loss in known[:-1]) > self.config.broken:
+            since = known.pop()[0]
         return since
 
     def _rows(self, first: int, last: int) -> tuple[tuple[int, int], ...]:
