@@ -45,8 +45,6 @@ BROKEN = ("logit_collapse", "log_z_jump", "activation_jump", "activation_drift")
 """Alarms that say it is the model, and not the batch, that has changed."""
 PERSISTENT_STEPS = 10
 """Steps that a rise of the loss, or gradients far out, must have lasted before they are the model's."""
-
-
 AT_ONCE_STEPS = 10
 """Steps after a rollback's checkpoint within which the next sign was not made by training on."""
 
