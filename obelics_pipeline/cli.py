@@ -525,7 +525,7 @@ def _add_ablate(commands: argparse._SubParsersAction[_Parser]) -> None:
     ablate.add_argument(
         "experiment",
         metavar="EXPERIMENT",
-        help="a YAML file, or the name of a bundled one: ablate-filters, ablate-orders",
+        help="a YAML file, or the name of a bundled one: ablate-filters, ablate-orders, ablate-settings",
     )
     ablate.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder of the experiment")
     ablate.add_argument(
@@ -566,7 +566,7 @@ def _add_evaluate(commands: argparse._SubParsersAction[_Parser]) -> None:
     evaluate.add_argument("--every", type=float, default=30, metavar="SECONDS", help="between looks (default: 30)")
     evaluate.add_argument("--rows", type=int, default=64, metavar="N", help="held-out rows at most (default: 64)")
     evaluate.add_argument("--prompts", type=int, default=8, metavar="N", help="documents to go on with (default: 8)")
-    evaluate.add_argument("--precision", choices=("float32", "bfloat16", "float16"), default="float32")
+    evaluate.add_argument("--precision", choices=("float32", "bfloat16"), default="float32", help="of matrix products")
     evaluate.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="default: cpu, to be in no way")
     evaluate.set_defaults(command=_evaluate)
 
