@@ -57,7 +57,8 @@ class Done:
 class Loop:
     """One process of a training. The first of them decides and writes, and tells the others.
 
-    `checkpoint` writes one of where the training is; `schedule` knows its last step.
+    `checkpoint` writes one of where the training is, `evaluate` tells the guard of held-out rows; `schedule` knows its
+    last step.
     """
 
     config: TrainConfig
@@ -72,6 +73,7 @@ class Loop:
     instruments: Instruments
     machines: Machines
     checkpoint: Callable[[], None]
+    evaluate: Callable[[], None]
     say: Callable[[str], None]
     _entries: tuple[Entry, ...] = ()
     _changes: tuple[Holding, ...] = ()
@@ -179,6 +181,8 @@ class Loop:
             self.record.write("wait", step, slow)
         after = self.processes.agreed(self.guard.after_step(seen) if self.processes.first else Decision())
         self.record.decided(after, seen)
+        if after.action == "wait":
+            self.evaluate()  # is it the batch, or the model?
         if after.action == "rollback":
             return GoBack(after, seen, self.place.attempt)
         return Done(after.why, stopped=True) if after.action == "stop" else None

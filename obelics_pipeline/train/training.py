@@ -110,6 +110,7 @@ class Training:
             instruments=self.instruments,
             machines=self.machines,
             checkpoint=lambda: self._checkpoint(loop.place, guard, accounts),
+            evaluate=lambda: guard.evaluated(loop.place.step, self._evaluate(loop.place)),
             say=self.say,
         )
         try:
