@@ -204,7 +204,7 @@ class Training:
             guard.evaluated(place.step, self._evaluate(place))
         if self.ledger is not None:
             open_since = [int(times[0]) for times in guard.panel.open.values()]
-            self.keeping.tidy(self.ledger, min(open_since, default=None))
+            self.keeping.tidy(self.ledger, open_since)
         self.processes.wait()
 
     def _evaluate(self, place: Place) -> dict[str, float]:
