@@ -60,9 +60,7 @@ def extract_units(tasks: Sequence[ReadTask], config: RunConfig, everything: bool
         config.reading.model_dump(mode="json", exclude={"unit_bytes", "pointer_rows", "pointer_root"}),
         config.extract.model_dump(mode="json"),
         measurement_config(config),
-        *safety_config(
-            config
-        ),  # nothing, and so the ids of before, where neither lists nor personal data are asked for
+        *safety_config(config),  # nothing, and so the ids of before, where nothing of it is asked for
     )
     decided = digest(decision_config(config))
     return [

@@ -112,8 +112,11 @@ def test_an_image_whose_url_holds_an_address_is_dropped_and_its_url_treated() ->
 
 
 def test_values_side_by_side_are_all_treated() -> None:
-    once = texts(treated(document("00 00001 0@0.AL")))
-    assert texts(treated(document(*once))) == once
+    once = texts(treated(document("06 12 34 56 78anna@web.de"), regions=["DE"]))
+    assert texts(treated(document(*once), regions=["DE"])) == once
+    assert "06 12" not in once[0]
+    near_ours = document("+49 30 123456)2a02:8108:8ac0::1f")
+    assert texts(treated(near_ours))[0].partition(")")[2].startswith("2001:db8:")
 
 
 def test_a_value_does_not_reach_over_two_paragraphs() -> None:

@@ -31,7 +31,7 @@ def found(text: str, *languages: str, special: bool = False) -> list[tuple[str, 
         ("почта@пример.рф", "почта@пример.рф", "почта@xn--e1afmkfd.xn--p1ai"),
         ('"john doe"@example.com', '"john doe"@example.com', '"john doe"@example.com'),
         ("ｔａｒｏ＠example．jp", "ｔａｒｏ＠example．jp", "taro@example.jp"),
-        ("x@[IPv6:2001:db8::1]", "x@[IPv6:2001:db8::1]", "x@[ipv6:2001:db8::1]"),
+        ("x@[IPv6:2a02:8108::1]", "x@[IPv6:2a02:8108::1]", "x@[ipv6:2a02:8108::1]"),
         ("josé@example.es", "josé@example.es", "josé@example.es"),
     ],
 )
