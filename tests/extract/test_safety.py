@@ -130,6 +130,7 @@ def test_a_document_dropped_for_what_it_holds_stays_dropped_when_thresholds_chan
     measurer = Measurer(config.filters, config.language)
     measurer.measure(found)
     assert found.reason == "personal_data_email"
+    assert found.scores["personal_email"] == 3
     measurer.decide(found)
     assert found.reason == "personal_data_email"
     assert all("anna@web.de" not in node.text for node in found.nodes if isinstance(node, TextNode))
