@@ -10,6 +10,7 @@ from typing import Any
 from filters.rule import paragraph_score
 from obelics_pipeline.commit import Manifest, manifest_path, read_manifests, remember, sweep, unit_names
 from obelics_pipeline.config import RunConfig
+from obelics_pipeline.consent.lists import OptOuts, prepare
 from obelics_pipeline.corpus import Corpus
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.dedup.apply import OVERUSED_LOOK, lack
@@ -66,14 +67,19 @@ class Job:
         self._dedup = Deduplication(folder, config.dedup, runner, earlier) if config.dedup.enabled else None
         self.ledgers: dict[str, Ledger] = {}  # the run's: records, documents, images, urls
 
+    @functools.cached_property
+    def opt_outs(self) -> OptOuts:
+        """The opt-out lists of the config, ready to be asked. Raises UserError for one that is not to be had."""
+        return prepare(self.config.consent.lists, self.folder.opt_out_lists, self.config.reading.storage_options)
+
     def extract(self, sources: Inputs) -> list[Manifest]:
         """WARC ranges to documents."""
         tasks = plan_ranges(sources, self.config.reading)
         if self._sample is not None:
             tasks = sampled(tasks, self._sample)
         self._forget_changed(sources, tasks)
-        units = extract_units(tasks, self.config, everything=self._sample is not None)
-        work = functools.partial(extract_unit, folder=self.folder.extract, config=self.config)
+        units = extract_units(tasks, self.config, self._sample is not None, self.opt_outs)
+        work = functools.partial(extract_unit, folder=self.folder.extract, config=self.config, opt_outs=self.opt_outs)
         manifests = self.runner.map("extract", work, units, self.folder.extract)
         self.ledgers = dict(self.runner.ledgers["extract"])
         sweep(self.folder.extract, manifests)

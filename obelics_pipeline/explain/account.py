@@ -69,7 +69,7 @@ def _written(document: Document) -> list[str]:
 
 def account_of(path: str, record: Page | Skipped, config: RunConfig) -> Account:
     """Extract and measure a record anew. `path` says where it is. Raises UserError for what the config misses."""
-    measurer = Measurer(config.filters, config.language)
+    measurer = Measurer(config.filters, config.language, config.consent.licence)
     if isinstance(record, Skipped):
         return Account(path, record, config, record.reason)
     simplified = _simplified(record, config)
