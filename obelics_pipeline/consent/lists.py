@@ -134,7 +134,7 @@ def _prepared(
 
 def _form(path: str) -> str:
     """How a file is read, by the end of its name."""
-    return ".".join(path.lower().rpartition("/")[2].split(".")[-2:])
+    return "".join(re.findall(r"\.(?:parquet|pq|jsonl|ndjson|json|gz|zst)(?=\.|$)", path.lower())[-2:])
 
 
 def _compile(name: str, where: Place, config: OptOutListConfig, target: Place) -> None:
@@ -225,7 +225,7 @@ def _with_parents(host: str) -> Iterator[str]:
         if not host:
             return
         yield host
-        host = host.partition(".")[2]
+        host = host.partition(".")[2] if not host[-1].isdigit() else ""  # nothing is above an address
 
 
 def _any_in(keys: memoryview, wanted: Sequence[int]) -> bool:

@@ -110,11 +110,17 @@ def test_a_licence_keeps_its_conditions_and_its_version(code: str, version: str,
 
 @given(st.text(max_size=300))
 def test_any_text_is_read(text: str) -> None:
-    for found in [licence_of_url(text), licence_of_url(f"https://creativecommons.org/licenses/{text}"), *licences_in(text)]:
+    for found in [
+        licence_of_url(text),
+        licence_of_url(f"https://creativecommons.org/licenses/{text}"),
+        *licences_in(text),
+    ]:
         assert found is None or is_name(found)
 
 
-@pytest.mark.parametrize("piece", ["cc-by-", "creativecommons.org/licenses/by", "Creative Commons Attribution ", "/ ", "cc "])
+@pytest.mark.parametrize(
+    "piece", ["cc-by-", "creativecommons.org/licenses/by", "Creative Commons Attribution ", "/ ", "cc "]
+)
 def test_a_long_statement_costs_no_more_than_its_beginning(piece: str) -> None:
     assert len(licences_in(piece * 200_000)) <= 2_000
     licence_of_url("https://creativecommons.org/licenses/" + piece * 200_000)

@@ -15,7 +15,9 @@ TEXT = "<p>" + "Words of an article that goes on for a while, and then some more
 
 
 def licence(body: str, head: str = "", rules: Any = "default") -> PageLicence:
-    html = f"<!doctype html><html><head><title>T</title>{head}</head><body><article>{TEXT}{body}</article></body></html>"
+    html = (
+        f"<!doctype html><html><head><title>T</title>{head}</head><body><article>{TEXT}{body}</article></body></html>"
+    )
     return extract_page(html, "https://site.example/a/b", ExtractionConfig(rules=rules), licence=True).licence
 
 
@@ -127,9 +129,17 @@ def test_a_hostile_page_is_read_in_bounded_time(body: str) -> None:
 
 
 ATTRIBUTES = st.sampled_from(
-    [f'rel="license" href="{BY}"', 'itemprop=license content="CC0"', "itemscope itemtype=x", 'property="cc:license"', ""]
+    [
+        f'rel="license" href="{BY}"',
+        'itemprop=license content="CC0"',
+        "itemscope itemtype=x",
+        'property="cc:license"',
+        "",
+    ]
 )
-TAGS = st.sampled_from(["a", "link", "meta", "div", "figure", "span", "p", "footer", "script type='application/ld+json'"])
+TAGS = st.sampled_from(
+    ["a", "link", "meta", "div", "figure", "span", "p", "footer", "script type='application/ld+json'"]
+)
 
 
 @given(st.lists(st.tuples(TAGS, ATTRIBUTES, st.text(max_size=12)), max_size=30))
