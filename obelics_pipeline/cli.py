@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from obelics_pipeline.fit.farm_detector.sources import Sources
 
 ENGINES = ("local", "ray", "beam")
-STAGES = ("extract", "dedup", "site", "fetch", "dedup-images", "assemble", "score", "shard")
+STAGES = ("extract", "dedup", "site", "consent", "fetch", "dedup-images", "assemble", "score", "shard")
 
 
 class _Parser(argparse.ArgumentParser):

@@ -32,7 +32,8 @@ class RunFolder:
         self.dedup, self.exchange = path / "dedup", path / "exchange"
         self.site = path / "site"
         self.assembled, self.shards, self.images = path / "assembled", path / "shards", path / "images"
-        self.opt_out_lists = path / "consent" / "lists"  # as arrays of hashes
+        self.consent = path / "consent"  # documents by what an opt-out service said; its answers; the lists
+        self.consent_answers, self.opt_out_lists = path / "consent-answers", path / "consent-lists"
         self.scores, self.scored = path / "scores", path / "scored"  # what models measured; documents with it, decided
         self.index, self.manifest = path / "index.parquet", path / "manifest.json"
         self.config, self.events = path / "config.yaml", path / "events.jsonl"

@@ -10,14 +10,24 @@ from typing import Any
 from filters.rule import paragraph_score
 from obelics_pipeline.commit import Manifest, manifest_path, read_manifests, remember, sweep, unit_names
 from obelics_pipeline.config import RunConfig
+from obelics_pipeline.config.sharding import ImageRulesConfig
 from obelics_pipeline.consent.lists import OptOuts, prepare
+from obelics_pipeline.consent.stage import (
+    UNANSWERED,
+    answer_unit,
+    answer_units,
+    obey_unit,
+    obey_units,
+    question_unit,
+    question_units,
+)
 from obelics_pipeline.corpus import Corpus
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.dedup.apply import OVERUSED_LOOK, lack
 from obelics_pipeline.dedup.uses import LOOK, look_key, verdicts
 from obelics_pipeline.deduplication import Deduplication
 from obelics_pipeline.document import Document
-from obelics_pipeline.exchange import deal, sources_of
+from obelics_pipeline.exchange import deal, map_all, sources_of
 from obelics_pipeline.extract.measure import score_names
 from obelics_pipeline.extract.stage import extract_unit, extract_units, measurer
 from obelics_pipeline.fetch.image_store import ImageStore
@@ -115,6 +125,37 @@ class Job:
         evidence = SiteEvidence(self.folder, self.config, self.runner, self._dedup)
         return Documents(evidence.join(extracted, documents.units, documents.folder), self.folder.site)
 
+    def consent(self, documents: Documents, retry: Sequence[str] = (), asked: Place | None = None) -> Documents:
+        """The documents without those, and without the images, that an opt-out service names; the same without one.
+
+        Where `asked` is given, the answers that are committed there are all that is known, and nobody is asked.
+        """
+        service, runner = self.config.consent.service, self.runner
+        if service is None:
+            sweep(self.folder.consent, [])
+            return documents
+        folder = self.folder.exchange / "consent-questions"
+        work = functools.partial(question_unit, folder=folder, document_folder=documents.folder, config=service)
+        questions = map_all(runner, "questions", work, question_units(documents.units, service), folder, "consent")
+        sweep(folder, questions)
+        dealt = deal(runner, self.folder.exchange / "consent-dealt", sources_of(questions, folder), "bucket")
+        folder = self.folder.consent_answers
+        ask = functools.partial(answer_unit, folder=folder, question_folder=dealt.folder, config=service, asked=asked)
+        again = bool({"retryable", UNANSWERED} & set(retry))
+        answered = runner.map_here("opt-outs", ask, answer_units(dealt, folder, service, again), folder, "consent")
+        answers = deal(runner, self.folder.exchange / "consent-answers", sources_of(answered, folder), "partition")
+        obey = functools.partial(
+            obey_unit,
+            folder=self.folder.consent,
+            document_folder=documents.folder,
+            answer_folder=answers.folder,
+            config=service,
+        )
+        units = obey_units(documents.units, answers, service)
+        obeyed = map_all(runner, "consent", obey, units, self.folder.consent, "consent")
+        sweep(self.folder.consent, obeyed)
+        return Documents(obeyed, self.folder.consent)
+
     def fetch(self, extracted: Sequence[Manifest], documents: Documents, retry: Sequence[str]) -> Dealt:
         """Image URLs of the kept documents to images in the store; the answers by unit of documents.
 
@@ -150,9 +191,10 @@ class Job:
             folder=folder,
             document_folder=documents.folder,
             buckets=self.config.fetch.buckets,
-            url_reason=functools.partial(url_reason, config=rules),
+            url_reason=functools.partial(_url_reason, config=rules, opt_outs=self.opt_outs),
         )
-        refused = [rules.banned_words, rules.banned_as_substrings]
+        lists = self.opt_outs.identity("images")
+        refused = [rules.banned_words, rules.banned_as_substrings, *([lists] if lists else [])]
         units = request_units(documents.units, self.config.fetch, refused, everything)
         return self.runner.map("requests", work, units, folder, part_of="fetch")
 
@@ -233,7 +275,7 @@ class Job:
     def assemble(self, documents: Documents, answers: Dealt, overused: Dealt) -> Documents:
         """Documents meet their images, and are decided."""
         folder = self.folder.assembled
-        units = assemble_units(documents.units, answers, overused, self.config)
+        units = assemble_units(documents.units, answers, overused, self.config, self.opt_outs)
         work = functools.partial(
             assemble_unit,
             folder=folder,
@@ -243,6 +285,7 @@ class Job:
                 _read_answers, answer_folder=answers.folder, overused_folder=overused.folder
             ),
             score=paragraph_score,
+            opt_outs=self.opt_outs,
         )
         assembled = self.runner.map("assemble", work, units, folder)
         sweep(folder, assembled)
@@ -262,7 +305,7 @@ class Job:
         documents, images = Ledger("documents"), Ledger("images")
         documents.add(ledgers["extract"].get("documents", Ledger("documents")))
         images.add(ledgers["assemble"].get("images", Ledger("images")))
-        for stage in ("dedup", "site", "assemble", "decide", "settled"):
+        for stage in ("dedup", "site", "consent", "assemble", "decide", "settled"):
             if stage in ledgers:
                 entered = ledgers[stage].get("documents", Ledger("documents"))
                 self._carry(documents, entered.entered, STAGE_OF.get(stage, stage))
@@ -324,6 +367,10 @@ class Job:
 
 def _decide(document: Document, config: RunConfig, everything: bool) -> None:
     measurer(config.model_dump_json()).measure_again(document, everything)
+
+
+def _url_reason(url: str, config: ImageRulesConfig, opt_outs: OptOuts) -> str | None:
+    return opt_outs.image_reason(url) or url_reason(url, config)
 
 
 def _read_answers(

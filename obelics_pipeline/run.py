@@ -16,6 +16,7 @@ from rich.console import Console
 from filters.rule import build_rules
 from obelics_pipeline.access import access_lost
 from obelics_pipeline.config import RunConfig, load_config
+from obelics_pipeline.consent.service import Service
 from obelics_pipeline.corpus import read_corpora
 from obelics_pipeline.display import Display
 from obelics_pipeline.engines.attempts import DISK_FULL, disk_full
@@ -36,7 +37,7 @@ from obelics_pipeline.site.columns import require_score
 from obelics_pipeline.stages import StageRunner
 from obelics_pipeline.storage import Place, is_local, names_in, place, remove, scratch_of
 
-STAGES = ("extract", "dedup", "site", "fetch", "dedup-images", "assemble", "score", "shard")
+STAGES = ("extract", "dedup", "site", "consent", "fetch", "dedup-images", "assemble", "score", "shard")
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 UNIT_SECONDS = 3600.0  # a unit that takes longer is killed and tried again: nothing in it should take that long
 PRELOAD = ("obelics_pipeline.job",)  # what every unit needs, imported once before workers are forked
@@ -137,6 +138,8 @@ def _run(job: Job, sources: Inputs, stages: Sequence[str], retry: Sequence[str],
         documents = job.dedup(extracted)
     if last >= STAGES.index("site"):
         documents = job.site(extracted, documents)
+    if last >= STAGES.index("consent"):
+        documents = job.consent(documents, retry)
     if last >= STAGES.index("fetch"):
         answers = job.fetch(extracted, documents, retry)
     if last >= STAGES.index("dedup-images"):
@@ -200,7 +203,17 @@ def _check(config: RunConfig, stages: Sequence[str]) -> list[str]:
     check_bounds(config.score, [*score_names(config), *site_columns])
     if _will_score(config, stages):
         models_identity(config.score)
-    return measurer.notices()
+    return measurer.notices() + _check_consent(config, stages)
+
+
+def _check_consent(config: RunConfig, stages: Sequence[str]) -> list[str]:
+    consent = config.consent
+    if consent.service is not None and "consent" in stages:
+        Service(consent.service)  # raises UserError for an address that is none and a key that is missing
+    hashes = [name for name, entry in consent.lists_of("images").items() if entry.kind == "hashes"]
+    if hashes and config.fetch.reencode != "never":
+        return [f"consent.lists.{n}: hashes are compared with what fetch.reencode makes of images" for n in hashes]
+    return []
 
 
 @contextmanager

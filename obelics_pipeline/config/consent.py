@@ -49,13 +49,21 @@ class OptOutServiceConfig(Section):
     body: Literal["lines", "json"] = Field(
         "lines", description='lines: text/plain, one address a line, as Spawning\'s. json: {"urls": [...]}.'
     )
+    answer: Literal["flags", "listed"] = Field(
+        "flags",
+        description='flags: {"urls": [{"url": ..., "optOut": true}, ...]}, as Spawning\'s; an address without a flag '
+        'has no answer. listed: {"urls": [...]}, those that are opted out.',
+    )
     key_variable: str | None = Field(
         None,
         pattern="^[A-Z][A-Z0-9_]*$",
         description="The environment variable that holds the key, which is sent as `Authorization: API <key>`.",
     )
     batch: PositiveInt = Field(1000, le=10_000, description="Addresses of one request (Spawning: at most 10,000).")
-    requests_per_second: PositiveFloat = Field(2.0, description="Requests begun in a second, by the run.")
+    requests_per_second: PositiveFloat = Field(2.0, description="Requests begun in a second, by the whole run.")
+    buckets: PositiveInt = Field(
+        1, description="Parts that the addresses are dealt out to; one is held in memory: a few million addresses."
+    )
     timeout_seconds: PositiveFloat = Field(20.0, description="Total seconds of one request (datadiligence: 20).")
     retries: NonNegativeInt = Field(5, description="Further tries of a request that failed (datadiligence: 5).")
     backoff_seconds: NonNegativeFloat = Field(
@@ -70,6 +78,12 @@ class OptOutServiceConfig(Section):
     )
     allow_private: tuple[str, ...] = Field((), description="As fetch.allow_private, for a service of one's own.")
     user_agent: str = Field("obelics-pipeline/0.1", description="User-Agent header.")
+
+    @property
+    def manners(self) -> set[str]:
+        """The keys that change no answer, and so are in no id."""
+        known = {"url", "body", "answer", "of", "name", "on_failure"}
+        return set(type(self).model_fields) - known
 
 
 class LicenceConfig(Section):

@@ -54,7 +54,7 @@ class Account:
     def ended(self, document: Document) -> Document:
         """A document as the run ended with it, images and all, if it is the same one; else as it is now."""
         fate = self.fates.get(document.doc_id, Fate())
-        last = fate.scored or fate.assembled or fate.in_site or fate.deduplicated
+        last = fate.scored or fate.assembled or fate.consented or fate.in_site or fate.deduplicated
         return last if last is not None and self.as_in_run(document) else document
 
     def nodes(self) -> list[tuple[Node, Sequence[int]]]:

@@ -22,6 +22,7 @@ from obelics_pipeline.unit import Unit, digest
 STAGE = "fetch"
 # These change no result, and so are not in an id.
 MANNERS = {"threads", "per_host", "host_delay_seconds", "enabled", "max_bytes_in_flight"}
+NEWER = {"ai_txt", "tdm"}  # these are in an id only where they are set, so that earlier results stand
 
 REQUESTS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url", pa.string())])
 ANSWERS = pa.schema([("partition", pa.string()), *RESULT_SCHEMA])
@@ -102,7 +103,8 @@ def fetch_units(
 
 def identity(config: FetchingConfig) -> str:
     """What a result depends on, beside its URL."""
-    return digest(config.model_dump(mode="json", exclude=MANNERS))
+    newer = {name for name in NEWER if getattr(config, name) == type(config).model_fields[name].default}
+    return digest(config.model_dump(mode="json", exclude=MANNERS | newer))
 
 
 def fetch_unit_of(value: dict[str, Any]) -> Unit:

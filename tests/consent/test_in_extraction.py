@@ -28,9 +28,9 @@ early and the stalls along the quay are full of mackerel, crab and bread from th
 it is quiet here; the ferry leaves once a day, and the school closes when the wind turns to the north."""
 
 
-def page(number: int, head: str = "", headers: Sequence[tuple[str, str]] = ()) -> bytes:
+def page(number: int, head: str = "", headers: Sequence[tuple[str, str]] = (), host: str = "") -> bytes:
     body = f"<html><head><title>{number}</title>{head}</head><body><h1>Page {number}</h1>"
-    body += f'<img src="/{number}.jpg"><p>{number} {WORDS}</p></body></html>'
+    body += f'<img src="{host}/{number}.jpg"><p>{number} {WORDS}</p></body></html>'
     body = body.replace("harbour", ("harbour", "bridge", "castle", "station", "library", "theatre")[number])
     return record(body.encode(), f"https://site{number}.example/page", headers=(HTML, *headers))
 

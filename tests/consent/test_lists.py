@@ -149,7 +149,7 @@ def test_a_file_that_is_no_list_stops_the_run_in_one_line(
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="consent.lists.mine: .* cannot be read"):
+    with pytest.raises(UserError, match=r"consent\.lists\.mine: .* cannot be read"):
         ready(tmp_path / "none.txt", "urls")
 
 

@@ -64,7 +64,8 @@ def test_the_first_rule_that_matches_counts() -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"<html>404</html>", b"{}", b"null", b"[1, null, [], {}]", b"[" * 100_000, b"\xff\xfe", b'[{"location": 1}]',
+        b"", b"<html>404</html>", b"{}", b"null", b"[1, null, [], {}]", b"[" * 100_000, b"\xff\xfe",
+        b'[{"location": 1}]',
         b'[{"location": "/", "tdm-reservation": true}]', b'[{"location": "/", "tdm-reservation": 2}]',
         b'[{"location": "", "tdm-reservation": 1}]', b'[{"tdm-reservation": 1}]',
         json.dumps([{"location": "/" + "x" * 5_000, "tdm-reservation": 1}]).encode(),
