@@ -28,8 +28,8 @@ class FetchingConfig(Section):
     )
     tdm: Literal["ignore", "header", "file"] = Field(
         "ignore",
-        description="The TDM Reservation Protocol. header: no image whose answer reserves the right to mine it; file: nor "
-        "one that /.well-known/tdmrep.json of its host names, which is one more request to each host.",
+        description="The TDM Reservation Protocol. header: no image whose answer reserves the right to mine it; file: "
+        "nor one that /.well-known/tdmrep.json of its host names, which is one more request to each host.",
     )
     opt_out_directives: tuple[str, ...] = Field(
         ("noai", "noimageai", "noindex", "noimageindex"),

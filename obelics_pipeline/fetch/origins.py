@@ -53,6 +53,11 @@ class Origins:
         """Seconds between two starts for this host: the config's, or a longer Crawl-delay."""
         return self._delays[host]
 
+    def heard(self) -> dict[str, Robots]:
+        """What every origin that was asked said, by its address."""
+        with self._lock:
+            return {_url_of(*origin): robots for origin, robots in self._known.items()}
+
     def ask(self, target: Target, waiter: Waiter) -> list[Task]:
         """Call `waiter` with what the target's origin says; the tasks that follow, now or from the robots.txt."""
         if not self._config.robots_txt and not self._files:

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from obelics_pipeline.config.fetching import FetchingConfig
-from obelics_pipeline.consent.tdm import WELL_KNOWN as TDM_FILE
-from obelics_pipeline.consent.tdm import Rule, file_tdm, read_file
+from obelics_pipeline.consent.tdm import WELL_KNOWN, Rule, file_tdm, read_file
 from obelics_pipeline.fetch.deadline import Deadline
 from obelics_pipeline.fetch.guard import Guard
 from obelics_pipeline.fetch.reason import FetchError, is_server_error
@@ -19,7 +18,7 @@ from obelics_pipeline.fetch.target import Target
 if TYPE_CHECKING:
     from protego import Protego
 
-AI_FILE = "/ai.txt"
+AI_FILE, TDM_FILE = "/ai.txt", WELL_KNOWN
 MAX_ROBOTS_BYTES = 500 * 2**10  # RFC 9309 2.5: at least 500 KiB must be parsed; what follows is ignored
 MAX_ROBOTS_REDIRECTS = 5  # RFC 9309 2.3.1.2: at least five
 

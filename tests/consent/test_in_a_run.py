@@ -1,4 +1,4 @@
-"""A whole run: lists and a service are obeyed, everything is counted, nothing is asked twice, any run gives the bytes."""
+"""A whole run: lists and a service are obeyed, all is counted, nothing is asked twice, any run gives the bytes."""
 
 import hashlib
 import json
@@ -49,8 +49,8 @@ def dropped(output: Path, noun: str) -> Counter[str]:
 
 
 def kept(output: Path) -> set[str]:
-    return {json.loads(d["general_metadata"])["url"] if isinstance(d["general_metadata"], str) else d["general_metadata"]["url"]  # type: ignore[index]
-            for d in shard_documents(output)}  # fmt: skip
+    found: list[Any] = [document["general_metadata"] for document in shard_documents(output)]
+    return {(json.loads(value) if isinstance(value, str) else value)["url"] for value in found}
 
 
 def published(output: Path) -> dict[str, str]:
