@@ -12,6 +12,7 @@ from obelics_pipeline.commit import Manifest, manifest_path, read_manifests, rem
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.config.sharding import ImageRulesConfig
 from obelics_pipeline.consent.lists import OptOuts, prepare
+from obelics_pipeline.consent.robots import captures_of
 from obelics_pipeline.consent.stage import (
     UNANSWERED,
     answer_unit,
@@ -88,8 +89,11 @@ class Job:
         if self._sample is not None:
             tasks = sampled(tasks, self._sample)
         self._forget_changed(sources, tasks)
-        units = extract_units(tasks, self.config, self._sample is not None, self.opt_outs)
-        work = functools.partial(extract_unit, folder=self.folder.extract, config=self.config, opt_outs=self.opt_outs)
+        robots = captures_of(self.config.consent.crawl, self.config.reading, self.folder.robots_captures)
+        units = extract_units(tasks, self.config, self._sample is not None, self.opt_outs, robots)
+        work = functools.partial(
+            extract_unit, folder=self.folder.extract, config=self.config, opt_outs=self.opt_outs, robots=robots
+        )
         manifests = self.runner.map("extract", work, units, self.folder.extract)
         self.ledgers = dict(self.runner.ledgers["extract"])
         sweep(self.folder.extract, manifests)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, field_validator
+from pydantic import (
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    field_validator,
+    model_validator,
+)
 
 from obelics_pipeline.config.section import Section
 
@@ -114,7 +122,11 @@ class SignalsConfig(Section):
         "ignore", description="drop: no page whose rights for text and data mining are reserved (tdm_reserved)."
     )
     robots_txt: tuple[str, ...] = Field(
-        (), description="WARC files of robots.txt captures (Common Crawl: robotstxt), of the hosts of the input."
+        (),
+        description="WARC files with captures of robots.txt (Common Crawl: robotstxt) of the input's hosts, as --input.",
+    )
+    robots: Literal["ignore", "drop"] = Field(
+        "ignore", description="drop: no page that the robots.txt of its host, as captured, does not allow (robots_txt)."
     )
     robots_tokens: tuple[str, ...] = Field(
         ("obelics-pipeline",), min_length=1, description="Names that a robots.txt must allow, each of them."
@@ -137,6 +149,14 @@ class ConsentConfig(Section):
         if service is not None and service.name == "unanswered":
             raise ValueError("service.name: unanswered is what addresses without an answer are called; give another")
         return service
+
+    @model_validator(mode="after")
+    def _captures_are_given(self) -> ConsentConfig:
+        if self.crawl.robots == "drop" and not self.crawl.robots_txt:
+            raise ValueError(
+                "crawl.robots: drop needs captures of robots.txt: name their WARC files in crawl.robots_txt"
+            )
+        return self
 
     def lists_of(self, subject: Subject) -> dict[str, OptOutListConfig]:
         """The lists about pages, or about images."""

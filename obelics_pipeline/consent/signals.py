@@ -15,12 +15,18 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def crawl_signals(
-    captured: str | None, header: str | None, metas: Iterable[str], tdm: Tdm, token: str, robots_txt: str | None = None
+    captured: str | None,
+    header: str | None,
+    metas: Iterable[str],
+    tdm: Tdm,
+    token: str,
+    robots_txt: str | None = None,
+    robots_day: str | None = None,
 ) -> dict[str, Any]:
-    """The record: `checked` is the day of the capture, `captured` its WARC-Date.
+    """The record: `checked` is the day of `captured`, the page's WARC-Date.
 
     `robots` holds the directives that speak to us (`token`), of the X-Robots-Tag header and of the robots metas;
-    `robots_txt` is what a capture of the site's file said, where one was given.
+    `robots_txt` is what a capture of the site's file said, where captures were given, and `robots_day` its day.
     """
     day = _DAY.match(captured or "")
     directives = directives_for([header], token) if header else set[str]()
@@ -28,6 +34,7 @@ def crawl_signals(
     record: dict[str, Any] = {
         "checked": day[0] if day else None,
         "robots_txt": robots_txt,
+        "robots_txt_captured": robots_day,
         "robots": found,
         "tdm": tdm.word,
         "tdm_source": tdm.source,

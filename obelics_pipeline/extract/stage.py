@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from obelics_pipeline.commit import Attempt, Manifest, read_manifests, unit_names
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.consent.lists import NO_LISTS, OPT_OUT, OptOuts
+from obelics_pipeline.consent.robots import DISALLOWED, RobotsCaptures
 from obelics_pipeline.consent.signals import crawl_signals
 from obelics_pipeline.consent.tdm import page_tdm
 from obelics_pipeline.document import Document, ImageNode, Node, TextNode, make_doc_id
@@ -51,7 +52,11 @@ RECORDS = pa.schema(
 
 
 def extract_units(
-    tasks: Sequence[ReadTask], config: RunConfig, everything: bool = False, opt_outs: OptOuts = NO_LISTS
+    tasks: Sequence[ReadTask],
+    config: RunConfig,
+    everything: bool = False,
+    opt_outs: OptOuts = NO_LISTS,
+    robots: RobotsCaptures | None = None,
 ) -> list[Unit]:
     """One unit per byte range. Its id follows from the range, from what is measured and from what is decided.
 
@@ -63,7 +68,7 @@ def extract_units(
         config.reading.model_dump(mode="json", exclude={"unit_bytes", "pointer_rows", "pointer_root"}),
         config.extract.model_dump(mode="json"),
         measurement_config(config),
-        *_consent_config(config),
+        *_consent_config(config, robots),
     )
     lists = opt_outs.identity("pages")
     decided = digest(decision_config(config), *([lists] if lists else []))
@@ -73,10 +78,12 @@ def extract_units(
     ]
 
 
-def _consent_config(config: RunConfig) -> list[Any]:
+def _consent_config(config: RunConfig, robots: RobotsCaptures | None) -> list[Any]:
     """What of the section consent is measured; nothing where nothing is, so that ids are as they were without it."""
     licence, crawl = config.consent.licence, config.consent.crawl
-    active = {"licence": licence.active, "record": crawl.record, "tdm": crawl.tdm == "drop"}
+    active: dict[str, Any] = {"licence": licence.active, "record": crawl.record, "tdm": crawl.tdm == "drop"}
+    if robots is not None:
+        active |= {"robots": crawl.robots == "drop", "captures": robots.key, "tokens": list(robots.tokens)}
     return [active] if any(active.values()) else []
 
 
@@ -89,7 +96,14 @@ def _payload(task: ReadTask, measured: str, everything: bool) -> dict[str, Any]:
     return {"task": task.to_json(), "measured": digest(measured, _range(task)), "everything": everything}
 
 
-def extract_unit(unit: Unit, *, folder: Place, config: RunConfig, opt_outs: OptOuts = NO_LISTS) -> Manifest:
+def extract_unit(
+    unit: Unit,
+    *,
+    folder: Place,
+    config: RunConfig,
+    opt_outs: OptOuts = NO_LISTS,
+    robots: RobotsCaptures | None = None,
+) -> Manifest:
     """Read, extract, measure and decide one unit; a page that `opt_outs` name is not looked at.
 
     Where only thresholds of documents changed since an earlier run, or opt-out lists got longer, the stored documents
@@ -109,7 +123,7 @@ def extract_unit(unit: Unit, *, folder: Place, config: RunConfig, opt_outs: OptO
             records = Ledger("records")
             with Suspects(scratch_of(folder) / f".tmp-suspects-{unit.label}", unit.crashes) as suspects:
                 rows: list[dict[str, Any]] = []
-                source = _measure(_documents(unit, config, records, rows, suspects, opt_outs), measuring, unit)
+                source = _measure(_documents(unit, config, records, rows, suspects, opt_outs, robots), measuring, unit)
                 write_documents(source, attempt.file("data", ".parquet"), config, documents)
                 suspects.forget()
             pq.write_table(pa.Table.from_pylist(rows, RECORDS), attempt.file("records", ".parquet"), compression="zstd")
@@ -193,7 +207,13 @@ def write_documents(documents: Iterable[Document], path: Path, config: RunConfig
 
 
 def _documents(
-    unit: Unit, config: RunConfig, ledger: Ledger, rows: list[dict[str, Any]], suspects: Suspects, opt_outs: OptOuts
+    unit: Unit,
+    config: RunConfig,
+    ledger: Ledger,
+    rows: list[dict[str, Any]],
+    suspects: Suspects,
+    opt_outs: OptOuts,
+    robots: RobotsCaptures | None,
 ) -> Iterator[Document]:
     """The documents of a unit's pages; what becomes of each record is counted in `ledger` and listed in `rows`."""
     task = ReadTask.from_json(unit.payload["task"])
@@ -211,7 +231,7 @@ def _documents(
         elif name in suspects.guilty:
             outcome = Refused("worker_died", failed=True)
         else:
-            outcome = page_documents(item, config)
+            outcome = page_documents(item, config, robots)
         if isinstance(outcome, Refused):
             _count(ledger, outcome.reason, outcome.failed)
             rows.append(_record_row(item, task.name, outcome.reason, "failed" if outcome.failed else "dropped", 0))
@@ -248,8 +268,12 @@ class Refused:
     failed: bool = False
 
 
-def page_documents(page: Page, config: RunConfig) -> list[Document] | Refused:
+def page_documents(page: Page, config: RunConfig, robots: RobotsCaptures | None = None) -> list[Document] | Refused:
     """The documents of one page, at least one, or why there is none."""
+    crawl = config.consent.crawl
+    allowed, day = robots.said(page.url) if robots is not None else (None, None)
+    if crawl.robots == "drop" and allowed == DISALLOWED:
+        return Refused("robots_txt")
     try:
         extracted = extract_page(page.html, page.url, config.extract, config.consent.licence.active)
     except PageRejected as rejected:
@@ -259,7 +283,7 @@ def page_documents(page: Page, config: RunConfig) -> list[Document] | Refused:
     if config.reading.honour_noai and "noai" in extracted.robots:
         return Refused("noai_meta")
     tdm = page_tdm(extracted.tdm, page.tdm)
-    if config.consent.crawl.tdm == "drop" and tdm.reserved:
+    if crawl.tdm == "drop" and tdm.reserved:
         return Refused("tdm_reserved")
     if not any(isinstance(node, TextNode) and node.text for node in extracted.nodes):
         return Refused("no_text")
@@ -268,9 +292,9 @@ def page_documents(page: Page, config: RunConfig) -> list[Document] | Refused:
             if isinstance(node, ImageNode):
                 node.reason = "noimageai_meta"
     heard = None
-    if config.consent.crawl.record:
+    if crawl.record:
         token = config.reading.robots_token
-        heard = crawl_signals(page.warc_date, page.x_robots_tag, extracted.robots, tdm, token)
+        heard = crawl_signals(page.warc_date, page.x_robots_tag, extracted.robots, tdm, token, allowed, day)
     parts = split_nodes(extracted.nodes, config.extract)
     return [_document(page, extracted, heard, nodes, i, len(parts)) for i, nodes in enumerate(parts)]
 
