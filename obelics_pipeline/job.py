@@ -12,16 +12,7 @@ from obelics_pipeline.commit import Manifest, manifest_path, read_manifests, rem
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.config.sharding import ImageRulesConfig
 from obelics_pipeline.consent.lists import OptOuts, prepare
-from obelics_pipeline.consent.robots import captures_of
-from obelics_pipeline.consent.stage import (
-    UNANSWERED,
-    answer_unit,
-    answer_units,
-    obey_unit,
-    obey_units,
-    question_unit,
-    question_units,
-)
+from obelics_pipeline.consent.robots import RobotsCaptures, captures_of
 from obelics_pipeline.corpus import Corpus
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.dedup.apply import OVERUSED_LOOK, lack
@@ -39,6 +30,15 @@ from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.model_scores.document_models import LoadDocumentModels, located, model_columns
 from obelics_pipeline.model_scores.identity import models_identity
 from obelics_pipeline.model_scores.stage import RunImages, decide_unit, decide_units, measure_unit, measure_units
+from obelics_pipeline.opt_out_service.stage import (
+    UNANSWERED,
+    answer_unit,
+    answer_units,
+    obey_unit,
+    obey_units,
+    question_unit,
+    question_units,
+)
 from obelics_pipeline.read.inputs import Inputs
 from obelics_pipeline.read.ranges import ReadTask, plan_ranges, sampled
 from obelics_pipeline.shard.image_rules import url_reason
@@ -83,16 +83,22 @@ class Job:
         """The opt-out lists of the config, ready to be asked. Raises UserError for one that is not to be had."""
         return prepare(self.config.consent.lists, self.folder.opt_out_lists, self.config.reading.storage_options)
 
+    @functools.cached_property
+    def robots(self) -> RobotsCaptures | None:
+        """The captures of robots.txt that the config names. Raises UserError where they cannot be read."""
+        return captures_of(self.config.consent.crawl, self.config.reading, self.folder.robots_captures)
+
     def extract(self, sources: Inputs) -> list[Manifest]:
         """WARC ranges to documents."""
         tasks = plan_ranges(sources, self.config.reading)
         if self._sample is not None:
             tasks = sampled(tasks, self._sample)
         self._forget_changed(sources, tasks)
-        robots = captures_of(self.config.consent.crawl, self.config.reading, self.folder.robots_captures)
-        units = extract_units(tasks, self.config, self._sample is not None, self.opt_outs, robots)
+        for line in self.opt_outs.lines():
+            self.runner.say(line)
+        units = extract_units(tasks, self.config, self._sample is not None, self.opt_outs, self.robots)
         work = functools.partial(
-            extract_unit, folder=self.folder.extract, config=self.config, opt_outs=self.opt_outs, robots=robots
+            extract_unit, folder=self.folder.extract, config=self.config, opt_outs=self.opt_outs, robots=self.robots
         )
         manifests = self.runner.map("extract", work, units, self.folder.extract)
         self.ledgers = dict(self.runner.ledgers["extract"])

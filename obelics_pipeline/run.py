@@ -16,7 +16,6 @@ from rich.console import Console
 from filters.rule import build_rules
 from obelics_pipeline.access import access_lost
 from obelics_pipeline.config import RunConfig, load_config
-from obelics_pipeline.consent.service import Service
 from obelics_pipeline.corpus import read_corpora
 from obelics_pipeline.display import Display
 from obelics_pipeline.engines.attempts import DISK_FULL, disk_full
@@ -30,6 +29,7 @@ from obelics_pipeline.job import Job
 from obelics_pipeline.model_scores.document_models import model_columns
 from obelics_pipeline.model_scores.identity import check_bounds, models_identity
 from obelics_pipeline.model_scores.trial import processes, try_models
+from obelics_pipeline.opt_out_service.service import Service
 from obelics_pipeline.read.inputs import Inputs, resolve_inputs
 from obelics_pipeline.shard.check_shard import skipped_checks
 from obelics_pipeline.shard.validate import problems

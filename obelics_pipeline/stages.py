@@ -80,6 +80,11 @@ class StageRunner:
         self.events.write("unit_done", stage=stage, unit=unit.name, ledgers=counts)
         self._display.count(outcome.ledgers.values(), fresh=True)
 
+    def say(self, line: str) -> None:
+        """Tell a person something that is worth a line, and note it."""
+        self.events.write("told", line=line)
+        self._display.say(line)
+
     def fail(self, stage: str, unit: str, reason: str) -> None:
         """Note what could not be done; the run will end with exit code 1."""
         self.failures.append({"stage": stage, "unit": unit, "reason": reason})

@@ -21,7 +21,6 @@ from obelics_pipeline.check.meter import metered
 from obelics_pipeline.check.sampled_engine import SampledEngine, Step
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.config import RunConfig, ScoringConfig
-from obelics_pipeline.consent.lists import OptOuts
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.display import Display
 from obelics_pipeline.events import EventLog
@@ -113,7 +112,7 @@ def _take(tasks: Sequence[ReadTask], config: RunConfig, run: RunFolder, until: f
             import_module("duckdb")
         runner = StageRunner(engine, events, Display(Console(file=io.StringIO())), STAGES)
         job = Job(run, sampled, runner)
-        extracted = _extract(runner, run, sampled, tasks, job.opt_outs, until, sample)
+        extracted = _extract(runner, run, sampled, tasks, job, until, sample)
         if extracted:
             with engine.stage("dedup"):
                 documents = job.dedup(extracted)
@@ -149,16 +148,17 @@ def _extract(
     run: RunFolder,
     config: RunConfig,
     tasks: Sequence[ReadTask],
-    opt_outs: OptOuts,
+    job: Job,
     until: float,
     sample: Sample,
 ) -> list[Manifest]:
     """The units that could be extracted before the time was up, in the order of the input."""
-    work = partial(extract_unit, folder=run.extract, config=config, opt_outs=opt_outs)
+    work = partial(extract_unit, folder=run.extract, config=config, opt_outs=job.opt_outs, robots=job.robots)
     engine, done = runner.engine, list[Unit]()
     assert isinstance(engine, SampledEngine)
+    units = extract_units(tasks, config, opt_outs=job.opt_outs, robots=job.robots)
     with engine.stage("extract"):
-        for task, unit in zip(tasks, extract_units(tasks, config, opt_outs=opt_outs), strict=True):
+        for task, unit in zip(tasks, units, strict=True):
             if done and time.monotonic() >= until:
                 break
             for _, outcome in engine.map_units(work, [unit]):

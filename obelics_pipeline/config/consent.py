@@ -123,7 +123,7 @@ class SignalsConfig(Section):
     )
     robots_txt: tuple[str, ...] = Field(
         (),
-        description="WARC files with captures of robots.txt (Common Crawl: robotstxt) of the input's hosts, as --input.",
+        description="WARC files with captures of robots.txt (Common Crawl: robotstxt), named as --input is.",
     )
     robots: Literal["ignore", "drop"] = Field(
         "ignore", description="drop: no page that the robots.txt of its host, as captured, does not allow (robots_txt)."
@@ -153,9 +153,7 @@ class ConsentConfig(Section):
     @model_validator(mode="after")
     def _captures_are_given(self) -> ConsentConfig:
         if self.crawl.robots == "drop" and not self.crawl.robots_txt:
-            raise ValueError(
-                "crawl.robots: drop needs captures of robots.txt: name their WARC files in crawl.robots_txt"
-            )
+            raise ValueError("crawl.robots: drop needs captures: name WARC files of robots.txt in crawl.robots_txt")
         return self
 
     def lists_of(self, subject: Subject) -> dict[str, OptOutListConfig]:

@@ -63,6 +63,14 @@ class OptOuts:
         """What a verdict about pages, or about images, depends on: content, not paths."""
         return [[entry.name, entry.kind, entry.key] for entry in self.lists if subject in entry.of]
 
+    def lines(self) -> list[str]:
+        """One line per list, for a person: what is in it."""
+        return [
+            f"opt-out list {entry.name}: {entry.entries:,} {entry.kind}"
+            + (f"; {entry.bad:,} lines are none and are passed over" if entry.bad else "")
+            for entry in self.lists
+        ]
+
     def page_reason(self, url: str) -> str | None:
         """The reason to drop a page by its address, or None."""
         return self._url_reason(url, "pages")

@@ -13,10 +13,10 @@ from obelics_pipeline.commit import file_sha256
 from obelics_pipeline.errors import Stopped
 from obelics_pipeline.run import run
 from obelics_pipeline.storage import read_table
-from tests.consent.registry import Registry, status
 from tests.consent.test_in_extraction import PAGES, listed, page
 from tests.dedup.planted import shard_documents
 from tests.fetch.site import Site, answer, picture
+from tests.opt_out_service.registry import Registry, status
 
 BASE = [
     "language.min_score=0",

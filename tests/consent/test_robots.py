@@ -95,5 +95,5 @@ def test_pages_are_dropped_and_what_was_said_is_recorded(tmp_path: Path) -> None
 
 
 def test_to_drop_without_captures_is_refused() -> None:
-    with pytest.raises(UserError, match="crawl.robots: drop needs captures"):
+    with pytest.raises(UserError, match=r"crawl\.robots: drop needs captures"):
         load_config("default", ["consent.crawl.robots=drop"])

@@ -20,11 +20,11 @@ import pyarrow.parquet as pq
 from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifests, unit_names
 from obelics_pipeline.config.consent import OptOutServiceConfig
 from obelics_pipeline.consent.lists import OPT_OUT
-from obelics_pipeline.consent.service import Service
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.document import Document, ImageNode
 from obelics_pipeline.errors import Stopped
 from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.opt_out_service.service import Service
 from obelics_pipeline.storage import Place, read_table, scratch_of
 from obelics_pipeline.tables import DocumentWriter, read_kept, score_columns
 from obelics_pipeline.unit import Unit, digest

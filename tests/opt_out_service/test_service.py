@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from obelics_pipeline.config.consent import OptOutServiceConfig
-from obelics_pipeline.consent.service import MAX_FAILURES, Service, read_answer
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.fetch.reason import FetchError
-from tests.consent.registry import Registry, cut, slow, status
+from obelics_pipeline.opt_out_service.service import MAX_FAILURES, Service, read_answer
+from tests.opt_out_service.registry import Registry, cut, slow, status
 
 URLS = [f"https://a.example/{n}" for n in range(10)]
 
