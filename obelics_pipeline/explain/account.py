@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obelics_pipeline.config import RunConfig
+from obelics_pipeline.consent.lists import NO_LISTS, OptOuts
+from obelics_pipeline.consent.robots import RobotsCaptures
 from obelics_pipeline.document import Document, Node, TextNode
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.explain.in_run import Fate, InRun
@@ -67,13 +69,24 @@ def _written(document: Document) -> list[str]:
     return [node.text if isinstance(node, TextNode) else node.src for node in document.nodes]
 
 
-def account_of(path: str, record: Page | Skipped, config: RunConfig) -> Account:
-    """Extract and measure a record anew. `path` says where it is. Raises UserError for what the config misses."""
+def account_of(
+    path: str,
+    record: Page | Skipped,
+    config: RunConfig,
+    opt_outs: OptOuts = NO_LISTS,
+    robots: RobotsCaptures | None = None,
+) -> Account:
+    """Extract and measure a record anew, unless `opt_outs` name it. `path` says where it is.
+
+    Raises UserError for what the config misses.
+    """
     measurer = Measurer(config.filters, config.language, config.consent.licence)
     if isinstance(record, Skipped):
         return Account(path, record, config, record.reason)
+    if (listed := opt_outs.page_reason(record.url)) is not None:
+        return Account(path, record, config, listed)
     simplified = _simplified(record, config)
-    outcome = page_documents(record, config)
+    outcome = page_documents(record, config, robots)
     probability = None
     if simplified is not None and config.extract.scope == "main":
         probability = probabilities(simplified.tree)

@@ -19,6 +19,8 @@ from tests.fetch.site import Site, answer, picture
 from tests.opt_out_service.registry import Registry, status
 
 BASE = [
+    "consent={}",
+    "fetch.tdm=ignore",
     "language.min_score=0",
     "filters.document={image_count: {min: 1}}",
     "dedup.text.enabled=false",

@@ -52,7 +52,9 @@ class Extracted:
         folder.mkdir(parents=True, exist_ok=True)
         warc = folder / "in.warc.gz"
         warc.write_bytes(b"".join(gzip.compress(page, mtime=0) for page in pages))
-        config = load_config("default", ["language.min_score=0", "filters.document={word_count: {min: 10}}", *sets])
+        config = load_config(
+            "default", ["consent={}", "language.min_score=0", "filters.document={word_count: {min: 10}}", *sets]
+        )
         self.lists = prepare(config.consent.lists, folder / "lists", {})
         self.folder, self.unit = folder / "extract", self.unit_of(config, warc)
         self.manifest: Manifest = extract_unit(self.unit, folder=self.folder, config=config, opt_outs=self.lists)

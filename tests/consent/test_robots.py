@@ -81,7 +81,12 @@ def test_the_order_of_captures_is_nothing(tmp_path: Path) -> None:
 def test_pages_are_dropped_and_what_was_said_is_recorded(tmp_path: Path) -> None:
     robots = captures(tmp_path)
     (tmp_path / "in.warc").write_bytes(b"".join(PAGES))
-    sets = ["language.min_score=0", "consent.crawl.record=true", f"consent.crawl.robots_txt=[{tmp_path}/robots.warc]"]
+    sets = [
+        "consent={}",
+        "language.min_score=0",
+        "consent.crawl.record=true",
+        f"consent.crawl.robots_txt=[{tmp_path}/robots.warc]",
+    ]
     config = load_config("default", [*sets, "consent.crawl.robots=drop"])
     tasks = plan_ranges(resolve_inputs([str(tmp_path / "in.warc")], config.reading), config.reading)
     unit = extract_units(tasks, config, robots=robots)[0]
