@@ -137,7 +137,12 @@ def test_a_listed_image_is_never_asked_for_and_a_listed_content_never_published(
             f"known: {{path: {tmp_path}/hashes.txt, kind: hashes}}}}"
         )
         sets = [lists, "fetch.allow_private=[127.0.0.1/32]", "dedup.images.look_max=null", "images.min_per_document=1"]
+        sets += ["fetch.ai_txt=true", "fetch.tdm=file"]
         output = done(tmp_path, sets, pages=here)
+        heard = read_table(next((output / "fetch" / "heard").glob("*.parquet"))).to_pylist()
+        assert [row["origin"] for row in heard] == [site.url("/")]
+        assert (heard[0]["robots_txt"], heard[0]["ai_txt"], heard[0]["tdm"]) == ("none", "none", "none")
+        assert len(heard[0]["day"]) == 10
         assert "/0.jpg" not in {request.path for request in site.log}
     assert dropped(output, "images")["opt_out_mine"] == 1
     assert dropped(output, "images")["opt_out_known"] == 1
