@@ -9,13 +9,15 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from obelics_pipeline.ablate.account import OF_FAILED, Account
-from obelics_pipeline.ablate.show import cell, counted, curves, figures_of, with_interval
+from obelics_pipeline.ablate.show import ASTERISK, arm_rows, charts, difference_rows, shown
 from obelics_pipeline.spike.shown import sha256_of
+
+WIDE = "table { display: block; overflow-x: auto; white-space: nowrap; }"  # many arms are many columns
 
 
 def page(account: Account) -> str:
     """The file, in the style of the account of a spike."""
-    style = files("obelics_pipeline.spike").joinpath("page.css").read_text(encoding="utf-8")
+    style = files("obelics_pipeline.spike").joinpath("page.css").read_text(encoding="utf-8") + WIDE
     return (
         _environment()
         .get_template("page.html")
@@ -24,11 +26,11 @@ def page(account: Account) -> str:
             style_hash=sha256_of(style),
             a=account,
             of_failed=OF_FAILED,
-            figures=figures_of(account),
-            cell=cell,
-            counted=counted,
-            difference=lambda of: with_interval(of, signed=True),
-            charts=[Markup(curves(account, "tokens")), Markup(curves(account, "images"))],  # its template escapes
+            asterisk=ASTERISK,
+            shown=shown(account),
+            differences=difference_rows(account),
+            arms=arm_rows(account),
+            charts=map(Markup, charts(account)),  # their template escapes
         )
     )
 
