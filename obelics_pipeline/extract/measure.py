@@ -45,7 +45,7 @@ class Measurer:
     def __init__(self, filters: FiltersConfig, language: LanguageConfig, licence: LicenceConfig | None = None) -> None:
         self._config = filters
         self._language = language
-self._licence = licence or LicenceConfig()
+        self._licence = licence or LicenceConfig()
         self._model = LanguageModel.load(language.model, language.model_sha256)
         self._segment = filters.words == "segments"
         self._paragraph = build_rules(filters.paragraph, "paragraph")

@@ -1,5 +1,6 @@
 """Planted licences are found, with their name, and a thousand near misses have none."""
 
+import json
 import random
 from collections.abc import Callable
 
@@ -14,25 +15,26 @@ WORDS = "river stone market window silver travel garden number letter winter cof
 
 Plant = Callable[[random.Random, str], tuple[str, str]]  # a licence's address -> what stands in head and body
 
+
+def ld(r: random.Random, thing: dict[str, object]) -> tuple[str, str]:
+    return f'<script type="application/ld+json">{json.dumps(thing, indent=r.choice([None, 1]))}</script>', ""
+
+
+def block(text: str) -> tuple[str, str]:
+    return "", text
+
+
 DECLARED: dict[str, Plant] = {
     "link": lambda r, u: (f'<link rel="license" href="{u}">', ""),
-    "a": lambda r, u: (
-        "",
-        f'<p>{words(r)} <a class="x" rel="{r.choice(["license", "nofollow license"])}" href={u}>CC</a></p>',
-    ),
-    "json": lambda r, u: (
-        '<script type="application/ld+json">{"@context":"https://schema.org","@type":"%s","license":"%s"}</script>'
-        % (r.choice(["Article", "WebPage", "BlogPosting", "Dataset", "CreativeWork"]), u),
-        "",
-    ),
+    "a": lambda r, u: block(f'<p>{words(r)} <a rel="{r.choice(["license", "nofollow license"])}" href={u}>CC</a></p>'),
+    "json": lambda r, u: ld(r, {"@type": r.choice(["Article", "WebPage", "Dataset", "CreativeWork"]), "license": u}),
     "meta": lambda r, u: (f'<meta name="{r.choice(["DC.rights", "dcterms.license", "license"])}" content="{u}">', ""),
-    "rdfa": lambda r, u: ("", f'<span property="{r.choice(["cc", "dct", "schema"])}:license" resource="{u}">x</span>'),
-    "microdata": lambda r, u: (
-        "",
-        f'<div itemscope itemtype="https://schema.org/Article"><link itemprop="license" href="{u}"></div>',
+    "rdfa": lambda r, u: block(f'<span property="{r.choice(["cc", "dct", "schema"])}:license" resource="{u}">x</span>'),
+    "microdata": lambda r, u: block(
+        f'<div itemscope itemtype="https://schema.org/Article"><link itemprop="license" href="{u}"></div>'
     ),
-    "sentence": lambda r, u: ("", f'<p>{r.choice(SENTENCES)} <a href="{u}">Creative Commons</a>.</p>'),
-    "footer": lambda r, u: ("", f'<footer><p>© {words(r)} <a href="{u}"><img src="/cc.png"></a></p></footer>'),
+    "sentence": lambda r, u: block(f'<p>{r.choice(SENTENCES)} <a href="{u}">Creative Commons</a>.</p>'),
+    "footer": lambda r, u: block(f'<footer><p>© {words(r)} <a href="{u}"><img src="/cc.png"></a></p></footer>'),
 }
 SENTENCES = (
     "This work is licensed under a", "Except where otherwise noted, content on this site is licensed under",
@@ -42,17 +44,23 @@ SENTENCES = (
 )  # fmt: skip
 
 NEAR: dict[str, Plant] = {
-    "figure": lambda r, u: ("", f'<figure><img src="/a.jpg"><figcaption>{words(r)} <a rel="license" href="{u}">l</a></figcaption></figure>'),
-    "credit": lambda r, u: ("", f'<p>{r.choice(CREDITS)} {words(r)}, <a href="{u}">CC licensed</a></p>'),
-    "caption": lambda r, u: ("", f'<p class="image-caption">{words(r)} licence <a href="{u}">CC</a></p>'),
-    "comment": lambda r, u: ("", f'<div class="comment"><p>This work is licensed under <a rel="license" href="{u}">CC</a></p></div>'),
-    "picture": lambda r, u: ('<script type="application/ld+json">{"@type":"ImageObject","license":"%s"}</script>' % u, ""),
-    "mention": lambda r, u: ("", f'<p>{words(r)} <a href="{u}">a deed</a> {words(r)}</p>'),
-    "list": lambda r, u: ("", "".join(f'<p>A licence: <a href="https://creativecommons.org/licenses/{c}/4.0/">{c}</a></p>' for c in CODES)),
-    "other host": lambda r, u: ("", f'<p>This work is licensed under <a href="https://a.example/?u={u}">x</a></p>'),
-    "nested": lambda r, u: ('<script type="application/ld+json">{"@type":"Article","image":{"@type":"ImageObject","license":"%s"}}</script>' % u, ""),
-    "about": lambda r, u: ("", f'<div about="https://a.example/song"><a rel="license" href="{u}">x</a></div>'),
-}  # fmt: skip
+    "figure": lambda r, u: block(
+        f'<figure><img src="/a.jpg"><figcaption>{words(r)} <a rel="license" href="{u}">l</a></figcaption></figure>'
+    ),
+    "credit": lambda r, u: block(f'<p>{r.choice(CREDITS)} {words(r)}, <a href="{u}">CC licensed</a></p>'),
+    "caption": lambda r, u: block(f'<p class="image-caption">{words(r)} licence <a href="{u}">CC</a></p>'),
+    "comment": lambda r, u: block(
+        f'<div class="comment"><p>This work is licensed under <a rel="license" href="{u}">CC</a></p></div>'
+    ),
+    "picture": lambda r, u: ld(r, {"@type": "ImageObject", "license": u}),
+    "mention": lambda r, u: block(f'<p>{words(r)} <a href="{u}">a deed</a> {words(r)}</p>'),
+    "list": lambda r, u: block(
+        "".join(f'<p>A licence: <a href="https://creativecommons.org/licenses/{c}/4.0/">{c}</a></p>' for c in CODES)
+    ),
+    "other host": lambda r, u: block(f'<p>This work is licensed under <a href="https://a.example/?u={u}">x</a></p>'),
+    "nested": lambda r, u: ld(r, {"@type": "Article", "image": {"@type": "ImageObject", "license": u}}),
+    "about": lambda r, u: block(f'<div about="https://a.example/song"><a rel="license" href="{u}">x</a></div>'),
+}
 CREDITS = (
     "Photo by",
     "Image:",
