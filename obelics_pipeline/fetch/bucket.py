@@ -38,12 +38,14 @@ def fetch_bucket(
     store: ImageStore,
     previous: Mapping[str, FetchResult],
     journal: Path,
+    heard: dict[str, Robots] | None = None,
 ) -> list[FetchResult]:
     """Fetch image URLs into the store; a result per distinct URL, sorted by URL.
 
     URLs in `previous` are not fetched again, unless their image is gone from the store; nor are those that `journal`
     has from an earlier, killed try. The caller removes the journal once the results are committed; all images named
-    are on the disk by then. Raises UserError where img2dataset is missing, OSError where the disk is full.
+    are on the disk by then. What the origins that were asked said goes into `heard`. Raises UserError where img2dataset
+    is missing, OSError where the disk is full.
     """
     wanted = sorted(set(urls))
     results = {url: previous[url] for url in wanted if url in previous and _has_image(previous[url], store)}
@@ -53,7 +55,10 @@ def fetch_bucket(
         missing = [url for url in wanted if url not in results]
         if missing:
             demand_downloader()
-            results |= _Bucket(config, store, notes).fetch(missing)
+            bucket = _Bucket(config, store, notes)
+            results |= bucket.fetch(missing)
+            if heard is not None:
+                heard |= bucket.heard()
     store.sync(result.sha256 for result in results.values() if result.sha256 is not None)
     return [results[url] for url in wanted]
 
@@ -90,6 +95,10 @@ class _Bucket:
         tasks = [task for visit in self._visits(urls) for task in self._admit(visit)]
         self._turns.run(tasks)
         return self._results
+
+    def heard(self) -> dict[str, Robots]:
+        """What the origins that were asked said of our use."""
+        return self._origins.heard()
 
     def _visits(self, urls: Sequence[str]) -> list[_Visit]:
         """A visit per place: spellings that differ in nothing that is sent are one."""
