@@ -79,10 +79,16 @@ def parquet(values: list[object], column: str = "url") -> bytes:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("list.txt.gz", gzip.compress(b"https://a.example/1\n") + gzip.compress(b"https://a.example/2\n")),
+        (
+            "list.txt.gz",
+            gzip.compress(b"https://a.example/1\n", mtime=0) + gzip.compress(b"https://a.example/2\n", mtime=0),
+        ),
         ("list.zst", zstandard.compress(b"https://a.example/1\nhttps://a.example/2")),
         ("list.jsonl", b'{"url": "https://a.example/1"}\n"https://a.example/2"\n'),
-        ("list.jsonl.gz", gzip.compress(b'{"url": "https://a.example/1"}\n{"url": "https://a.example/2", "x": 1}\n')),
+        (
+            "list.jsonl.gz",
+            gzip.compress(b'{"url": "https://a.example/1"}\n{"url": "https://a.example/2", "x": 1}\n', mtime=0),
+        ),
         ("list.parquet", parquet(["https://a.example/1", "https://a.example/2"])),
     ],
 )
@@ -132,11 +138,11 @@ def test_a_bad_line_of_json_costs_a_line(tmp_path: Path, line: str) -> None:
     [
         ("list.txt", b"a\x00b\nnonsense\n", {}, "none of the 2 lines"),
         ("list.gz", b"no gzip", {}, "damaged"),
-        ("list.gz", gzip.compress(b"https://a.example/" * 1000)[:60], {}, "damaged"),
+        ("list.gz", gzip.compress(b"https://a.example/" * 1000, mtime=0)[:60], {}, "damaged"),
         ("list.zst", b"no zstd at all", {}, "damaged"),
         ("list.parquet", b"PAR1 no", {}, "not Parquet"),
         ("list.txt", b"https://a.example/1", {"sha256": "0" * 64}, "has the sha256"),
-        ("list.gz", gzip.compress(b"\0" * 50_000_000), {"max_bytes": 1_000_000}, "more than max_bytes"),
+        ("list.gz", gzip.compress(b"\0" * 50_000_000, mtime=0), {"max_bytes": 1_000_000}, "more than max_bytes"),
         ("list.zst", zstandard.compress(b"\0" * 50_000_000), {"max_bytes": 1_000_000}, "more than max_bytes"),
     ],
 )
