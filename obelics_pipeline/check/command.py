@@ -145,7 +145,7 @@ def _names_and_images(
     found.add(name_finding(sample.urls, config.fetch))
     if bounds.images:
         try:
-            assumed, told = measure_images(sample.urls, bounds.images, config.fetch, assumed)
+            assumed, told = measure_images(sample.urls, bounds.images, config, assumed)
             found.add(Finding("images", "ok", told))
         except UserError as error:
             found.add(Finding("images", "missing", str(error)))

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifests, unit_names
+from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest, read_manifests, unit_names
 from obelics_pipeline.config import FetchingConfig
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.fetch.result import RESULT_SCHEMA
 from obelics_pipeline.fetch.stage import earlier_results
 from obelics_pipeline.folder import RunFolder
-from obelics_pipeline.model_scores.stage import SIMILARITY, measured_schema
+from obelics_pipeline.model_scores.stage import SIMILARITY, UNSAFE, measured_schema
 from obelics_pipeline.storage import Place, file_sha256, read_table, read_tables, write_table
 from obelics_pipeline.tables import kept_rows
 from obelics_pipeline.unit import Unit
@@ -37,9 +37,29 @@ def known_images(run: RunFolder, config: FetchingConfig) -> pa.Table:
 def known_scores(run: RunFolder, columns: Sequence[str]) -> pa.Table:
     """What models measured of documents: a row each of doc_id and the columns, null where one was not measured."""
     found = read_manifests(run.scores, unit_names(run.scores)).values()
-    schema = measured_schema(columns).remove(len(columns) + 1)
+    schema = pa.schema([field for field in measured_schema(columns) if field.name not in (SIMILARITY, UNSAFE)])
     tables = [_with_columns(read_table(m.path(run.scores, "data")), schema) for m in found]
     return pa.concat_tables([schema.empty_table(), *tables])
+
+
+def known_unsafe(run: RunFolder) -> pa.Table:
+    """How likely images are unsafe, as a classifier said: a row each of sha256 and unsafe, empty where none looked."""
+    found: dict[str, float] = {}
+    for m in read_manifests(run.scores, unit_names(run.scores)).values():
+        measured = read_table(m.path(run.scores, "data"))
+        documents = read_manifest(run.assembled, m.notes["documents"])
+        if UNSAFE in measured.column_names and documents is not None:
+            source = documents.path(run.assembled, "data")
+            for hashes, scores in zip(_hashes(source), measured[UNSAFE].to_pylist(), strict=True):
+                found |= {h: s for h, s in zip(hashes, scores or (), strict=False) if h is not None and s is not None}
+    return pa.table({"sha256": pa.array(found, pa.string()), UNSAFE: pa.array(found.values(), pa.float64())})
+
+
+def _hashes(path: Place) -> Iterator[list[str | None]]:
+    """The sha256 of each kept image of the kept documents of a file."""
+    for _, table in kept_rows(path, ["nodes"]):
+        for nodes in table["nodes"].to_pylist():
+            yield [node["sha256"] for node in nodes if node["kind"] == "image" and node["reason"] is None]
 
 
 def _with_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -67,12 +87,18 @@ def _urls(path: Place) -> list[str]:
     return sorted(found)
 
 
-def score_unit(unit: Unit, *, folder: Place, document_folder: Place, scores: Place, columns: Sequence[str]) -> Manifest:
+def score_unit(
+    unit: Unit, *, folder: Place, document_folder: Place, scores: Place, unsafe: Place, columns: Sequence[str]
+) -> Manifest:
     """The known scores of the kept documents of one unit, as the stage `score` writes what it measures.
 
-    `scores` is a file of them. The unit notes how many documents are `unseen` there.
+    `scores` is a file of them, `unsafe` one of images; an image that no classifier saw stays. The unit notes how many
+    documents are `unseen` there.
     """
     known = read_table(scores)
+    of_images = read_table(unsafe)
+    seen = dict(zip(of_images["sha256"].to_pylist(), of_images[UNSAFE].to_pylist(), strict=True))
+    hashes = _hashes(committed(document_folder, unit.payload["documents"]).path(document_folder, "data"))
     source = committed(document_folder, unit.payload["documents"]).path(document_folder, "data")
     rows: list[dict[str, object]] = []
     unseen = 0
@@ -82,7 +108,9 @@ def score_unit(unit: Unit, *, folder: Place, document_folder: Place, scores: Pla
         found = known.select(list(columns)).take(at).to_pylist()
         pictures = [[None] * sum(url is not None for url in urls) for urls in table["images"].to_pylist()]
         ids = table["doc_id"].to_pylist()
-        rows += [{"doc_id": i, SIMILARITY: p, **f} for i, p, f in zip(ids, pictures, found, strict=True)]
+        for i, p, f in zip(ids, pictures, found, strict=True):
+            likely = [seen.get(sha256 or "", 0.0) for sha256 in next(hashes)]
+            rows.append({"doc_id": i, SIMILARITY: p, UNSAFE: likely, **f})
     with Attempt(folder, unit) as attempt:
         table = pa.Table.from_pylist(rows, measured_schema(columns))
         pq.write_table(table, attempt.file("data", ".parquet"), compression="zstd")
