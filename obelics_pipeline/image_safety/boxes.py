@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from obelics_pipeline.image_safety.exif import PREFIX
 from obelics_pipeline.image_safety.policy import Left
 
 DEPTH = 4  # boxes in each other that are looked into
 MAX_ITEMS = 10_000
 UUID, FREE = b"uuid", b"free"
+EMPTY = b"II*\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00"  # a directory without entries: decoders want one
 
 Span = tuple[int, int]  # first byte, and the byte after the last
 
@@ -49,10 +51,9 @@ def strip(content: bytes, left: Left) -> bytes:
 def _change(out: bytearray, kind: bytes, spans: list[Span], left: Left) -> None:
     value = b"".join(bytes(out[start:stop]) for start, stop in spans)
     if kind == b"Exif" and len(value) > 4:
-        skipped = 4 + int.from_bytes(value[:4], "big")
-        kept = left.exif(value[skipped:])
-        new = value[:skipped] + kept if kept is not None and len(kept) <= len(value) - skipped else b""
-        new = new.ljust(len(value), b"\x00")
+        kept = left.exif(value[4 + int.from_bytes(value[:4], "big") :])
+        kept = (kept or EMPTY).removeprefix(PREFIX)
+        new = (bytes(4) + (kept if len(kept) <= len(value) - 4 else EMPTY)).ljust(len(value), b"\x00")[: len(value)]
     elif kind == b"mime":
         kept = left.xmp(value)
         new = (kept if kept is not None and len(kept) <= len(value) else b"").ljust(len(value), b" ")

@@ -46,6 +46,19 @@ class Directory:
     dropped: bool = False  # something of it may not stay
 
 
+class _Seen:
+    """What was read so far: directories, and bytes of values, which together are never more than the file has."""
+
+    def __init__(self, size: int) -> None:
+        self.directories: set[int] = set()
+        self._left = size
+
+    def take(self, size: int) -> bool:
+        """Whether so many bytes more may be read."""
+        self._left -= size
+        return self._left >= 0
+
+
 class NotExif(ValueError):
     """These bytes are not read as EXIF."""
 
@@ -100,7 +113,7 @@ def _order(tiff: bytes) -> str:
 
 def _read(tiff: bytes, order: str) -> tuple[Directory, Directory | None]:
     """The first directory with those below it, and that of the thumbnail."""
-    seen: set[int] = set()
+    seen = _Seen(len(tiff))
     start = struct.unpack_from(f"{order}I", tiff, 4)[0]
     main, following = _directory(tiff, start, order, seen)
     small: Directory | None = None
@@ -113,11 +126,11 @@ def _read(tiff: bytes, order: str) -> tuple[Directory, Directory | None]:
     return main, small
 
 
-def _directory(tiff: bytes, start: int, order: str, seen: set[int], depth: int = 0) -> tuple[Directory, int]:
+def _directory(tiff: bytes, start: int, order: str, seen: _Seen) -> tuple[Directory, int]:
     """A directory and the offset of the one that follows. Raises NotExif where there is none."""
-    if start in seen or start < 8 or start + 2 > len(tiff):
+    if start in seen.directories or start < 8 or start + 2 > len(tiff):
         raise NotExif(f"no directory at {start}")
-    seen.add(start)
+    seen.directories.add(start)
     (count,) = struct.unpack_from(f"{order}H", tiff, start)
     found = Directory()
     for tag, kind, n, at in _entries(tiff, start + 2, count, order):
@@ -126,13 +139,13 @@ def _directory(tiff: bytes, start: int, order: str, seen: set[int], depth: int =
             continue
         size = SIZES.get(kind, 0) * n
         place = at if size <= 4 else struct.unpack_from(f"{order}I", tiff, at)[0]
-        if not size or place + size > len(tiff):
+        if not size or place + size > len(tiff) or not seen.take(size):
             found.dropped = True  # what cannot be read is not kept
             continue
         entry = Entry(tag, kind, n, tiff[place : place + size])
         if tag in POINTERS:
             try:
-                below, _ = _directory(tiff, _number(entry, order) or 0, order, seen, depth + 1)
+                below, _ = _directory(tiff, _number(entry, order) or 0, order, seen)
                 found.below[tag] = below
                 found.dropped |= below.dropped
             except NotExif:

@@ -12,7 +12,7 @@ MAX_DEPTH = 200  # elements in each other
 # Local names of properties that say where: of exif, photoshop, Iptc4xmpCore and Iptc4xmpExt, drones, pano viewers.
 _WHERE = re.compile(
     r"(?i:gps|latitude|longitude|longtitude|altitude|location|sublocation|geo(?!metr)|coordinates|placename|worldregion)"
-    r"|^(?i:city|state|province(?:state|name|code)?|country(?:code|name)?|coverage|place|venue|address\w*|lat|lon|long|alt)$"
+    r"|^(?i:city|state|province(?:state|name|code)?|country(?:code|name)?|coverage|place|venue|address\w*|lat|lon|long)$"
 )
 _ATTRIBUTE = re.compile(rb"\s+([^\s=<>\"'/]+)\s*=\s*(\"[^\"]*\"|'[^']*')")
 _FORBIDDEN = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.I)
@@ -66,9 +66,9 @@ class _Cuts:
 
 def is_where(name: str) -> bool:
     """Whether a property, with its prefix, says where a photo was taken."""
-    if name.startswith("xmlns"):
-        return False
     prefix, _, local = name.rpartition(":")
+    if prefix in ("xmlns", "xml", "rdf"):
+        return False
     return _WHERE.search(local) is not None or prefix.lower() in ("geo", "gps")
 
 
