@@ -103,11 +103,12 @@ def _parsed(lines: _Lines) -> Iterator[list[Found]]:
     """The hashes of each line that is not empty and no comment; none where it has none. The first tells the form."""
     header: list[str] | None = None
     first = True
-    for line in lines:
+    for number, line in enumerate(lines):
+        line = line if number else line.removeprefix(b"\xef\xbb\xbf")
         if _NOTHING.fullmatch(line):
             continue
         if first:
-            line, first = line.removeprefix(b"\xef\xbb\xbf"), False
+            first = False
             header = _header(line)
             if header is not None:
                 continue

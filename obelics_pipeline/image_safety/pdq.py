@@ -14,7 +14,7 @@ from obelics_pipeline.errors import UserError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-SIDE = 512  # pixels: larger images are scaled down to it first, as PDQ's authors do
+SIDE = 512  # pixels: an image with a longer side is pressed into this square first, as PDQ's reference does (pdqio.cpp)
 DEEP = ("I", "I;16", "I;16B", "F")  # modes of more than eight bits, which `convert` would clip
 
 
@@ -57,14 +57,14 @@ def pdq_of(content: bytes, formats: tuple[str, ...], turned: bool = False) -> li
 
 
 def _small(image: Image) -> Image:
-    """At most `SIDE` pixels on a side, in RGB; a JPEG is decoded at the smallest eighth that is not below it."""
+    """What is hashed, in RGB. A large JPEG is decoded at the smallest eighth that is not below it."""
+    too_large = max(image.size) > SIDE
     image.draft("RGB", (SIDE, SIDE))
     if image.mode in DEEP:
         image = image.point(lambda value: value / 257).convert("L")
     rgb = image.convert("RGB")
-    if max(rgb.size) > SIDE:
-        from PIL.Image import Resampling
+    if not too_large:
+        return rgb
+    from PIL.Image import Resampling
 
-        size = (min(SIDE, rgb.width), min(SIDE, rgb.height))
-        rgb = rgb.resize(size, Resampling.BOX)
-    return rgb
+    return rgb.resize((SIDE, SIDE), Resampling.BOX)

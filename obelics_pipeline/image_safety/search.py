@@ -1,9 +1,10 @@
 """Hashes in a form that is fast to search, in files that all processes of a machine share.
 
-A PDQ hash matches another if at most `distance` of their 256 bits differ. Cut into 16 bands of 16 bits, two that match
-differ in one band by `distance // 16` bits at most (pigeonhole: were each band further apart, the sum would be above
-`distance`), so it is enough to compare with the hashes that have a band so near: exact, and at a distance of 31 a
-240th of the list (Norouzi et al., 2012: multi-index hashing).
+A PDQ hash matches another if at most `distance` of their 256 bits differ. Both are cut into bands of bits, and each band
+is given a reach, so that the reaches and the number of bands together are `distance` + 1. Two hashes that match differ
+in one band by no more than its reach (were every band further apart, the sum would be above `distance`), so it is
+enough to compare with the hashes that have a band so near: exact, and a few thousand of ten million (Norouzi, Punjani
+and Fleet, 2012: fast search in Hamming space with multi-index hashing).
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-BANDS, BAND_BITS = 16, 16
-VALUES = 2**BAND_BITS
+BITS = 256  # of a PDQ hash
+WIDEST = 24  # bits of a band: where each value of one begins takes 4 bytes for each
 ALL = 20_000  # PDQ hashes up to which all are compared: faster than to look up bands
 
 Words = npt.NDArray[np.uint64]  # (n, bytes of a hash / 8)
@@ -69,21 +70,22 @@ class Near:
     def files(values: bytes, lists: npt.NDArray[np.uint16]) -> dict[str, npt.NDArray[Any]]:
         """What a search needs, by name; beyond `ALL` hashes the rows by band, and where each value of a band starts."""
         found = Exact.files(values, 32, lists)
+        del found["first"]
         words = found["words"]
         if len(words) <= ALL:
             return found
-        bands = words.view(np.uint16).reshape(len(words), BANDS)
-        rows = np.empty((BANDS, len(words)), np.uint32)
-        starts = np.empty((BANDS, VALUES + 1), np.int64)
-        for band in range(BANDS):
-            values_of_band = np.ascontiguousarray(bands[:, band])
-            rows[band] = np.argsort(values_of_band, kind="stable")
-            starts[band] = np.concatenate([[0], np.cumsum(np.bincount(values_of_band, minlength=VALUES))])
+        wide = band_bits(len(words))
+        rows = np.empty((BITS // wide, len(words)), np.uint32)
+        starts = np.zeros((BITS // wide, 2**wide + 1), np.uint32)
+        for band in range(BITS // wide):
+            of_band = _band(words, band, wide)
+            rows[band] = np.argsort(of_band, kind="stable")
+            np.cumsum(np.bincount(of_band, minlength=2**wide), out=starts[band, 1:])
         return {**found, "rows": rows, "starts": starts}
 
     def find(self, value: bytes, distance: int) -> Hit | None:
         """The nearest hash within `distance` bits; of several as near the first in order."""
-        wanted = _words(value, 32)[0]
+        wanted = _words(value, 32)
         rows = None if self._rows is None or self._starts is None else self._candidates(wanted, distance)
         words = self._words if rows is None else self._words[rows]
         if not len(words):
@@ -99,22 +101,47 @@ class Near:
     def _candidates(self, wanted: Words, distance: int) -> npt.NDArray[np.int64]:
         """Rows that have a band within reach; some more than once."""
         assert self._rows is not None and self._starts is not None
-        near = wanted.view(np.uint16)[:, None] ^ flips(distance // BANDS)[None, :]
-        bands = np.arange(BANDS)[:, None]
-        starts = self._starts[bands, near]
-        lengths = (self._starts[bands, near.astype(np.int64) + 1] - starts).ravel()
-        first = (starts + bands * self._rows.shape[1]).ravel()
-        ends = np.cumsum(lengths)
-        places = np.arange(ends[-1]) + np.repeat(first - (ends - lengths), lengths)
-        found: npt.NDArray[np.int64] = self._rows.reshape(-1)[places].astype(np.int64)
+        bands, n = self._rows.shape
+        wide = int(self._starts.shape[1] - 1).bit_length() - 1
+        places, lengths = [], []
+        for band, reach in enumerate(reaches(bands, distance)):
+            near = _band(wanted, band, wide)[0] ^ flips(wide, reach)
+            begin = self._starts[band][near].astype(np.int64)
+            lengths.append(self._starts[band][near + 1].astype(np.int64) - begin)
+            places.append(begin + band * n)
+        first, of = np.concatenate(places), np.concatenate(lengths)
+        ends = np.cumsum(of)
+        at = np.arange(ends[-1]) + np.repeat(first - (ends - of), of)
+        found: npt.NDArray[np.int64] = self._rows.reshape(-1)[at].astype(np.int64)
         return found
 
 
+def band_bits(n: int) -> int:
+    """Bits of a band for so many hashes: about four of them share a value."""
+    return min(WIDEST, max(8, n.bit_length() - 2))
+
+
+def reaches(bands: int, distance: int) -> list[int]:
+    """How many bits each band may differ by, for those that are to be looked at: they and their number sum up to
+    `distance` + 1."""
+    least, more = divmod(distance + 1, bands)
+    return [least] * more + [least - 1] * (bands - more if least else 0)
+
+
 @cache
-def flips(radius: int) -> npt.NDArray[np.uint16]:
-    """All values of a band with at most so many bits set: what a band is changed by to reach those near it."""
-    values = [sum(1 << bit for bit in bits) for n in range(radius + 1) for bits in combinations(range(BAND_BITS), n)]
-    return np.array(values, np.uint16)
+def flips(wide: int, reach: int) -> npt.NDArray[np.int64]:
+    """All values of a band of so many bits with at most `reach` of them set: what leads to the values near one."""
+    values = [sum(1 << bit for bit in bits) for n in range(reach + 1) for bits in combinations(range(wide), n)]
+    return np.array(values, np.int64)
+
+
+def _band(words: Words, band: int, wide: int) -> npt.NDArray[np.int64]:
+    """A band of each hash; one may lie across two words."""
+    word, bit = divmod(band * wide, 64)
+    values = words[:, word] >> np.uint64(bit)
+    if bit + wide > 64:
+        values |= words[:, word + 1] << np.uint64(64 - bit)
+    return (values & np.uint64(2**wide - 1)).astype(np.int64)
 
 
 def _words(values: bytes, width: int) -> Words:
