@@ -117,7 +117,12 @@ def test_where_a_match_cannot_be_reported_nothing_is_done(tmp_path: Path, monkey
 
 
 def test_what_is_stored_has_no_location_and_is_what_its_hash_says(tmp_path: Path) -> None:
-    bodies = {"/a.jpg": photos.jpeg(), "/b.png": photos.png(), "/c.webp": photos.webp(), "/d.jpg": photos.jpeg(location=False)}
+    bodies = {
+        "/a.jpg": photos.jpeg(),
+        "/b.png": photos.png(),
+        "/c.webp": photos.webp(),
+        "/d.jpg": photos.jpeg(location=False),
+    }
     with Site({path: answer(body=body) for path, body in bodies.items()}) as site:
         found = fetched(site, tmp_path, safety(tmp_path, metadata="strip_location"), *bodies)
     store = ImageStore(tmp_path / "store")
@@ -136,7 +141,9 @@ def test_rules_that_came_later_need_no_request(tmp_path: Path) -> None:
         before = fetched(site, tmp_path, safety(tmp_path), "/a.jpg", "/bad.jpg")
         (tmp_path / "journal").unlink()
         asked = len(site.log)
-        stripped = fetched(site, tmp_path, safety(tmp_path, metadata="strip_location"), "/a.jpg", "/bad.jpg", again=before)
+        stripped = fetched(
+            site, tmp_path, safety(tmp_path, metadata="strip_location"), "/a.jpg", "/bad.jpg", again=before
+        )
         (tmp_path / "journal").unlink()
         assert stripped["/a.jpg"].received_sha256 == before["/a.jpg"].sha256 != stripped["/a.jpg"].sha256
         rules = safety(tmp_path, of_bytes(tmp_path, bad), metadata="strip_location")
@@ -159,7 +166,9 @@ def test_faces_are_blurred_before_anything_is_stored(tmp_path: Path) -> None:
         assert found["/none.png"].received_sha256 is None
         assert found["/face.jpg"].received_sha256 == hashlib.sha256(bodies["/face.jpg"]).hexdigest()
         assert bodies["/face.jpg"] not in stored(tmp_path)
-        failing = fetched(site, tmp_path / "other", safety(tmp_path, faces="tests.image_safety.hooks:fails"), "/none.png")
+        failing = fetched(
+            site, tmp_path / "other", safety(tmp_path, faces="tests.image_safety.hooks:fails"), "/none.png"
+        )
         assert (failing["/none.png"].status, failing["/none.png"].reason) == ("failed", "faces_failed")
 
 
@@ -169,7 +178,9 @@ def test_a_picture_whose_parts_cannot_be_told_is_not_kept(tmp_path: Path) -> Non
     settings = FetchingConfig()
     assert Intake(settings, ImageSafetyConfig(), store).keep(tiff, ["u"], "u").format == "tiff"
     with pytest.raises(Exception, match="metadata_unreadable"):
-        Intake(settings, ImageSafetyConfig(metadata="strip_location"), ImageStore(tmp_path / "o")).keep(tiff, ["u"], "u")
+        Intake(settings, ImageSafetyConfig(metadata="strip_location"), ImageStore(tmp_path / "o")).keep(
+            tiff, ["u"], "u"
+        )
     assert not (tmp_path / "o").exists()
 
 

@@ -18,7 +18,9 @@ def with_face(orientation: int | None = None, format_: str = "JPEG") -> bytes:
     image.paste(Image.new("RGB", (40, 40), (230, 20, 20)), (20, 30))
     image.paste(Image.fromarray(checked.astype(np.uint8)), (25, 35))
     options: dict[str, Any] = {} if orientation is None else {"exif": photos.exif(orientation=orientation)}
-    return photos.saved(format_, image, icc_profile=b"profile", **({"quality": 95} if format_ == "JPEG" else {}), **options)
+    return photos.saved(
+        format_, image, icc_profile=b"profile", **({"quality": 95} if format_ == "JPEG" else {}), **options
+    )
 
 
 def pixels(content: bytes) -> Any:

@@ -28,7 +28,16 @@ def read(path: Path, kind: HashKind | None = None, **more: int) -> tuple[list[tu
 
 def test_one_hash_a_line_with_comments_and_what_follows_it(tmp_path: Path) -> None:
     path = tmp_path / "list.txt"
-    lines = ["\ufeff# made today", "", sha256(1), sha256(2).upper() + "  a note", "  0x" + sha256(3), sha256(4) + ",100", "zz", sha256(5)[:63]]
+    lines = [
+        "\ufeff# made today",
+        "",
+        sha256(1),
+        sha256(2).upper() + "  a note",
+        "  0x" + sha256(3),
+        sha256(4) + ",100",
+        "zz",
+        sha256(5)[:63],
+    ]
     path.write_text("\r\n".join(lines))
     found, counts = read(path, "pdq")
     assert found == [("pdq", sha256(n)) for n in (1, 2, 3, 4)]
@@ -70,7 +79,14 @@ def test_json_lines_as_exchanges_give_them(tmp_path: Path) -> None:
     ]
     path.write_text("\n".join(map(json.dumps, lines)) + '\n{"md5": \n' + "[" * 100_000 + "\n")
     found, counts = read(path)
-    wanted = [("pdq", sha256(1)), ("md5", md5(1)), ("md5", md5(2)), ("pdq", sha256(2)), ("pdq", sha256(3)), ("md5", md5(4))]
+    wanted = [
+        ("pdq", sha256(1)),
+        ("md5", md5(1)),
+        ("md5", md5(2)),
+        ("pdq", sha256(2)),
+        ("pdq", sha256(3)),
+        ("md5", md5(4)),
+    ]
     assert found == wanted
     assert counts.bad == 5
 

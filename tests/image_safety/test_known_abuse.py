@@ -65,7 +65,10 @@ def test_lists_are_made_ready_once_where_only_their_owner_reads_them(one: KnownA
 
 def test_what_is_in_a_list_counts_and_not_its_path(one: KnownAbuseConfig, tmp_path: Path) -> None:
     before = prepare(one)
-    moved = [of.model_copy(update={"path": str(Path(of.path).rename(tmp_path / f"moved-{i}.txt"))}) for i, of in enumerate(one.lists)]
+    moved = [
+        of.model_copy(update={"path": str(Path(of.path).rename(tmp_path / f"moved-{i}.txt"))})
+        for i, of in enumerate(one.lists)
+    ]
     other = one.model_copy(update={"lists": tuple(moved[::-1]), "cache": str(tmp_path / "elsewhere")})
     after = prepare(other)
     assert before is not None and after is not None and before.identity == after.identity
