@@ -1,6 +1,6 @@
 """Writes the small ONNX files that the tests load, none of which has learned anything. Needs onnx; the tests do not.
 
-    python -m tests.models.unsafe_images.make_small
+python -m tests.models.unsafe_images.make_small
 """
 
 from __future__ import annotations

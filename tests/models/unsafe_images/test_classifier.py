@@ -76,7 +76,9 @@ def test_labels_and_preparation_stand_beside_the_model(tmp_path: Path) -> None:
     assert (of.labels, of.unsafe, of.rule) == (("normal", "NSFW"), ("nsfw",), "softmax")
     assert of.view == View(64, "shortest", "bicubic")
     assert of.network.mean == (0.1, 0.2, 0.3)  # type: ignore[attr-defined]
-    told = load(config(tmp_path / "onnx" / "model.onnx", resize="squash", interpolation="bilinear", mean=[0, 0, 0]), threads=1)
+    told = load(
+        config(tmp_path / "onnx" / "model.onnx", resize="squash", interpolation="bilinear", mean=[0, 0, 0]), threads=1
+    )
     assert (told.view, told.network.mean) == (View(64, "squash", "bilinear"), (0, 0, 0))  # type: ignore[attr-defined]
 
 

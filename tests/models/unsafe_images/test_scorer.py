@@ -70,7 +70,11 @@ def test_an_image_in_many_documents_is_looked_at_once(monkeypatch: pytest.Monkey
     _, files, network = scored(documents)
     assert set(files.asked.values()) == {1}
     assert sum(network.batches) == 20 and max(network.batches) <= 4
-    assert [i.unsafe for i in documents[7].images()] == [pytest.approx(2 / 255, abs=1e-6), pytest.approx(7 / 255, abs=1e-6), None]
+    assert [i.unsafe for i in documents[7].images()] == [
+        pytest.approx(2 / 255, abs=1e-6),
+        pytest.approx(7 / 255, abs=1e-6),
+        None,
+    ]
 
 
 def test_columns_are_in_their_order() -> None:
