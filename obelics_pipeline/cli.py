@@ -54,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_demo(commands)
     _add_validate(commands)
     _add_export(commands)
+    _add_card(commands)
     _add_explain(commands)
     _add_explain_spike(commands)
     _add_losses(commands)
@@ -251,6 +252,23 @@ def _add_chronicle(commands: argparse._SubParsersAction[_Parser]) -> None:
     chronicle.add_argument("--against", type=Path, metavar="OTHER", help="another run, drawn over it: compare.md")
     chronicle.add_argument("--output", type=Path, metavar="DIR", help="where to write (default: RUN/chronicle)")
     chronicle.set_defaults(command=_chronicle)
+
+
+def _add_card(commands: argparse._SubParsersAction[_Parser]) -> None:
+    card = commands.add_parser(
+        "card",
+        help="the card of a finished run: what is in it, where it came from, what was removed and why, known limits",
+        description="Write README.md, a dataset card as the Hugging Face hub reads it, and croissant.json, for "
+        "machines. What only you know is asked for by options, and said to be missing where none is given.",
+    )
+    card.add_argument("folder", metavar="DIR", help="folder of a finished run: a path, s3://… or gs://…")
+    card.add_argument("--name", help="of the corpus; default: the folder's")
+    card.add_argument("--licence", "--license", metavar="ID", help="of the selection, such as cc-by-4.0")
+    card.add_argument("--homepage", metavar="URL", help="where the corpus is published")
+    card.add_argument("--contact", metavar="TEXT", help="whom to write to, also for removal")
+    card.add_argument("--published", metavar="DAY", help="YYYY-MM-DD")
+    card.add_argument("--output", metavar="DIR", help="default: beside the shards")
+    card.set_defaults(command=_card)
 
 
 def _add_report(commands: argparse._SubParsersAction[_Parser]) -> None:
@@ -811,6 +829,17 @@ def _report(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.report.command import report
 
     print(f"wrote {report(arguments.folder, arguments.against, arguments.output)}")
+    return 0
+
+
+def _card(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.card.command import write_card
+    from obelics_pipeline.card.statement import Statement
+
+    name = arguments.name or Path(arguments.folder).resolve().name
+    stated = {key: getattr(arguments, key) for key in ("licence", "homepage", "contact", "published")}
+    for path in write_card(arguments.folder, Statement(name, **stated), arguments.output):
+        print(f"wrote {path}")
     return 0
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from models.device.weight_files import SUFFIXES, check
+from models.device.weight_files import SUFFIXES, Sha256, check
 from models.packed_flamingo.builder import build
 from models.packed_flamingo.model import PackedFlamingo
 from models.packed_flamingo.settings import FlamingoSettings
@@ -21,7 +21,6 @@ from obelics_pipeline.storage import file_sha256
 
 DESCRIPTION, WEIGHTS = "flamingo.json", "trained.safetensors"
 FORMAT: Literal["packed-flamingo-1"] = "packed-flamingo-1"
-Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class Description(BaseModel):
