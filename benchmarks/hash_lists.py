@@ -2,8 +2,8 @@
 
     python -m benchmarks.hash_lists --hashes 10000000
 
-Prints seconds (of a CPU) and bytes of preparing, and microseconds of a look-up: of hashes that are far from all, and of such that
-are as far from one as may be.
+Prints seconds of a core and bytes of preparing, and microseconds of a look-up: of hashes that are far from all, and of
+such that are as far from one as may be.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ LOOK_UPS = 200
 
 
 def main() -> None:
+    """Measure, and print as it goes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--hashes", type=int, default=10_000_000)
     n = parser.parse_args().hashes

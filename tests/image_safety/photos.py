@@ -21,7 +21,8 @@ XMP = f"""<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <rdf:Description rdf:about="" xmlns:exif="http://ns.adobe.com/exif/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/"
  xmlns:photoshop="http://ns.adobe.com/photoshop/1.0/" xmlns:Iptc4xmpCore="http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/"
  xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/" xmlns:drone-dji="http://www.dji.com/drone-dji/1.0/"
- exif:GPSLatitude="64,8.5123N" photoshop:City='Reykjavik-Hlidar' drone-dji:GpsLongtitude="-21.9" photoshop:Credit="A > B"
+ exif:GPSLatitude="64,8.5123N" photoshop:City='Reykjavik-Hlidar' drone-dji:GpsLongtitude="-21.9"
+ photoshop:Credit="A > B"
  Iptc4xmpCore:Location="GARDEN-STREET-7">
 <dc:rights><rdf:Alt><rdf:li xml:lang="x-default">{RIGHTS}</rdf:li></rdf:Alt></dc:rights>
 <Iptc4xmpExt:LocationCreated><rdf:Bag><rdf:li Iptc4xmpExt:Sublocation="GARDEN-STREET-7"/></rdf:Bag>

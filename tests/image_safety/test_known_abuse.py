@@ -155,7 +155,7 @@ def test_what_cannot_be_reported_is_not_done(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize("hook", ["tests.image_safety.hooks:none", "no.such.module:f", "tests.image_safety.hooks:told"])
 def test_a_hook_that_is_none_is_told_before_the_run(hook: str) -> None:
-    with pytest.raises(UserError, match="image_safety.report.hook"):
+    with pytest.raises(UserError, match=r"image_safety\.report\.hook"):
         check_report(AbuseReportConfig(hook=hook), Path())
 
 

@@ -236,18 +236,31 @@ def test_an_attribute_in_any_dress_is_cut_and_its_neighbours_are_not() -> None:
         b"<a:Geometry>4</a:Geometry><exif:GPSLatitude/><a:gpsTrack><a:b/></a:gpsTrack><a:City>Rome</a:City>"
         b"<a:Capacity>4</a:Capacity></r>"
     )
-    wanted = b"<r xmlns:exif='e' xmlns:a='a' a:Title='GPS and 64,1N'  a:Mood='x' ><a:Geometry>4</a:Geometry><a:Capacity>4</a:Capacity></r>"
+    wanted = (
+        b"<r xmlns:exif='e' xmlns:a='a' a:Title='GPS and 64,1N'  a:Mood='x' >"
+        b"<a:Geometry>4</a:Geometry><a:Capacity>4</a:Capacity></r>"
+    )
     assert xmp.without_location(packet) == wanted
 
 
-@pytest.mark.parametrize("name", ["exif:GPSLatitude", "photoshop:City", "photoshop:Country", "Iptc4xmpExt:LocationShown",
-                                  "Iptc4xmpCore:CountryCode", "geo:lat", "drone-dji:AbsoluteAltitude", "GPano:PoseLatitude"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    (
+        "exif:GPSLatitude photoshop:City photoshop:Country Iptc4xmpExt:LocationShown Iptc4xmpCore:CountryCode geo:lat "
+        "drone-dji:AbsoluteAltitude GPano:PoseLatitude"
+    ).split(),
+)
 def test_names_that_say_where(name: str) -> None:
     assert xmp.is_where(name)
 
 
-@pytest.mark.parametrize("name", ["dc:title", "photoshop:Credit", "exif:PixelXDimension", "tiff:Orientation", "xmp:Rating",
-                                  "crs:GeometryMode", "xmlns:geo", "dc:creator", "photoshop:CaptionWriter", "a:Capacity"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    (
+        "dc:title photoshop:Credit exif:PixelXDimension tiff:Orientation xmp:Rating crs:GeometryMode xmlns:geo "
+        "dc:creator photoshop:CaptionWriter a:Capacity rdf:Alt"
+    ).split(),
+)
 def test_names_that_do_not(name: str) -> None:
     assert not xmp.is_where(name)
 

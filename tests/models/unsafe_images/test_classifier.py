@@ -40,15 +40,14 @@ def plain(level: int, size: tuple[int, int] = (40, 30)) -> bytes:
 
 def test_planted_pictures_are_found_and_near_misses_stay() -> None:
     """200 bullseyes and 1,000 pictures that come near, none of which it has seen; files of several kinds and sizes."""
-    of = load(config(BULLSEYE, labels=["safe", "unsafe"], max=0.5), threads=1)
+    of = load(config(BULLSEYE, labels=["safe", "unsafe"], max=0.7), threads=1)
     kinds = ("JPEG", "PNG", "WEBP")
     planted = [encoded(bullseye(160 + seed % 300, seed), kinds[seed % 3]) for seed in range(200)]
     near = [encoded(near_miss(NEAR[seed % 8], 160 + seed % 300, seed), kinds[seed % 3]) for seed in range(1000)]
-    found = sum((score or 0) > 0.5 for score in scores(of, planted))
-    wrong = sum((score or 0) > 0.5 for score in scores(of, near))
-    assert found / len(planted) >= 0.98
-    assert found / (found + wrong) >= 0.96
-    assert wrong <= 10
+    found = sum((score or 0) > 0.7 for score in scores(of, planted))
+    wrong = sum((score or 0) > 0.7 for score in scores(of, near))
+    assert found >= 198  # 200 where this was written
+    assert wrong <= 1  # 0
 
 
 def test_what_a_batch_holds_does_not_matter() -> None:
@@ -69,8 +68,10 @@ def test_labels_and_preparation_stand_beside_the_model(tmp_path: Path) -> None:
     (tmp_path / "onnx").mkdir()
     shutil.copy(BULLSEYE, tmp_path / "onnx" / "model.onnx")
     (tmp_path / "config.json").write_text(json.dumps({"id2label": {"0": "normal", "1": "NSFW"}, "other": [1]}))
-    values = {"size": {"shortest_edge": 72}, "crop_size": {"height": 64, "width": 64}, "do_center_crop": True, "resample": 3,
-              "image_mean": [0.1, 0.2, 0.3], "image_std": [1, 1, 1]}  # fmt: skip
+    values = {
+        "size": {"shortest_edge": 72}, "crop_size": {"height": 64, "width": 64}, "do_center_crop": True, "resample": 3,
+        "image_mean": [0.1, 0.2, 0.3], "image_std": [1, 1, 1],
+    }  # fmt: skip
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(values))
     of = load(config(tmp_path / "onnx" / "model.onnx"), threads=1)
     assert (of.labels, of.unsafe, of.rule) == (("normal", "NSFW"), ("nsfw",), "softmax")
@@ -110,7 +111,7 @@ def test_a_model_must_be_the_one_that_is_named(tmp_path: Path) -> None:
     for path, told in ((tmp_path / "cut.onnx", "no model that can be run"), (tmp_path / "none.onnx", "cannot be read")):
         with pytest.raises(UserError, match=told):
             load(config(path, labels=["safe", "unsafe"]), threads=1)
-    with pytest.raises(UserError, match="neither a file that ends in .onnx, nor a folder, nor a name of the hub"):
+    with pytest.raises(UserError, match=r"neither a file that ends in \.onnx, nor a folder, nor a name of the hub"):
         load(config(tmp_path / "no" / "such" / "folder"), threads=1)
 
 
