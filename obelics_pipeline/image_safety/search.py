@@ -1,10 +1,10 @@
 """Hashes in a form that is fast to search, in files that all processes of a machine share.
 
 A PDQ hash matches another if at most `distance` of their 256 bits differ. Both are cut into bands of bits, and each
-band is given a reach, so that the reaches and the number of bands together are `distance` + 1. Two hashes that match differ
-in one band by no more than its reach (were every band further apart, the sum would be above `distance`), so it is
-enough to compare with the hashes that have a band so near: exact, and a few thousand of ten million (Norouzi, Punjani
-and Fleet, 2012: fast search in Hamming space with multi-index hashing).
+band is given a reach, so that the reaches and the number of bands together are `distance` + 1. Two hashes that match
+differ in one band by no more than its reach (were every band further apart, the sum would be above `distance`), so it
+is enough to compare with the hashes that have a band so near: exact, and a few thousand of ten million (Norouzi,
+Punjani and Fleet, 2012: fast search in Hamming space with multi-index hashing).
 """
 
 from __future__ import annotations

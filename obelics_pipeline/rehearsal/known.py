@@ -49,17 +49,19 @@ def known_unsafe(run: RunFolder) -> pa.Table:
         measured = read_table(m.path(run.scores, "data"))
         documents = read_manifest(run.assembled, m.notes["documents"])
         if UNSAFE in measured.column_names and documents is not None:
-            source = documents.path(run.assembled, "data")
-            for hashes, scores in zip(_hashes(source), measured[UNSAFE].to_pylist(), strict=True):
-                found |= {h: s for h, s in zip(hashes, scores or (), strict=False) if h is not None and s is not None}
+            of = dict(zip(measured["doc_id"].to_pylist(), measured[UNSAFE].to_pylist(), strict=True))
+            for doc_id, hashes in _hashes(documents.path(run.assembled, "data")):
+                pairs = zip(hashes, of.get(doc_id) or (), strict=False)
+                found |= {sha256: score for sha256, score in pairs if sha256 is not None and score is not None}
     return pa.table({"sha256": pa.array(found, pa.string()), UNSAFE: pa.array(found.values(), pa.float64())})
 
 
-def _hashes(path: Place) -> Iterator[list[str | None]]:
-    """The sha256 of each kept image of the kept documents of a file."""
-    for _, table in kept_rows(path, ["nodes"]):
-        for nodes in table["nodes"].to_pylist():
-            yield [node["sha256"] for node in nodes if node["kind"] == "image" and node["reason"] is None]
+def _hashes(path: Place) -> Iterator[tuple[str, list[str | None]]]:
+    """The sha256 of each kept image of the kept documents of a file, by the id of the document, in order."""
+    for _, table in kept_rows(path, ["doc_id", "nodes"]):
+        for row in table.to_pylist():
+            kept = (node for node in row["nodes"] if node["kind"] == "image" and node["reason"] is None)
+            yield row["doc_id"], [node["sha256"] for node in kept]
 
 
 def _with_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -109,7 +111,7 @@ def score_unit(
         pictures = [[None] * sum(url is not None for url in urls) for urls in table["images"].to_pylist()]
         ids = table["doc_id"].to_pylist()
         for i, p, f in zip(ids, pictures, found, strict=True):
-            likely = [seen.get(sha256 or "", 0.0) for sha256 in next(hashes)]
+            likely = [seen.get(sha256 or "", 0.0) for sha256 in next(hashes)[1]]
             rows.append({"doc_id": i, SIMILARITY: p, UNSAFE: likely, **f})
     with Attempt(folder, unit) as attempt:
         table = pa.Table.from_pylist(rows, measured_schema(columns))

@@ -50,8 +50,8 @@ def fetch_images(wanted: Iterable[Iterable[str]], folder: Path, config: RunConfi
     """Fetch image URLs, and leave each image in `folder` under the sha256 of its URL; what became of each distinct URL.
 
     Hosts are dealt out to `config.fetch.buckets` units as a run does it, so that their limits hold. What an earlier
-    command has from an equal config is not asked for again, failures neither. Raises UserError where another command is at
-    work in the folder, Stopped where workers die again and again.
+    command has from an equal config is not asked for again, failures neither. Raises UserError where another command is
+    at work in the folder, Stopped where workers die again and again.
     """
     with _held(folder), tempfile.TemporaryDirectory(dir=folder, prefix=TEMPORARY) as name:
         buckets, unfit = _dealt(wanted, folder, Path(name), config.fetch.buckets)
