@@ -32,6 +32,7 @@ from obelics_pipeline.fetch.stage import (
     treated_as,
 )
 from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.image_safety.known_abuse import located as located_lists
 from obelics_pipeline.image_safety.known_abuse import prepare
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.model_scores.document_models import LoadDocumentModels, located, model_columns
@@ -135,7 +136,7 @@ class Job:
         dealt = deal(
             self.runner, self.folder.exchange / "requests", sources_of(requests, self.folder.requests), "bucket"
         )
-        safety = self.config.image_safety
+        safety = located_lists(self.config.image_safety)
         lists = prepare(safety.known_abuse)
         treated = treated_as(safety, "" if lists is None else lists.identity)
         plan = folder / "plans" / f"{digest(dealt.digests, identity(config), *([treated] if treated else []))}.json"

@@ -14,7 +14,7 @@ MAX_SEGMENT = 65_533  # bytes of a payload
 EXIF, XMP, ICC, ADOBE = b"Exif\x00", b"http://ns.adobe.com/xap/1.0/\x00", b"ICC_PROFILE\x00", b"Adobe"
 JFIF = (b"JFIF\x00", b"JFXX\x00")
 
-_MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])", re.S)  # in the data of a scan: the marker that ends it
+_MARKER = re.compile(rb"\xff([^\x00\xff\xd0-\xd7])", re.S)  # in the data of a scan: the marker that ends it
 
 
 def strip(content: bytes, left: Left) -> bytes:

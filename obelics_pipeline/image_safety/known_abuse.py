@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from obelics_pipeline.config.image_safety import HashKind, HashListConfig, KnownAbuseConfig
+from obelics_pipeline.config.image_safety import HashKind, HashListConfig, ImageSafetyConfig, KnownAbuseConfig
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.image_safety.hash_list import BYTES, Counts, read_hashes
 from obelics_pipeline.image_safety.pdq import Pdq, require_pdq
@@ -87,6 +87,19 @@ class Prepared:
 
     identity: str
     counts: Sequence[Counts]
+
+
+def located(config: ImageSafetyConfig) -> ImageSafetyConfig:
+    """The same with the full paths of its files: a worker may be in another folder, or another's home."""
+    lists = tuple(of.model_copy(update={"path": _full(of.path)}) for of in config.known_abuse.lists)
+    cache, file = config.known_abuse.cache, config.report.file
+    abuse = config.known_abuse.model_copy(update={"lists": lists, "cache": cache and _full(cache)})
+    report = config.report.model_copy(update={"file": file and _full(file)})
+    return config.model_copy(update={"known_abuse": abuse, "report": report})
+
+
+def _full(path: str) -> str:
+    return str(Path(path).expanduser().absolute())
 
 
 def prepare(config: KnownAbuseConfig) -> Prepared | None:

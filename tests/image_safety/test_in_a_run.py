@@ -42,17 +42,19 @@ PLANTED = {
 
 def record(url: str, body: str) -> bytes:
     answer = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + body.encode()
-    head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nWARC-Date: {DATE}\r\nContent-Type: application/http; "
-    head += f"msgtype=response\r\nContent-Length: {len(answer)}\r\n\r\n"
+    head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nWARC-Date: {DATE}\r\n"
+    head += f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(answer)}\r\n\r\n"
     return head.encode() + answer + b"\r\n\r\n"
 
 
 def page(site: Site, names: Sequence[str]) -> str:
-    images = "".join(f'<p>{_WORDS} about {name}.</p><img src="{site.url(f"/{name}")}">' for name in names)
-    return f"<html><body><article><h1>A page about {names[0]}</h1>{images}<p>{_WORDS}</p></article></body></html>"
+    images = "".join(f'<p>{WORDS} {name}.</p><img src="{site.url(f"/{name}")}">' for name in names)
+    return f"<html><body><article><h1>A page about {names[0]}</h1>{images}<p>{WORDS}</p></article></body></html>"
 
 
-_WORDS = "This is a long enough sentence that says what can be seen in the picture that stands behind it here, and no more"
+WORDS = (
+    "This is a long enough sentence that says what can be seen in the picture that stands behind it here, and no more"
+)
 
 
 def done(folder: Path, site: Site, sets: Sequence[str] = (), expect: int = 0) -> Path:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from obelics_pipeline.config.image_safety import AbuseReportConfig, KnownAbuseConfig
+from obelics_pipeline.config.image_safety import AbuseReportConfig, ImageSafetyConfig, KnownAbuseConfig
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.image_safety import known_abuse as room
-from obelics_pipeline.image_safety.known_abuse import KnownAbuse, known_abuse, prepare
+from obelics_pipeline.image_safety.known_abuse import KnownAbuse, known_abuse, located, prepare
 from obelics_pipeline.image_safety.pdq import Pdq
 from obelics_pipeline.image_safety.report import Reporter, check_report
 from tests.image_safety import hooks
@@ -165,3 +165,12 @@ def test_a_report_within_the_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot be written"):
         check_report(AbuseReportConfig(file=str(tmp_path / "none" / "r.jsonl")), tmp_path / "run")
     check_report(AbuseReportConfig(file=str(tmp_path / "r.jsonl")), tmp_path / "run")
+
+
+def test_paths_are_full_for_workers_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    values = {"known_abuse": {"lists": [{"path": "l.txt"}], "cache": "c"}, "report": {"file": "r.jsonl"}}
+    found = located(ImageSafetyConfig.model_validate(values))
+    assert found.known_abuse.lists[0].path == str(tmp_path / "l.txt")
+    assert (found.known_abuse.cache, found.report.file) == (str(tmp_path / "c"), str(tmp_path / "r.jsonl"))
+    assert located(ImageSafetyConfig()) == ImageSafetyConfig()

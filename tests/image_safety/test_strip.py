@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import ExifTags, Image
 
 from obelics_pipeline.image_safety import exif, iptc, xmp
 from obelics_pipeline.image_safety.strip import Unreadable, strip_metadata
@@ -158,6 +158,11 @@ def test_a_thumbnail_with_metadata_of_its_own_goes_and_a_plain_one_stays() -> No
         assert found is not None
         assert (plain[20:] in found) is stays
         assert b"GARDEN-STREET-7" not in found
+        read = Image.Exif()
+        read.load(found)
+        assert (0x0201 in read.get_ifd(ExifTags.IFD.IFD1)) is stays
+        alone = with_thumbnail(thumbnail).replace(struct.pack(">H", 0x8825), struct.pack(">H", 0x8826), 1)
+        assert (exif.without_location(alone) == alone) is stays  # the thumbnail is all that it has
 
 
 def with_thumbnail(thumbnail: bytes) -> bytes:
