@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from models.unsafe_images.classifier import Outputs
 from obelics_pipeline.errors import UserError
 
 MAX_BYTES = 2**31 - 1  # of one file of protobuf; larger models keep weights in other files, which are not read
+OTHER_FILES = "session.model_external_initializers_file_folder_path"  # the folder that it keeps to
 CUDA, CPU = "CUDAExecutionProvider", "CPUExecutionProvider"
 TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(uint8)": np.uint8}
 
@@ -124,10 +126,11 @@ def _session(content: bytes, path: Path, device: str, threads: int) -> Any:
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.use_deterministic_compute = True
     options.log_severity_level = 4  # its log would go to the terminal past ours
+    on = providers(device)
     try:
-        return onnxruntime.InferenceSession(content, options, providers=providers(device))
-    except UserError:
-        raise
+        with tempfile.TemporaryDirectory() as empty:  # where weights in other files are looked for, and are not
+            options.add_session_config_entry(OTHER_FILES, empty)
+            return onnxruntime.InferenceSession(content, options, providers=on)
     except Exception as error:  # many kinds of its own: of protobuf, of operators, of the device
         reason = " ".join(str(error).split())[:200]
         raise UserError(f"image_safety.classifier.model: {path} is no model that can be run: {reason}") from None

@@ -63,6 +63,28 @@ def brightness() -> bytes:
     )
 
 
+def elsewhere() -> bytes:
+    """A model whose weights are in a file beside the one that the tests run in."""
+    from onnx import StringStringEntryProto, TensorProto, helper
+
+    weight = TensorProto(name="weight", data_type=TensorProto.FLOAT, dims=[192, 2])
+    weight.data_location = TensorProto.EXTERNAL
+    about = {"location": "weights.bin", "offset": "0", "length": str(192 * 2 * 4)}
+    weight.external_data.extend(StringStringEntryProto(key=key, value=value) for key, value in about.items())
+    nodes = [helper.make_node("Flatten", ["image"], ["flat"]), helper.make_node("MatMul", ["flat", "weight"], ["out"])]
+    graph = helper.make_graph(
+        nodes,
+        "elsewhere",
+        [helper.make_tensor_value_info("image", TensorProto.FLOAT, ["n", 3, 8, 8])],
+        [helper.make_tensor_value_info("out", TensorProto.FLOAT, ["n", 2])],
+        [weight],
+    )
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    content: bytes = made.SerializeToString()
+    return content
+
+
 if __name__ == "__main__":
+    (FOLDER / "elsewhere.onnx").write_bytes(elsewhere())
     (FOLDER / "head.onnx").write_bytes(head())
     (FOLDER / "brightness.onnx").write_bytes(brightness())

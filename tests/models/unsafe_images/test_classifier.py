@@ -115,6 +115,15 @@ def test_a_model_must_be_the_one_that_is_named(tmp_path: Path) -> None:
         load(config(tmp_path / "no" / "such" / "folder"), threads=1)
 
 
+def test_no_file_is_read_but_the_one_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights in other files are none that a sha256 would hold, and their path is the model's to say."""
+    shutil.copy(HERE / "elsewhere.onnx", tmp_path / "model.onnx")
+    (tmp_path / "weights.bin").write_bytes(bytes(192 * 2 * 4))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=r"no model that can be run: .*External data path"):
+        load(config(tmp_path / "model.onnx", labels=["safe", "unsafe"]), threads=1)
+
+
 def test_labels_that_do_not_fit_are_told() -> None:
     with pytest.raises(UserError, match=r"the model has none of nsfw, unsafe, porn, hentai; its labels are output 0"):
         load(config(BULLSEYE), threads=1)
