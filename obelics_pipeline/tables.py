@@ -239,7 +239,8 @@ def _from_node(value: dict[str, Any]) -> Node:
 
 
 def _image_values(value: dict[str, Any]) -> dict[str, Any]:
-    return {name: value[name] for name in _IMAGE_FIELDS}
+    """What a file of an earlier version does not have is None."""
+    return {name: value.get(name) for name in _IMAGE_FIELDS}
 
 
 def _rendered(value: str | None) -> int | str | None:

@@ -28,6 +28,9 @@ RESULT_SCHEMA = pa.schema(
     ]
 )
 
+# What documents want to know of it: all that results of earlier versions have too, for they are dealt out together.
+ANSWER_SCHEMA = pa.schema([field for field in RESULT_SCHEMA if field.name != "received_sha256"])
+
 
 @dataclass(frozen=True, slots=True)
 class FetchResult:

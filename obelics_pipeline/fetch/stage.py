@@ -27,7 +27,7 @@ from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.intake import Intake
 from obelics_pipeline.fetch.reason import FACES
-from obelics_pipeline.fetch.result import RESULT_SCHEMA, FetchResult, results_from_table, results_to_table
+from obelics_pipeline.fetch.result import ANSWER_SCHEMA, FetchResult, results_from_table, results_to_table
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.storage import Place, files_below, open_parquet, read_table, remove, scratch_of
 from obelics_pipeline.unit import Unit, digest
@@ -40,7 +40,7 @@ POINTER = ("url", "warc_filename", "warc_record_offset", "warc_record_length")  
 Treated = dict[str, str]  # see `treated_as`
 
 REQUESTS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url", pa.string())])
-ANSWERS = pa.schema([("partition", pa.string()), *RESULT_SCHEMA])
+ANSWERS = pa.schema([("partition", pa.string()), *ANSWER_SCHEMA])
 
 
 def request_units(
@@ -274,7 +274,7 @@ def _answers(rows: Sequence[tuple[str, str]], results: Sequence[FetchResult]) ->
     at = {result.url: i for i, result in enumerate(results)}
     answers = results_to_table(results).take(pa.array([at[url] for _, url in rows], pa.int64()))
     partitions = pa.array([partition for partition, _ in rows], pa.string())
-    return answers.add_column(0, "partition", partitions).cast(ANSWERS)
+    return answers.add_column(0, "partition", partitions).select(ANSWERS.names).cast(ANSWERS)
 
 
 def _ledger(results: Sequence[FetchResult]) -> Ledger:

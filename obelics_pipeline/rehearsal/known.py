@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest, read_manifests, unit_names
 from obelics_pipeline.config import FetchingConfig
 from obelics_pipeline.dealt import Dealt
-from obelics_pipeline.fetch.result import RESULT_SCHEMA
+from obelics_pipeline.fetch.result import ANSWER_SCHEMA
 from obelics_pipeline.fetch.stage import earlier_results
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.model_scores.stage import SIMILARITY, UNSAFE, measured_schema
@@ -21,11 +21,11 @@ from obelics_pipeline.unit import Unit
 
 
 def known_images(run: RunFolder, config: FetchingConfig) -> pa.Table:
-    """What became of each URL that the run asked for, a row of RESULT_SCHEMA each, the last answer of several."""
+    """What became of each URL that the run asked for, a row of ANSWER_SCHEMA each, the last answer of several."""
     files = [path for bucket in range(config.buckets) for _, path in earlier_results(run.fetch, bucket, config)]
-    tables = [table.select(RESULT_SCHEMA.names) for table in read_tables(files)]
+    tables = [table.select(ANSWER_SCHEMA.names) for table in read_tables(files)]
     if not tables:
-        return RESULT_SCHEMA.empty_table()
+        return ANSWER_SCHEMA.empty_table()
     table = pa.concat_tables(tables)
     codes = table["url"].combine_chunks().dictionary_encode().indices
     last = (

@@ -16,6 +16,7 @@ from obelics_pipeline.fetch.host import host_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.result import FetchResult, results_from_table, results_to_table
 from obelics_pipeline.fetch.stage import (
+    ANSWERS,
     drop_unnamed,
     fetch_unit,
     fetch_unit_of,
@@ -224,6 +225,7 @@ def test_lists_and_metadata_that_change_ask_nobody_and_leave_no_trace(
 def test_results_of_runs_before_there_was_such_a_column_are_read(tmp_path: Path) -> None:
     table = results_to_table([FetchResult("http://a/", "ok", sha256="ab")])
     assert results_from_table(table.drop_columns("received_sha256")) == [FetchResult("http://a/", "ok", sha256="ab")]
+    assert ANSWERS.names == ["partition", *table.drop_columns("received_sha256").column_names]
 
 
 def test_without_image_safety_units_are_named_as_ever() -> None:

@@ -8,6 +8,7 @@ from PIL import Image, ImageEnhance
 
 from obelics_pipeline.fetch.image_check import decodable
 from obelics_pipeline.image_safety.pdq import pdq_of
+from obelics_pipeline.image_safety.search import Near
 from tests.image_safety import photos
 
 pdqhash = pytest.importorskip("pdqhash")
@@ -87,3 +88,29 @@ def test_a_picture_with_nothing_on_it_has_no_quality() -> None:
 def test_what_is_no_picture_raises() -> None:
     with pytest.raises(Exception):  # noqa: B017, PT011 - whatever the decoder raises
         pdq_of(io.BytesIO(b"nothing").getvalue(), decodable())
+
+
+@pytest.mark.slow
+def test_precision_and_recall_over_planted_copies_and_near_misses() -> None:
+    """60 listed pictures in six copies each, and 1,000 others, of which 200 are half of a listed one."""
+    listed = {seed: busy(seed, (400, 300)) for seed in range(60)}
+    of = Near(Near.files(b"".join(hashed(photos.saved("PNG", i)) for i in listed.values()), np.zeros(60, np.uint16)))
+    found = 0
+    for image in listed.values():
+        copies = [
+            photos.saved("JPEG", image, quality=30),
+            photos.saved("WEBP", image.resize((200, 150)), quality=60),
+            photos.saved("PNG", ImageEnhance.Brightness(image).enhance(1.15)),
+            photos.saved("PNG", ImageEnhance.Contrast(image).enhance(0.8)),
+            photos.saved("PNG", image.convert("L")),
+            photos.saved("GIF", image.quantize(64)),
+        ]
+        found += sum(of.find(hashed(copy), 31) is not None for copy in copies)
+    wrong = 0
+    for seed in range(1000, 2000):
+        other = busy(seed, (400, 300))
+        if seed % 5 == 0:
+            other.paste(listed[seed % 60].crop((0, 0, 200, 300)), (0, 0))
+        wrong += of.find(hashed(photos.saved("PNG", other)), 31) is not None
+    print(f"{found} of 360 copies, {wrong} of 1,000 others")
+    assert found >= 355 and wrong == 0
