@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, get_args
 
@@ -28,6 +29,7 @@ from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.intake import Intake
 from obelics_pipeline.fetch.reason import FACES
 from obelics_pipeline.fetch.result import ANSWER_SCHEMA, FetchResult, results_from_table, results_to_table
+from obelics_pipeline.fetch.robots import Robots
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.storage import Place, files_below, open_parquet, read_table, remove, scratch_of
 from obelics_pipeline.unit import Unit, digest
@@ -35,11 +37,13 @@ from obelics_pipeline.unit import Unit, digest
 STAGE = "fetch"
 # These change no result, and so are not in an id.
 MANNERS = {"threads", "per_host", "host_delay_seconds", "enabled", "max_bytes_in_flight"}
+NEWER = {"ai_txt", "tdm"}  # these are in an id only where they are set, so that earlier results stand
 
 POINTER = ("url", "warc_filename", "warc_record_offset", "warc_record_length")  # of a document, in a report
 Treated = dict[str, str]  # see `treated_as`
 
 REQUESTS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url", pa.string())])
+HEARD = pa.schema([(name, pa.string()) for name in ("origin", "robots_txt", "ai_txt", "tdm", "day")])
 ANSWERS = pa.schema([("partition", pa.string()), *ANSWER_SCHEMA])
 
 
@@ -123,7 +127,8 @@ def fetch_units(
 
 def identity(config: FetchingConfig) -> str:
     """What a result depends on, beside its URL."""
-    return digest(config.model_dump(mode="json", exclude=MANNERS))
+    newer = {name for name in NEWER if getattr(config, name) == type(config).model_fields[name].default}
+    return digest(config.model_dump(mode="json", exclude=MANNERS | newer))
 
 
 def treated_as(safety: ImageSafetyConfig, lists: str) -> Treated:
@@ -167,15 +172,18 @@ def fetch_unit(
     intake = Intake(config, safety or ImageSafetyConfig(), store, treated.get("lists", ""), documents)
     journal = scratch_of(folder) / "journal" / f"{unit.name}.jsonl"
     journal.parent.mkdir(parents=True, exist_ok=True)
-    results = fetch_bucket(urls, config, store, previous, journal, intake, again)
+    heard: dict[str, Robots] = {}
+    results = fetch_bucket(urls, config, store, previous, journal, intake, again, heard)
+    superseded = [m for m in _earlier(folder, unit.payload["bucket"], config) if m.unit != unit.name]
+    if all(_treated(m) == treated for m in superseded):
+        superseded = []
     with Attempt(folder, unit) as attempt:
         pq.write_table(results_to_table(results), attempt.file("data", ".parquet"))
         pq.write_table(_answers(rows, results), attempt.file("answers", ".parquet"))
+        if config.ai_txt or config.tdm != "ignore":
+            pq.write_table(_heard(heard, _heard_before(folder, superseded)), attempt.file("heard", ".parquet"))
         notes = {key: unit.payload[key] for key in ("bucket", "identity", "generation")}
         notes |= {"treated": treated} if treated else {}
-        superseded = [m for m in _earlier(folder, unit.payload["bucket"], config) if m.unit != unit.name]
-        if all(_treated(m) == treated for m in superseded):
-            superseded = []
         notes |= {"superseded": len(superseded)} if superseded else {}
         manifest = attempt.commit([_ledger(results)], notes)
     journal.unlink(missing_ok=True)
@@ -275,6 +283,36 @@ def _answers(rows: Sequence[tuple[str, str]], results: Sequence[FetchResult]) ->
     answers = results_to_table(results).take(pa.array([at[url] for _, url in rows], pa.int64()))
     partitions = pa.array([partition for partition, _ in rows], pa.string())
     return answers.add_column(0, "partition", partitions).select(ANSWERS.names).cast(ANSWERS)
+
+
+def _heard(origins: Mapping[str, Robots], before: Sequence[dict[str, Any]] = ()) -> pa.Table:
+    """What the origins that were asked now said, with the day (UTC): the one thing here that a clock says.
+
+    `before` are rows of others, which were asked earlier.
+    """
+    day = datetime.now(UTC).date().isoformat()
+    rows = [
+        {
+            "origin": origin,
+            "robots_txt": said.refusal or ("rules" if said.rules is not None else "none"),
+            "ai_txt": "rules" if said.ai is not None else "none",
+            "tdm": "rules" if said.tdm else "none",
+            "day": day,
+        }
+        for origin, said in sorted(origins.items())
+    ]
+    now = {row["origin"] for row in rows}
+    rows += [row for row in before if row["origin"] not in now]
+    return pa.Table.from_pylist(sorted(rows, key=lambda row: str(row["origin"])), HEARD)
+
+
+def _heard_before(folder: Place, earlier: Sequence[Manifest]) -> list[dict[str, Any]]:
+    """What origins said to units that are to be removed, the newest word of each: a record that must not be lost."""
+    found: dict[str, dict[str, Any]] = {}
+    for manifest in earlier:
+        if "heard" in manifest.files:
+            found |= {row["origin"]: row for row in read_table(manifest.path(folder, "heard")).to_pylist()}
+    return list(found.values())
 
 
 def _ledger(results: Sequence[FetchResult]) -> Ledger:

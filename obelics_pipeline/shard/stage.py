@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from obelics_pipeline.commit import Attempt, Manifest, committed
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.config.sharding import Format
+from obelics_pipeline.consent.lists import NO_LISTS, OptOuts
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.document import Document
 from obelics_pipeline.ledger import Ledger
@@ -33,9 +34,14 @@ SIZES = pa.schema([("row", pa.int64()), ("bytes", pa.int64())])
 Answers = Callable[[Sequence[str], Sequence[str]], Mapping[str, Fetched]]
 
 
-def assemble_units(documents: Sequence[Manifest], answers: Dealt, overused: Dealt, config: RunConfig) -> list[Unit]:
+def assemble_units(
+    documents: Sequence[Manifest], answers: Dealt, overused: Dealt, config: RunConfig, opt_outs: OptOuts = NO_LISTS
+) -> list[Unit]:
     """One unit per unit of documents, with its answers of the fetch stage and what is known of overused images."""
-    rules = [config.images.model_dump(mode="json"), config.finish.model_dump(mode="json"), config.fetch.enabled]
+    rules: list[Any] = [section.model_dump(mode="json") for section in (config.images, config.finish)]
+    rules.append(config.fetch.enabled)
+    if lists := opt_outs.identity("images"):
+        rules.append(lists)
     units = []
     for m in documents:
         partition = m.notes.get("partition", m.unit)
@@ -55,6 +61,7 @@ def assemble_unit(
     config: RunConfig,
     read_answers: Answers,
     score: ParagraphScore,
+    opt_outs: OptOuts = NO_LISTS,
 ) -> Manifest:
     """Bring the kept documents of one unit together with their images, and decide them."""
     answers = read_answers(unit.payload["answers"], unit.payload["overused"])
@@ -65,7 +72,7 @@ def assemble_unit(
     with Attempt(folder, unit) as attempt:
         with DocumentWriter(attempt.file("data", ".parquet"), scores, paragraph_scores) as writer:
             for row, document in enumerate(read_kept(source)):
-                images.add(assemble(document, answers, config, score))
+                images.add(assemble(document, answers, config, score, opt_outs))
                 if document.reason is None:
                     documents.keep()
                     sizes.append({"row": row, "bytes": make_record(document, scores).size})
