@@ -233,3 +233,18 @@ def test_without_image_safety_units_are_named_as_ever() -> None:
     assert treated_as(ImageSafetyConfig(), "") == {}
     assert fetch_unit_of(value).id == digest("i", "a", 0)
     assert fetch_unit_of({**value, "treated": {"metadata": "strip_location"}}).id != digest("i", "a", 0)
+
+
+def test_what_origins_said_is_not_lost_where_images_are_looked_at_again(
+    tmp_path: Path, one_bucket: dict[str, int]
+) -> None:
+    body = photos.saved("JPEG", exif=photos.exif())
+    with Site({"/a": answer(body=body), "/ai.txt": answer(body=b"User-agent: other\nDisallow: /\n")}) as site:
+        units = [extracted(tmp_path, "1" * 16, [site.url("/a")])]
+        stage = Stage(tmp_path, units, site_config(site, ai_txt=True, **one_bucket))
+        [first] = stage.fetch()
+        heard = pq.read_table(first.path(tmp_path / "fetch", "heard")).to_pylist()
+        asked = len(site.log)
+        [second] = stage.fetch(safety=ImageSafetyConfig(metadata="strip_location"))
+        assert len(heard) == 1 and len(site.log) == asked
+        assert pq.read_table(second.path(tmp_path / "fetch", "heard")).to_pylist() == heard
