@@ -50,6 +50,8 @@ EXTRAS = {
     "gs": ["gcsfs>=2024.12"],  # the same
     "ray": ["ray[data]>=2.50,<2.64"],
     "beam": ["apache-beam>=2.70", "protobuf>=5.0"],
+    # onnxruntime: the first that was seen to look for weights in no folder but the one it is given
+    "safety": ["onnxruntime>=1.32", "pdqhash>=0.2.7", "pillow>=10.3"],
     "fit": ["floret>=0.10,<0.11", "lightgbm>=4.3"],
     "tensorboard": ["tensorboard>=2.18"],
     "tune": ["openTSNE>=1.0.2", "scikit-learn>=1.4", "scipy>=1.11", "starlette>=0.40", "uvicorn>=0.30"],
@@ -88,6 +90,7 @@ EXTRAS["dev"] = [
     *EXTRAS["beam"],
     *EXTRAS["s3"],
     *EXTRAS["gs"],
+    *EXTRAS["safety"],
     "gcp-storage-emulator>=2026.7",
     "hypothesis>=6.100",
     "import-linter>=2.0",

@@ -83,11 +83,11 @@ def map_models(config: RunConfig, output: Place) -> Build:
         measure_unit,
         folder=output / "scores",
         document_folder=output / "assembled",
-        columns=model_columns(config.score),
+        columns=model_columns(config.models),
     )
     return partial(
         build_map_models,
-        make=LoadDocumentModels(config.score.model_dump_json(), RunImages(output / "images")),
+        make=LoadDocumentModels(config.models.model_dump_json(), RunImages(output / "images")),
         work=work,
         files=[output / NOTES / "units" / "units-000000000.jsonl"],
         guard=Guard(output, UNIT_SECONDS, PRELOAD),

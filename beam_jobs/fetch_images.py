@@ -21,6 +21,7 @@ from obelics_pipeline.document import Document, to_json
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
+from obelics_pipeline.fetch.intake import Intake
 from obelics_pipeline.fetch.result import FetchResult
 from obelics_pipeline.shard.assemble import assemble
 from obelics_pipeline.shard.image_rules import url_reason
@@ -100,7 +101,9 @@ class _Fetch(beam.DoFn):
 def fetch_urls(urls: list[str], *, config: RunConfig, images: Place) -> Mapping[str, Any]:
     """What became of each URL, by URL, as JSON. Runs in the guarded process; a second try goes on from its journal."""
     journal = Path(tempfile.gettempdir()) / f"obelics-fetch-{digest(urls, str(images))}.jsonl"
-    results = fetch_bucket(urls, config.fetch, ImageStore(images), {}, journal)
+    store = ImageStore(images)
+    intake = Intake(config.fetch, config.image_safety, store)
+    results = fetch_bucket(urls, config.fetch, store, {}, journal, intake)
     journal.unlink(missing_ok=True)
     return {result.url: result.to_json() for result in results}
 

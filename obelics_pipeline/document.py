@@ -62,6 +62,7 @@ class ImageNode:
     of: str | None = None  # as at a text
     look: str | None = None  # perceptual hash, 16 hexadecimal digits
     similarity: float | None = None  # to the text next to it, a cosine from -1 to 1, where a model measured it
+    unsafe: float | None = None  # how likely it is unsafe, 0 to 1, where a classifier measured it
 
 
 Node = TextNode | ImageNode
@@ -143,7 +144,7 @@ def interleave(nodes: Iterable[Node], document_url: str) -> Interleaved:
 
 IMAGE_METADATA_KEYS = (
     "unformatted_src", "src", "alt_text", "formatted_filename", "rendered_width", "rendered_height",
-    "original_width", "original_height", "format", "role", "position", "similarity",
+    "original_width", "original_height", "format", "role", "position", "similarity", "unsafe",
 )  # fmt: skip
 
 

@@ -24,12 +24,24 @@ from obelics_pipeline.extract.measure import score_names
 from obelics_pipeline.extract.stage import extract_unit, extract_units, measurer
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.result import FetchResult, results_from_table
-from obelics_pipeline.fetch.stage import fetch_unit, fetch_unit_of, fetch_units, identity, request_unit, request_units
+from obelics_pipeline.fetch.stage import (
+    drop_unnamed,
+    fetch_unit,
+    fetch_unit_of,
+    fetch_units,
+    identity,
+    request_unit,
+    request_units,
+    treated_as,
+)
 from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.image_safety.known_abuse import located as located_lists
+from obelics_pipeline.image_safety.known_abuse import prepare as prepare_hash_lists
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.model_scores.document_models import LoadDocumentModels, located, model_columns
 from obelics_pipeline.model_scores.identity import models_identity
 from obelics_pipeline.model_scores.stage import RunImages, decide_unit, decide_units, measure_unit, measure_units
+from obelics_pipeline.model_scores.unsafe_images import Screen
 from obelics_pipeline.opt_out_service.stage import (
     UNANSWERED,
     answer_unit,
@@ -185,15 +197,27 @@ class Job:
         dealt = deal(
             self.runner, self.folder.exchange / "requests", sources_of(requests, self.folder.requests), "bucket"
         )
-        plan = folder / "plans" / f"{digest(dealt.digests, identity(config))}.json"
+        safety = located_lists(self.config.image_safety)
+        lists = prepare_hash_lists(safety.known_abuse)
+        treated = treated_as(safety, "" if lists is None else lists.identity)
+        plan = folder / "plans" / f"{digest(dealt.digests, identity(config), *([treated] if treated else []))}.json"
         if retry:
             plan.unlink(missing_ok=True)
-        planned = remember(plan, lambda: fetch_units(dealt, folder, config, retry))
+        planned = remember(plan, lambda: fetch_units(dealt, folder, config, retry, treated))
         units = [fetch_unit_of(value) for value in planned]
         work = functools.partial(
-            fetch_unit, folder=folder, request_folder=dealt.folder, images=self.folder.images, config=config
+            fetch_unit,
+            folder=folder,
+            request_folder=dealt.folder,
+            images=self.folder.images,
+            config=config,
+            safety=safety,
+            document_folders=[documents.folder, self.folder.extract],
         )
         fetched = self.runner.map("fetch", work, units, folder)
+        if len(fetched) == len(units) and any(m.notes.get("superseded") for m in fetched):
+            dropped = folder / "plans" / f"{digest([m.unit for m in fetched])}.dropped.json"
+            remember(dropped, lambda: drop_unnamed(folder, ImageStore(self.folder.images)))
         answers = sources_of(fetched, folder, "answers")
         return deal(self.runner, self.folder.exchange / "answers", answers, "partition")
 
@@ -220,7 +244,7 @@ class Job:
 
     def score(self, documents: Documents) -> Documents:
         """Models look at the documents with their images, and bounds decide; the same documents where none is named."""
-        columns = model_columns(self.config.score)
+        columns = model_columns(self.config.models)
         if not columns:
             sweep(self.folder.scored, [])
             return documents
@@ -228,8 +252,8 @@ class Job:
 
     def decide(self, documents: Documents, measured: Sequence[Manifest]) -> Documents:
         """The documents with what models measured of them, less those that are out of the bounds."""
-        columns, folder = model_columns(self.config.score), self.folder.scored
-        bounds = self.config.score.document
+        columns, folder = model_columns(self.config.models), self.folder.scored
+        bounds, screen = self.config.score.document, Screen.of(self.config)
         work = functools.partial(
             decide_unit,
             folder=folder,
@@ -237,14 +261,15 @@ class Job:
             score_folder=self.folder.scores,
             columns=columns,
             bounds=bounds,
+            screen=screen,
         )
-        units = decide_units(documents.units, measured, bounds)
+        units = decide_units(documents.units, measured, bounds, screen)
         decided = self.runner.map("decide", work, units, folder, part_of="score")
         sweep(folder, decided)
         return Documents(decided, folder)
 
     def _measure(self, documents: Documents, columns: Sequence[str]) -> list[Manifest]:
-        config, folder = self.config.score, self.folder.scores
+        config, folder = self.config.models, self.folder.scores
         make = LoadDocumentModels(located(config).model_dump_json(), RunImages(self.folder.images))
         work = functools.partial(measure_unit, folder=folder, document_folder=documents.folder, columns=columns)
         units = measure_units(documents.units, models_identity(config))
@@ -255,7 +280,7 @@ class Job:
     def shard(self, documents: Documents) -> None:
         """Documents with their images to tars, index and manifest."""
         settled = self.settle(documents)
-        scores = [*score_names(self.config), *self._site_columns(), *model_columns(self.config.score)]
+        scores = [*score_names(self.config), *self._site_columns(), *model_columns(self.config.models)]
         left_out = self._left_out(settled)
         units = plan_tars(documents.units, documents.folder, self.config, scores, left_out)
         self._withdraw(units)

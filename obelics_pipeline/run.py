@@ -27,6 +27,8 @@ from obelics_pipeline.extract.measure import Measurer, score_names
 from obelics_pipeline.extract.safety import notices as safety_notices
 from obelics_pipeline.extract.safety import safety_of
 from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.image_safety.known_abuse import prepare
+from obelics_pipeline.image_safety.report import check_report, hook
 from obelics_pipeline.job import Job
 from obelics_pipeline.model_scores.document_models import model_columns
 from obelics_pipeline.model_scores.identity import check_bounds, models_identity
@@ -71,9 +73,11 @@ def run(
         raise UserError(f"--sample {sample}: must be a share of the input, above 0 and at most 1, e.g. 0.01")
     checked = load_config(config, overrides)
     notices = _check(checked, stages)
+    notices += _check_lists(checked)
     sources = resolve_inputs(inputs, checked.reading)
     options = checked.reading.storage_options
     folder = RunFolder(place(str(output), options))
+    check_report(checked.image_safety.report, folder.path)
     if against and not checked.dedup.enabled:
         raise UserError("--against compares with another run, and dedup.enabled is false: leave one of the two out")
     earlier = read_corpora(against, checked.dedup, options)
@@ -92,7 +96,7 @@ def run(
                 with (open_engine or partial(_local_engine, workers))(folder.path, checked) as engine:
                     if _will_score(checked, stages) and (changed or not folder.manifest.exists()):
                         display.say("score: the models are loaded once, to see that nothing is missing")
-                        try_models(engine, checked.score)
+                        try_models(engine, checked.models)
                     job = Job(folder, checked, StageRunner(engine, events, display, stages), earlier, sample)
                     code = _run(job, sources, stages, retry, display)
             events.write("run_done", exit_code=code)
@@ -114,11 +118,11 @@ def run(
 
 
 def _local_engine(workers: int, folder: Place, config: RunConfig) -> LocalEngine:
-    return LocalEngine(workers, scratch_of(folder), UNIT_SECONDS, PRELOAD, models=processes(config.score))
+    return LocalEngine(workers, scratch_of(folder), UNIT_SECONDS, PRELOAD, models=processes(config.models))
 
 
 def _will_score(config: RunConfig, stages: Sequence[str]) -> bool:
-    return "score" in stages and bool(model_columns(config.score))
+    return "score" in stages and bool(model_columns(config.models))
 
 
 def open_ray(
@@ -201,10 +205,12 @@ def _check(config: RunConfig, stages: Sequence[str]) -> list[str]:
         )
     build_rules(config.finish.paragraph, "paragraph")
     require_score(config)
+    if config.image_safety.faces is not None:
+        hook(config.image_safety.faces, "image_safety.faces")
     site_columns = config.site.columns if config.site.active else ()
-    check_bounds(config.score, [*score_names(config), *site_columns])
+    check_bounds(config.models, [*score_names(config), *site_columns])
     if _will_score(config, stages):
-        models_identity(config.score)
+        models_identity(config.models)
     safety_of(config.model_dump_json())  # raises UserError; what every worker needs is built and fetched here, once
     return measurer.notices() + safety_notices(config) + _check_consent(config, stages)
 
@@ -217,6 +223,19 @@ def _check_consent(config: RunConfig, stages: Sequence[str]) -> list[str]:
     if hashes and config.fetch.reencode != "never":
         return [f"consent.lists.{n}: hashes are compared with what fetch.reencode makes of images" for n in hashes]
     return []
+
+
+def _check_lists(config: RunConfig) -> list[str]:
+    """Make hash lists ready, and say of each what it held; nothing where that was done before."""
+    if not config.fetch.enabled:
+        return []
+    prepared = prepare(config.image_safety.known_abuse)
+    told = zip(config.image_safety.known_abuse.lists, () if prepared is None else prepared.counts, strict=False)
+    return [
+        f"hash list {Path(of.path).name}: {counts.hashes:,} hashes"
+        + (f"; {counts.bad:,} lines hold none and were passed over" if counts.bad else "")
+        for of, counts in told
+    ]
 
 
 @contextmanager

@@ -45,6 +45,7 @@ _NODE_FIELDS: dict[str, pa.DataType] = {
     "n_bytes": pa.int64(),
     "look": pa.string(),
     "similarity": pa.float64(),
+    "unsafe": pa.float64(),
 }
 _IMAGE_FIELDS = tuple(name for name in _NODE_FIELDS if name not in ("kind", "role", "reason", "failed", "of", "text"))
 _PROVENANCE = ("url", "warc_filename", "warc_record_offset", "warc_record_length")
@@ -238,7 +239,8 @@ def _from_node(value: dict[str, Any]) -> Node:
 
 
 def _image_values(value: dict[str, Any]) -> dict[str, Any]:
-    return {name: value[name] for name in _IMAGE_FIELDS}
+    """What a file of an earlier version does not have is None."""
+    return {name: value.get(name) for name in _IMAGE_FIELDS}
 
 
 def _rendered(value: str | None) -> int | str | None:

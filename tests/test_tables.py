@@ -4,12 +4,13 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obelics_pipeline.document import Document, ImageNode, TextNode, interleave, make_doc_id
-from obelics_pipeline.tables import DocumentWriter, read_documents, score_columns
+from obelics_pipeline.tables import DocumentWriter, read_documents, read_kept, score_columns
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 score = st.floats(allow_nan=False)
@@ -86,6 +87,18 @@ def test_the_published_columns_hold_what_is_kept_and_only_that(tmp_path: Path) -
     assert metadata[0] is None
     assert metadata[1]["src"] == "https://a.example/0.jpg"
     assert json.loads(row["general_metadata"])["warc_record_offset"] == 0
+
+
+def test_files_of_versions_without_a_column_of_images_are_read(tmp_path: Path) -> None:
+    write(tmp_path / "d.parquet", 3)
+    table = pq.read_table(tmp_path / "d.parquet")
+    rows = table.to_pylist()
+    for row in rows:
+        for node in row["nodes"]:
+            del node["unsafe"], node["similarity"]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "old.parquet")
+    assert [d.images()[0].unsafe for d in read_documents(tmp_path / "old.parquet")] == [None] * 3
+    assert list(read_kept(tmp_path / "old.parquet")) == list(read_kept(tmp_path / "d.parquet"))
 
 
 def test_equal_documents_give_equal_bytes(tmp_path: Path) -> None:

@@ -65,5 +65,24 @@ def _of_images(run: Run) -> Iterator[str]:
     config = run.config
     if not config.fetch.enabled:
         yield "Images are addresses: whether they still lead to what stood there was not looked at."
-    elif not config.fetch.robots_txt:
+        return
+    if not config.fetch.robots_txt:
         yield "robots.txt was not asked when images were fetched."
+    yield from _of_unsafe_images(run)
+
+
+def _of_unsafe_images(run: Run) -> Iterator[str]:
+    safety = run.config.image_safety
+    if safety.classifier is None:
+        yield "No classifier looked at the images: unsafe ones are among them, as on the web."
+    else:
+        yield (
+            f"Images are called unsafe by a model, from a score above {safety.classifier.max:g} on; it misses some, "
+            "and is wrong about others."
+        )
+    if not safety.known_abuse.lists:
+        yield "Images were not compared with lists of known abuse material."
+    if safety.metadata == "keep":
+        yield "Image files have the metadata that they came with, such as where and when a photo was taken."
+    if safety.faces is None:
+        yield "Faces of people were not made unrecognisable."

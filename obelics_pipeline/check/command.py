@@ -14,6 +14,7 @@ from obelics_pipeline.check.assumptions import Assumptions, assumptions_of
 from obelics_pipeline.check.estimate import Estimate, Plan, estimate
 from obelics_pipeline.check.fetched import measure_images
 from obelics_pipeline.check.finding import Finding, exit_code
+from obelics_pipeline.check.image_safety import image_safety_findings
 from obelics_pipeline.check.limits import limit_findings
 from obelics_pipeline.check.machine import cpus, disk_finding, machine_findings
 from obelics_pipeline.check.models import model_findings
@@ -81,6 +82,7 @@ def check(
     name = Path(config).name.removesuffix(".yaml")
     where, about = output_findings(output, name, checked or RunConfig())
     found.add(*about)
+    found.add(*(image_safety_findings(checked, where) if checked is not None else ()))
     if engine != "local" and where is not None and is_local(where):
         found.add(Finding("output", "warning", f"{where} must be the same folder on every machine of the cluster"))
     sources, about = find_inputs(inputs, (checked or RunConfig()).reading)
@@ -145,7 +147,7 @@ def _names_and_images(
     found.add(name_finding(sample.urls, config.fetch))
     if bounds.images:
         try:
-            assumed, told = measure_images(sample.urls, bounds.images, config.fetch, assumed)
+            assumed, told = measure_images(sample.urls, bounds.images, config, assumed)
             found.add(Finding("images", "ok", told))
         except UserError as error:
             found.add(Finding("images", "missing", str(error)))

@@ -9,25 +9,26 @@ from pathlib import Path
 
 from obelics_pipeline.check.assumptions import Assumptions
 from obelics_pipeline.check.sampled_engine import Watch
-from obelics_pipeline.config import FetchingConfig
+from obelics_pipeline.config import RunConfig
 from obelics_pipeline.fetch.bucket import fetch_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
+from obelics_pipeline.fetch.intake import Intake
 
 
-def measure_images(
-    urls: Sequence[str], most: int, config: FetchingConfig, assumed: Assumptions
-) -> tuple[Assumptions, str]:
+def measure_images(urls: Sequence[str], most: int, run: RunConfig, assumed: Assumptions) -> tuple[Assumptions, str]:
     """Fetch at most `most` of the URLs, evenly spread; what is assumed, with what was measured in its place.
 
     Also returns a line on what happened. Raises UserError where img2dataset is missing.
     """
-    n = min(most, len(urls))
+    config, n = run.fetch, min(most, len(urls))
     chosen = [urls[i * len(urls) // n] for i in range(n)]
     if not chosen:
         return assumed, "no image URL in the sample: nothing was fetched"
     with tempfile.TemporaryDirectory(prefix="obelics-check-") as folder:
         watch = Watch()
-        results = fetch_bucket(chosen, config, ImageStore(Path(folder) / "images"), {}, Path(folder) / "journal")
+        store = ImageStore(Path(folder) / "images")
+        intake = Intake(config, run.image_safety, store)
+        results = fetch_bucket(chosen, config, store, {}, Path(folder) / "journal", intake)
         cost = watch.cost()
     sizes = [result.n_bytes or 0 for result in results if result.status == "ok"]
     measured = {

@@ -18,15 +18,16 @@ ABOUT = "models"
 def model_findings(config: RunConfig, engine: str) -> Iterator[Finding]:
     """Nothing where no model is named. For a run on this machine they are loaded, so all that they need is here."""
     try:
-        check_bounds(config.score, score_names(config))
-        if not model_columns(config.score):
+        check_bounds(config.models, score_names(config))
+        if not model_columns(config.models):
             return
-        models_identity(config.score)
+        models_identity(config.models)
         if engine == "local":
-            LoadDocumentModels(located(config.score).model_dump_json(), no_images)()
+            LoadDocumentModels(located(config.models).model_dump_json(), no_images)()
     except UserError as error:
         yield Finding(ABOUT, "missing", str(error))
         return
-    named = ", ".join(name for name in ("flamingo", "similarity") if getattr(config.score, name) is not None)
+    models = ("flamingo", "similarity", "classifier")
+    named = ", ".join(name for name in models if getattr(config.models, name) is not None)
     yield Finding(ABOUT, "ok", f"{named} {'loaded' if engine == 'local' else 'named; a run loads them where it works'}")
     yield Finding(ABOUT, "warning", "how long they take is in no estimate: the sample has no images (docs/check.md)")

@@ -20,7 +20,7 @@ from rich.console import Console
 from obelics_pipeline.check.meter import metered
 from obelics_pipeline.check.sampled_engine import SampledEngine, Step
 from obelics_pipeline.commit import Manifest
-from obelics_pipeline.config import RunConfig, ScoringConfig
+from obelics_pipeline.config import ImageSafetyConfig, RunConfig, ScoringConfig
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.display import Display
 from obelics_pipeline.events import EventLog
@@ -102,7 +102,8 @@ def _take(tasks: Sequence[ReadTask], config: RunConfig, run: RunFolder, until: f
     # without images no model of the score stage would do what it will do.
     dedup = config.dedup.model_copy(update={"buckets": 1})
     fetch = config.fetch.model_copy(update={"enabled": False})
-    sampled = config.model_copy(update={"dedup": dedup, "fetch": fetch, "score": ScoringConfig()})
+    without = {"score": ScoringConfig(), "image_safety": ImageSafetyConfig()}
+    sampled = config.model_copy(update={"dedup": dedup, "fetch": fetch, **without})
     sample = Sample(asked=len(tasks))
     events = EventLog(run.scratch / "events.jsonl")
     with SampledEngine(run.scratch, unit_seconds, PRELOAD) as engine:

@@ -5,6 +5,8 @@ from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.config.filtering import Bounds, FiltersConfig, LanguageConfig, Threshold
+from obelics_pipeline.config.image_safety import ClassifierConfig, ImageSafetyConfig
+from obelics_pipeline.config.models import ModelsConfig
 from obelics_pipeline.config.reading import ReadingConfig
 from obelics_pipeline.config.run import RunConfig, load_config
 from obelics_pipeline.config.scoring import FlamingoConfig, ScoringConfig, SimilarityConfig
@@ -13,6 +15,7 @@ from obelics_pipeline.config.site import SiteConfig
 
 __all__ = [
     "Bounds",
+    "ClassifierConfig",
     "ConsentConfig",
     "DedupConfig",
     "ExtractionConfig",
@@ -21,7 +24,9 @@ __all__ = [
     "FinishConfig",
     "FlamingoConfig",
     "ImageRulesConfig",
+    "ImageSafetyConfig",
     "LanguageConfig",
+    "ModelsConfig",
     "ReadingConfig",
     "RunConfig",
     "ScoringConfig",

@@ -14,6 +14,8 @@ from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.config.filtering import FiltersConfig, LanguageConfig
+from obelics_pipeline.config.image_safety import ImageSafetyConfig
+from obelics_pipeline.config.models import ModelsConfig
 from obelics_pipeline.config.personal_data import PersonalDataConfig
 from obelics_pipeline.config.ray import RayConfig
 from obelics_pipeline.config.reading import ReadingConfig
@@ -38,11 +40,29 @@ class RunConfig(Section):
     site: SiteConfig = Field(default_factory=SiteConfig)
     fetch: FetchingConfig = Field(default_factory=FetchingConfig)
     images: ImageRulesConfig = Field(default_factory=ImageRulesConfig)
+    image_safety: ImageSafetyConfig = Field(default_factory=ImageSafetyConfig)
     score: ScoringConfig = Field(default_factory=ScoringConfig)
     finish: FinishConfig = Field(default_factory=FinishConfig)
     shard: ShardConfig = Field(default_factory=ShardConfig)
     ray: RayConfig = Field(default_factory=RayConfig)
     consent: ConsentConfig = Field(default_factory=ConsentConfig)
+
+    @property
+    def models(self) -> ModelsConfig:
+        """Every model that looks at images: those of `score`, and the classifier of `image_safety`."""
+        return ModelsConfig(**dict(self.score), classifier=self.image_safety.classifier)
+
+    def with_models(self, models: ModelsConfig) -> RunConfig:
+        """The same with other models: the inverse of `models`."""
+        score = ScoringConfig(**{name: getattr(models, name) for name in ScoringConfig.model_fields})
+        safety = self.image_safety.model_copy(update={"classifier": models.classifier})
+        return self.model_copy(update={"score": score, "image_safety": safety})
+
+    @model_validator(mode="after")
+    def _classifier_needs_images(self) -> RunConfig:
+        if self.image_safety.classifier is not None and not self.fetch.enabled:
+            raise ValueError("image_safety.classifier looks at images; leave it out, or set fetch.enabled: true")
+        return self
 
     @model_validator(mode="after")
     def _trainer_needs_images(self) -> RunConfig:

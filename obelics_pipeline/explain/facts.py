@@ -204,7 +204,7 @@ def _scores(account: Account, document: Document) -> Iterator[Row]:
         yield name, _number(value), bounds_text(bounds), _holds(holds)
     yield from _site_scores(account, document)
     ended, thresholds = account.ended(document), account.config.score.document
-    for name in model_columns(account.config.score):
+    for name in model_columns(account.config.models):
         value, bounds = ended.scores.get(name), bounds_of(thresholds.get(name, LanguageBounds()), document)
         holds = value is None or bounds is None or keeps(bounds, value, name, document.doc_id)
         yield name, _number(value), bounds_text(bounds), _holds(holds)

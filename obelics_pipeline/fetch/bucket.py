@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from obelics_pipeline.config.fetching import FetchingConfig
+from obelics_pipeline.config.image_safety import ImageSafetyConfig
 from obelics_pipeline.fetch.body import BodyBudget
 from obelics_pipeline.fetch.deadline import Deadline
 from obelics_pipeline.fetch.download import demand_downloader, download_bytes
 from obelics_pipeline.fetch.guard import Guard
 from obelics_pipeline.fetch.health import HostHealth
 from obelics_pipeline.fetch.host import host_bucket, host_of
-from obelics_pipeline.fetch.image_check import check_image
 from obelics_pipeline.fetch.image_store import ImageStore
+from obelics_pipeline.fetch.intake import Intake
 from obelics_pipeline.fetch.journal import Journal
 from obelics_pipeline.fetch.opening import Opening
 from obelics_pipeline.fetch.origins import Origins
 from obelics_pipeline.fetch.politeness import Task, Turns
 from obelics_pipeline.fetch.reason import FetchError, Redirected, try_again
-from obelics_pipeline.fetch.reencode import Reencoder
 from obelics_pipeline.fetch.result import FetchResult
 from obelics_pipeline.fetch.robots import Robots
 from obelics_pipeline.fetch.target import Target, join_location, parse_target
@@ -38,24 +38,33 @@ def fetch_bucket(
     store: ImageStore,
     previous: Mapping[str, FetchResult],
     journal: Path,
+    intake: Intake | None = None,
+    again: Collection[str] = (),
     heard: dict[str, Robots] | None = None,
 ) -> list[FetchResult]:
     """Fetch image URLs into the store; a result per distinct URL, sorted by URL.
 
     URLs in `previous` are not fetched again, unless their image is gone from the store; nor are those that `journal`
-    has from an earlier, killed try. The caller removes the journal once the results are committed; all images named
-    are on the disk by then. What the origins that were asked said goes into `heard`. Raises UserError where img2dataset
-    is missing, OSError where the disk is full.
+    has from an earlier, killed try. Those in `again` were stored under other rules of `intake`: their bytes are judged,
+    and changed, by the present ones, and asked for anew where they are gone. The caller removes the journal once the
+    results are committed; all images named are on the disk by then. What the origins that were asked said goes into
+    `heard`. Raises UserError where img2dataset is missing, OSError where the disk is full.
     """
     wanted = sorted(set(urls))
+    intake = intake or Intake(config, ImageSafetyConfig(), store)
     results = {url: previous[url] for url in wanted if url in previous and _has_image(previous[url], store)}
     with Journal(journal) as notes:
         noted = notes.read(store)
+        for url in sorted(results.keys() & set(again)):
+            anew = noted.get(url) or _again(results.pop(url), intake)
+            if anew is not None:
+                results[url] = anew
+                notes.add(anew)
         results |= {url: noted[url] for url in wanted if url in noted and url not in results}
         missing = [url for url in wanted if url not in results]
         if missing:
             demand_downloader()
-            bucket = _Bucket(config, store, notes)
+            bucket = _Bucket(config, intake, notes)
             results |= bucket.fetch(missing)
             if heard is not None:
                 heard |= bucket.heard()
@@ -65,6 +74,16 @@ def fetch_bucket(
 
 def _has_image(result: FetchResult, store: ImageStore) -> bool:
     return result.sha256 is None or store.has(result.sha256)
+
+
+def _again(result: FetchResult, intake: Intake) -> FetchResult | None:
+    """What a stored image is by the present rules; None where its bytes are gone."""
+    try:
+        return intake.keep_again(result)
+    except FetchError as error:
+        return FetchResult.without_image(result.url, error.reason)
+    except (FileNotFoundError, ValueError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +99,13 @@ class _Visit:
 
 
 class _Bucket:
-    def __init__(self, config: FetchingConfig, store: ImageStore, notes: Journal) -> None:
-        self._config, self._store, self._notes = config, store, notes
+    def __init__(self, config: FetchingConfig, intake: Intake, notes: Journal) -> None:
+        self._config, self._intake, self._notes = config, intake, notes
         self._guard = Guard(config)
         self._health = HostHealth(config.max_host_failures)
         self._turns = Turns(config.threads, config.per_host, self._delay)
         self._origins = Origins(config, self._guard, self._turns.pause)
         self._budget = BodyBudget(config.max_bytes_in_flight, config.threads, config.max_bytes)
-        self._reencode = Reencoder(config) if config.reencode != "never" else None
         self._results: dict[str, FetchResult] = {}
         self._lock = threading.Lock()
 
@@ -134,7 +152,7 @@ class _Bucket:
         deadline = Deadline(visit.seconds)
         with self._budget.request():
             try:
-                result = self._keep(self._download(visit.target, deadline))
+                result = self._intake.keep(self._download(visit.target, deadline), visit.urls, visit.target.url)
             except Redirected as redirect:
                 self._health.note(visit.target.host, None)
                 return self._follow(visit, redirect.location, deadline.left())
@@ -150,14 +168,6 @@ class _Bucket:
         if content is None:
             raise opening.error or FetchError("fetch_error")
         return content
-
-    def _keep(self, content: bytes) -> FetchResult:
-        facts = check_image(content, self._config)
-        look = facts.look
-        if self._reencode is not None:
-            content, facts = self._reencode(content, facts)
-        sha256 = self._store.put(content)
-        return FetchResult("", "ok", None, False, sha256, len(content), facts.format, facts.width, facts.height, look)
 
     def _follow(self, visit: _Visit, location: str, seconds: float) -> list[Task]:
         if visit.hops >= self._config.max_redirects:

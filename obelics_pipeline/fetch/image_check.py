@@ -99,7 +99,7 @@ def _decode(content: bytes, kind: str, config: FetchingConfig) -> ImageFacts:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow warns of odd EXIF and of sizes that are refused just below
-            image = Image.open(io.BytesIO(content), formats=_decodable())
+            image = Image.open(io.BytesIO(content), formats=decodable())
             with image:
                 facts = _within_caps(image, kind, config)
                 _decode_whole(image)
@@ -117,7 +117,7 @@ def _decode(content: bytes, kind: str, config: FetchingConfig) -> ImageFacts:
 
 
 @cache
-def _decodable() -> tuple[str, ...]:
+def decodable() -> tuple[str, ...]:
     """Those of `FORMATS` that this Pillow was built with."""
     from PIL import Image
 

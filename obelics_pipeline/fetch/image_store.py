@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
-from obelics_pipeline.storage import TEMPORARY, Place, create, read_bytes, size_of
+from obelics_pipeline.storage import TEMPORARY, Place, create, read_bytes, remove, size_of
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -69,6 +69,10 @@ class ImageStore:
         except (FileNotFoundError, ValueError):
             return False
         return True
+
+    def discard(self, sha256: str) -> None:
+        """Remove what is there under this hash, if anything is."""
+        remove([self.path(sha256)])
 
     def sweep(self) -> int:
         """Remove what a killed process left half-written; how many files. Only while nobody writes."""

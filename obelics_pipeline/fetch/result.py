@@ -24,8 +24,12 @@ RESULT_SCHEMA = pa.schema(
         pa.field("width", pa.int32()),
         pa.field("height", pa.int32()),
         pa.field("look", pa.string()),
+        pa.field("received_sha256", pa.string()),
     ]
 )
+
+# What documents want to know of it: all that results of earlier versions have too, for they are dealt out together.
+ANSWER_SCHEMA = pa.schema([field for field in RESULT_SCHEMA if field.name != "received_sha256"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,9 @@ class FetchResult:
 
     `reason` is None exactly where `status` is ok. `sha256` names the bytes in the image store, `format` is Pillow's
     name in lower case, `width` and `height` are pixels as stored (an EXIF orientation is not applied). `look` is the
-    perceptual hash, in hexadecimal. `of` is set where images are compared, and not stored: the document that has the
-    image first, where too many have it.
+    perceptual hash, in hexadecimal. `received_sha256` names the bytes as they came, where what is stored was changed
+    (metadata taken out, faces blurred, re-encoded). `of` is set where images are compared, and not stored: the document
+    that has the image first, where too many have it.
     """
 
     url: str
@@ -48,6 +53,7 @@ class FetchResult:
     width: int | None = None
     height: int | None = None
     look: str | None = None
+    received_sha256: str | None = None
     of: str | None = None
 
     @classmethod
@@ -66,5 +72,9 @@ def results_to_table(results: Iterable[FetchResult]) -> pa.Table:
 
 
 def results_from_table(table: pa.Table) -> list[FetchResult]:
-    """The inverse of `results_to_table`; further columns are ignored. Raises KeyError where a column is missing."""
-    return [FetchResult(**row) for row in table.select(RESULT_SCHEMA.names).to_pylist()]
+    """The inverse of `results_to_table`; further columns are ignored.
+
+    Raises KeyError where a column is missing, but for the last, which older runs have not.
+    """
+    names = [n for n in RESULT_SCHEMA.names if n != "received_sha256" or n in table.column_names]
+    return [FetchResult(**row) for row in table.select(names).to_pylist()]

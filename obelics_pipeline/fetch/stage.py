@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from functools import partial
+from typing import Any, get_args
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifests, unit_names
-from obelics_pipeline.config import FetchingConfig
+from obelics_pipeline.commit import (
+    Attempt,
+    Manifest,
+    committed,
+    manifest_path,
+    read_manifest,
+    read_manifests,
+    unit_names,
+)
+from obelics_pipeline.config import FetchingConfig, ImageSafetyConfig
+from obelics_pipeline.config.image_safety import MetadataPolicy
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
-from obelics_pipeline.fetch.result import RESULT_SCHEMA, FetchResult, results_from_table, results_to_table
+from obelics_pipeline.fetch.intake import Intake
+from obelics_pipeline.fetch.reason import FACES
+from obelics_pipeline.fetch.result import ANSWER_SCHEMA, FetchResult, results_from_table, results_to_table
 from obelics_pipeline.fetch.robots import Robots
 from obelics_pipeline.ledger import Ledger
-from obelics_pipeline.storage import Place, open_parquet, read_table, scratch_of
+from obelics_pipeline.storage import Place, files_below, open_parquet, read_table, remove, scratch_of
 from obelics_pipeline.unit import Unit, digest
 
 STAGE = "fetch"
@@ -26,9 +39,12 @@ STAGE = "fetch"
 MANNERS = {"threads", "per_host", "host_delay_seconds", "enabled", "max_bytes_in_flight"}
 NEWER = {"ai_txt", "tdm"}  # these are in an id only where they are set, so that earlier results stand
 
+POINTER = ("url", "warc_filename", "warc_record_offset", "warc_record_length")  # of a document, in a report
+Treated = dict[str, str]  # see `treated_as`
+
 REQUESTS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url", pa.string())])
 HEARD = pa.schema([(name, pa.string()) for name in ("origin", "robots_txt", "ai_txt", "tdm", "day")])
-ANSWERS = pa.schema([("partition", pa.string()), *RESULT_SCHEMA])
+ANSWERS = pa.schema([("partition", pa.string()), *ANSWER_SCHEMA])
 
 
 def request_units(
@@ -79,17 +95,21 @@ def _images(path: Place, everything: bool) -> Iterator[str]:
 
 
 def fetch_units(
-    requests: Dealt, folder: Place, config: FetchingConfig, retry: Sequence[str] = ()
+    requests: Dealt, folder: Place, config: FetchingConfig, retry: Sequence[str] = (), treated: Treated | None = None
 ) -> list[dict[str, Any]]:
-    """One unit (as JSON) per bucket with requests. `retry` names the reasons whose URLs are to be asked once more."""
+    """One unit (as JSON) per bucket with requests. `retry` names the reasons whose URLs are to be asked once more.
+
+    `treated` says what is done with images before they are stored. Where earlier units did otherwise there is a new
+    generation: what they stored is looked at again, and only asked for again where that is not enough.
+    """
     units = []
     for bucket, names in sorted(requests.files.items(), key=lambda item: int(item[0])):
         rows = _request_rows([requests.folder / name for name in names])
         asked = hashlib.sha256("\n".join(f"{partition} {url}" for partition, url in rows).encode()).hexdigest()
-        earlier = list(earlier_results(folder, int(bucket), config))
-        generation = max((g for g, _ in earlier), default=0)
-        known = [result for _, path in earlier if retry for result in results_from_table(read_table(path))]
-        if any(_retried(result, retry) for result in known):
+        earlier = list(_earlier(folder, int(bucket), config))
+        generation = max((m.notes["generation"] for m in earlier), default=0)
+        known = [r for m in earlier if retry for r in results_from_table(read_table(m.path(folder, "data")))]
+        if any(_retried(result, retry) for result in known) or (earlier and _treated(earlier[-1]) != (treated or {})):
             generation += 1
         units.append(
             {
@@ -99,6 +119,7 @@ def fetch_units(
                 "retry": sorted(retry),
                 "asked": asked,
                 "requests": list(names),
+                **({"treated": treated} if treated else {}),
             }
         )
     return units
@@ -110,29 +131,63 @@ def identity(config: FetchingConfig) -> str:
     return digest(config.model_dump(mode="json", exclude=MANNERS | newer))
 
 
+def treated_as(safety: ImageSafetyConfig, lists: str) -> Treated:
+    """What is done with images before they are stored, empty where nothing is; `lists` is the hash lists' identity."""
+    named = {"lists": lists, "metadata": "" if safety.metadata == "keep" else safety.metadata, "faces": safety.faces}
+    return {name: value for name, value in named.items() if value}
+
+
+def _treated(manifest: Manifest) -> Treated:
+    found: Treated = manifest.notes.get("treated", {})
+    return found
+
+
 def fetch_unit_of(value: dict[str, Any]) -> Unit:
     """The unit of one bucket from its planned values."""
-    id_ = digest(value["identity"], value["asked"], value["generation"])
+    treated = [value["treated"]] if value.get("treated") else []
+    id_ = digest(value["identity"], value["asked"], value["generation"], *treated)
     return Unit(STAGE, id_, f"bucket-{value['bucket']:04d}", value)
 
 
-def fetch_unit(unit: Unit, *, folder: Place, request_folder: Place, images: Place, config: FetchingConfig) -> Manifest:
-    """Fetch the URLs of one bucket, each once; what an earlier unit of the bucket found is not asked again."""
+def fetch_unit(
+    unit: Unit,
+    *,
+    folder: Place,
+    request_folder: Place,
+    images: Place,
+    config: FetchingConfig,
+    safety: ImageSafetyConfig | None = None,
+    document_folders: Sequence[Place] = (),
+) -> Manifest:
+    """Fetch the URLs of one bucket, each once; what an earlier unit of the bucket found is not asked again.
+
+    `document_folders` are those of the units that ask: a match of a hash list is reported with its documents.
+    """
     rows = _request_rows([request_folder / name for name in unit.payload["requests"]])
     urls = sorted({url for _, url in rows})
-    previous = _previous(folder, unit, config)
+    treated: Treated = unit.payload.get("treated", {})
+    previous, again = _previous(folder, unit, config, treated)
+    store = ImageStore(images)
+    documents = partial(documents_with, rows=rows, folders=document_folders)
+    intake = Intake(config, safety or ImageSafetyConfig(), store, treated.get("lists", ""), documents)
     journal = scratch_of(folder) / "journal" / f"{unit.name}.jsonl"
     journal.parent.mkdir(parents=True, exist_ok=True)
     heard: dict[str, Robots] = {}
-    results = fetch_bucket(urls, config, ImageStore(images), previous, journal, heard)
+    results = fetch_bucket(urls, config, store, previous, journal, intake, again, heard)
+    superseded = [m for m in _earlier(folder, unit.payload["bucket"], config) if m.unit != unit.name]
+    if all(_treated(m) == treated for m in superseded):
+        superseded = []
     with Attempt(folder, unit) as attempt:
         pq.write_table(results_to_table(results), attempt.file("data", ".parquet"))
         pq.write_table(_answers(rows, results), attempt.file("answers", ".parquet"))
         if config.ai_txt or config.tdm != "ignore":
-            pq.write_table(_heard(heard), attempt.file("heard", ".parquet"))
+            pq.write_table(_heard(heard, _heard_before(folder, superseded)), attempt.file("heard", ".parquet"))
         notes = {key: unit.payload[key] for key in ("bucket", "identity", "generation")}
+        notes |= {"treated": treated} if treated else {}
+        notes |= {"superseded": len(superseded)} if superseded else {}
         manifest = attempt.commit([_ledger(results)], notes)
     journal.unlink(missing_ok=True)
+    _supersede(folder, superseded)
     return manifest
 
 
@@ -145,25 +200,76 @@ def _request_rows(paths: Sequence[Place]) -> list[tuple[str, str]]:
     return sorted(rows)
 
 
+def documents_with(url: str, *, rows: Sequence[tuple[str, str]], folders: Sequence[Place]) -> list[dict[str, Any]]:
+    """Which documents have the image of a URL: id, page and WARC record of each; `rows` say which units ask for it."""
+    found = []
+    for unit in sorted({partition for partition, asked in rows if asked == url}):
+        for folder in folders:
+            manifest = read_manifest(folder, unit)
+            if manifest is not None:
+                table = read_table(manifest.path(folder, "data"), ["doc_id", "images", "general_metadata"])
+                for row in table.to_pylist():
+                    if url in row["images"]:
+                        about = json.loads(row["general_metadata"])
+                        found.append({"doc_id": row["doc_id"], **{name: about.get(name) for name in POINTER}})
+                break
+    return found
+
+
+def _supersede(folder: Place, earlier: Sequence[Manifest]) -> None:
+    """Remove earlier units of a bucket: they name images that are no more in the store, or should not be."""
+    for manifest in earlier:
+        remove([manifest_path(folder, manifest.unit)])
+        remove(folder / file["name"] for file in manifest.files.values())
+
+
+def drop_unnamed(folder: Place, store: ImageStore) -> int:
+    """Remove from the store what no fetch unit names; how many images. Only while nobody fetches."""
+    named: set[str | None] = set()
+    for manifest in read_manifests(folder, unit_names(folder)).values():
+        named.update(read_table(manifest.path(folder, "data"), ["sha256"])["sha256"].to_pylist())
+    unnamed = [name for name in files_below(store.folder) if name.rpartition("/")[2] not in named]
+    remove(store.folder / name for name in unnamed)
+    return len(unnamed)
+
+
 def earlier_results(folder: Place, bucket: int, config: FetchingConfig) -> Iterator[tuple[int, Place]]:
     """(generation, file) of every committed unit of a bucket that was fetched under the same config, oldest first."""
-    found = []
-    for manifest in read_manifests(folder, unit_names(folder, f"bucket-{bucket:04d}")).values():
-        if manifest.notes["identity"] == identity(config):
-            found.append((manifest.notes["generation"], manifest.unit, manifest.path(folder, "data")))
-    return ((generation, path) for generation, _, path in sorted(found, key=lambda item: item[:2]))
+    return ((m.notes["generation"], m.path(folder, "data")) for m in _earlier(folder, bucket, config))
 
 
-def _previous(folder: Place, unit: Unit, config: FetchingConfig) -> dict[str, FetchResult]:
-    known: dict[str, FetchResult] = {}
-    for generation, path in earlier_results(folder, unit.payload["bucket"], config):
-        for result in results_from_table(read_table(path)):
-            asked_again = generation < unit.payload["generation"] and _retried(result, unit.payload["retry"])
-            if not asked_again:
-                known[result.url] = result
-            elif result.url in known and _retried(known[result.url], unit.payload["retry"]):
+def _earlier(folder: Place, bucket: int, config: FetchingConfig) -> list[Manifest]:
+    """Every committed unit of a bucket that was fetched under the same config, oldest first."""
+    found = read_manifests(folder, unit_names(folder, f"bucket-{bucket:04d}")).values()
+    same = [manifest for manifest in found if manifest.notes["identity"] == identity(config)]
+    return sorted(same, key=lambda manifest: (manifest.notes["generation"], manifest.unit))
+
+
+def _previous(
+    folder: Place, unit: Unit, config: FetchingConfig, treated: Treated
+) -> tuple[dict[str, FetchResult], set[str]]:
+    """What earlier units found, and the URLs of those whose images were stored under other rules."""
+    known: dict[str, tuple[FetchResult, Treated]] = {}
+    for manifest in _earlier(folder, unit.payload["bucket"], config):
+        for result in results_from_table(read_table(manifest.path(folder, "data"))):
+            older = manifest.notes["generation"] < unit.payload["generation"]
+            if not (older and _retried(result, unit.payload["retry"])):
+                known[result.url] = result, _treated(manifest)
+            elif result.url in known and _retried(known[result.url][0], unit.payload["retry"]):
                 del known[result.url]
-    return known
+    usable = {url: result for url, (result, how) in known.items() if _is_enough(result, how, treated)}
+    return usable, {url for url, result in usable.items() if result.sha256 is not None and known[url][1] != treated}
+
+
+def _is_enough(result: FetchResult, how: Treated, wanted: Treated) -> bool:
+    """Whether what was stored, or was refused, can be made what is wanted: what was taken out is gone."""
+    if result.status != "ok":
+        return result.reason not in (FACES, "faces_failed") or how.get("faces") == wanted.get("faces")
+    if how.get("faces") != wanted.get("faces"):
+        return False
+    order = ["", *get_args(MetadataPolicy)[1:]]
+    less = order.index(how.get("metadata", "")) <= order.index(wanted.get("metadata", ""))
+    return less or result.received_sha256 is None
 
 
 def _retried(result: FetchResult, reasons: Sequence[str]) -> bool:
@@ -176,11 +282,14 @@ def _answers(rows: Sequence[tuple[str, str]], results: Sequence[FetchResult]) ->
     at = {result.url: i for i, result in enumerate(results)}
     answers = results_to_table(results).take(pa.array([at[url] for _, url in rows], pa.int64()))
     partitions = pa.array([partition for partition, _ in rows], pa.string())
-    return answers.add_column(0, "partition", partitions).cast(ANSWERS)
+    return answers.add_column(0, "partition", partitions).select(ANSWERS.names).cast(ANSWERS)
 
 
-def _heard(origins: Mapping[str, Robots]) -> pa.Table:
-    """What the origins that were asked now said, with the day (UTC): the one thing here that a clock says."""
+def _heard(origins: Mapping[str, Robots], before: Sequence[dict[str, Any]] = ()) -> pa.Table:
+    """What the origins that were asked now said, with the day (UTC): the one thing here that a clock says.
+
+    `before` are rows of others, which were asked earlier.
+    """
     day = datetime.now(UTC).date().isoformat()
     rows = [
         {
@@ -192,7 +301,18 @@ def _heard(origins: Mapping[str, Robots]) -> pa.Table:
         }
         for origin, said in sorted(origins.items())
     ]
-    return pa.Table.from_pylist(rows, HEARD)
+    now = {row["origin"] for row in rows}
+    rows += [row for row in before if row["origin"] not in now]
+    return pa.Table.from_pylist(sorted(rows, key=lambda row: str(row["origin"])), HEARD)
+
+
+def _heard_before(folder: Place, earlier: Sequence[Manifest]) -> list[dict[str, Any]]:
+    """What origins said to units that are to be removed, the newest word of each: a record that must not be lost."""
+    found: dict[str, dict[str, Any]] = {}
+    for manifest in earlier:
+        if "heard" in manifest.files:
+            found |= {row["origin"]: row for row in read_table(manifest.path(folder, "heard")).to_pylist()}
+    return list(found.values())
 
 
 def _ledger(results: Sequence[FetchResult]) -> Ledger:

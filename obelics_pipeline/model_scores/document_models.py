@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from models.device.threads import use_threads
 from models.flamingo.statistics import COLUMNS as FLAMINGO_COLUMNS
 from models.pictures.sources import ImageSource
 from models.similarity.columns import COLUMNS as SIMILARITY_COLUMNS
-from obelics_pipeline.config import FlamingoConfig, ScoringConfig, SimilarityConfig
+from models.unsafe_images.columns import COLUMNS as UNSAFE_COLUMNS
+from models.unsafe_images.loading import LoadUnsafeImages, is_onnx
+from obelics_pipeline.config import ClassifierConfig, FlamingoConfig, ModelsConfig, ScoringConfig, SimilarityConfig
+from obelics_pipeline.config.models import classifier_of
 from obelics_pipeline.document import Document
 
 Columns = Mapping[str, float | None]
@@ -27,10 +30,15 @@ class DocumentScorer(Protocol):
 
 def model_columns(config: ScoringConfig) -> list[str]:
     """The columns that the named models measure, in their order."""
-    return [*(FLAMINGO_COLUMNS if config.flamingo else ()), *(SIMILARITY_COLUMNS if config.similarity else ())]
+    named = ((config.flamingo, FLAMINGO_COLUMNS), (config.similarity, SIMILARITY_COLUMNS))
+    found = [column for model, columns in named if model is not None for column in columns]
+    return [*found, *UNSAFE_COLUMNS] if classifier_of(config) is not None else found
 
 
-def located(config: ScoringConfig) -> ScoringConfig:
+Config = TypeVar("Config", bound=ScoringConfig)
+
+
+def located(config: Config) -> Config:
     """The same with the full paths of its files: a worker may be in another folder, or another's home."""
     flamingo = config.flamingo
     if flamingo is not None:
@@ -40,7 +48,17 @@ def located(config: ScoringConfig) -> ScoringConfig:
     if similarity is not None:
         paths = {"model": _full(similarity.model), "weights": _full(similarity.weights)}
         similarity = similarity.model_copy(update=paths)
-    return config.model_copy(update={"flamingo": flamingo, "similarity": similarity})
+    found = config.model_copy(update={"flamingo": flamingo, "similarity": similarity})
+    classifier = classifier_of(found)
+    return found if classifier is None else found.model_copy(update={"classifier": _located(classifier)})
+
+
+def _located(classifier: ClassifierConfig) -> ClassifierConfig:
+    embedding = classifier.embedding
+    if embedding is not None:
+        paths = {"model": _full(embedding.model), "weights": _full(embedding.weights)}
+        embedding = embedding.model_copy(update=paths)
+    return classifier.model_copy(update={"model": _full(classifier.model), "embedding": embedding})
 
 
 def _full(name_or_path: str) -> str:
@@ -52,20 +70,28 @@ def _full(name_or_path: str) -> str:
 class LoadDocumentModels:
     """Makes the models of a config in a worker. Two that are equal make the same; `images` must be equal likewise."""
 
-    config: str  # a ScoringConfig as JSON, which can be hashed
+    config: str  # a ScoringConfig or ModelsConfig as JSON, which can be hashed
     images: ImageSource
 
     def __call__(self) -> DocumentModels:
         """Load them. Raises `UserError` for a model, a package or a device that is missing."""
-        config = ScoringConfig.model_validate_json(self.config)
-        scorers = []
+        config = ModelsConfig.model_validate_json(self.config)
+        scorers: list[DocumentScorer] = []
         if config.flamingo is not None:
             scorers.append(_flamingo(config.flamingo, self.images))
         if config.similarity is not None:
             scorers.append(_similarity(config.similarity, self.images))
-        if scorers:
+        if config.classifier is not None:
+            scorers.append(LoadUnsafeImages(config.classifier.model_dump_json(), self.images, config.threads)())
+        if _of_torch(config):
             use_threads(config.threads)
         return DocumentModels(scorers)
+
+
+def _of_torch(config: ModelsConfig) -> bool:
+    classifier = config.classifier
+    by_torch = classifier is not None and (classifier.embedding is not None or not is_onnx(Path(classifier.model)))
+    return config.flamingo is not None or config.similarity is not None or by_torch
 
 
 class DocumentModels:

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from models.flamingo.identity import identity as flamingo_identity
-from obelics_pipeline.config import FlamingoConfig, ScoringConfig, SimilarityConfig
+from models.unsafe_images.loading import files_beside
+from obelics_pipeline.config import ClassifierConfig, FlamingoConfig, ScoringConfig, SimilarityConfig
+from obelics_pipeline.config.image_safety import EmbeddingConfig
+from obelics_pipeline.config.models import classifier_of
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.model_scores.document_models import model_columns
 from obelics_pipeline.unit import digest
@@ -18,6 +21,9 @@ from obelics_pipeline.unit import digest
 # by rounding only: docs/flamingo.md.
 OF_FLAMINGO = {"dtype", "window_tokens", "overlap", "max_images", "image_gain"}
 OF_SIMILARITY = {"dtype", "max_images"}  # likewise
+NOT_OF_CLASSIFIER = {"model", "sha256", "embedding", "device", "batch", "max", "per", "over"}
+JSON_FILES = ("config.json", "preprocessor_config.json")  # beside a classifier
+WEIGHTS = "model.safetensors"
 
 
 def check_bounds(config: ScoringConfig, taken: Sequence[str] = ()) -> None:
@@ -29,7 +35,7 @@ def check_bounds(config: ScoringConfig, taken: Sequence[str] = ()) -> None:
             valid = (
                 f"valid are {', '.join(columns)}"
                 if columns
-                else "no model is named; set score.flamingo or score.similarity"
+                else "no model is named; set score.flamingo, score.similarity or image_safety.classifier"
             )
             raise UserError(f"config: score.document.{name}: no such column; {valid}" + _meant(near))
     for name in columns:
@@ -48,6 +54,7 @@ def models_identity(config: ScoringConfig) -> str:
             "flamingo": config.flamingo and _flamingo(config.flamingo),
             "similarity": config.similarity and _similarity(config.similarity),
         }
+        | ({} if (classifier := classifier_of(config)) is None else {"classifier": _classifier(classifier)})
     )
 
 
@@ -68,6 +75,30 @@ def _similarity(config: SimilarityConfig) -> dict[str, Any]:
         or (_sha256(config.weights, "score.similarity.weights") if weights.is_file() else config.weights),
         "settings": config.model_dump(mode="json", include=OF_SIMILARITY),
     }
+
+
+def _classifier(config: ClassifierConfig) -> dict[str, Any]:
+    """Files count by their content, the JSON beside them too; a name of the hub counts as it is."""
+    path, setting = Path(config.model).expanduser(), "image_safety.classifier.model"
+    model, folder = config.model, None
+    if path.is_dir():
+        model, folder = config.sha256 or _sha256(str(path / WEIGHTS), setting), path
+    elif path.suffix.lower() == ".onnx":
+        model, folder = config.sha256 or _sha256(config.model, setting), files_beside(path)
+    told = {name: _sha256(str(folder / name), setting) for name in JSON_FILES if folder and (folder / name).is_file()}
+    return {
+        "model": model,
+        "beside": told,
+        "embedding": config.embedding and _embedding(config.embedding),
+        "settings": config.model_dump(mode="json", exclude=NOT_OF_CLASSIFIER),
+    }
+
+
+def _embedding(config: EmbeddingConfig) -> dict[str, Any]:
+    model, weights = (Path(value).expanduser() for value in (config.model, config.weights))
+    setting = "image_safety.classifier.embedding"
+    told = config.sha256 or (_sha256(config.weights, f"{setting}.weights") if weights.is_file() else config.weights)
+    return {"model": _sha256(config.model, f"{setting}.model") if model.is_file() else config.model, "weights": told}
 
 
 def _sha256(path: str, setting: str) -> str:

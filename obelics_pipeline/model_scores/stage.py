@@ -23,6 +23,7 @@ from obelics_pipeline.document import DOCUMENT_DROPPED, Document, ImageNode
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.model_scores.document_models import DocumentScorer
+from obelics_pipeline.model_scores.unsafe_images import Screen
 from obelics_pipeline.shard.record import make_record
 from obelics_pipeline.shard.stage import SIZES
 from obelics_pipeline.storage import Place, read_table
@@ -33,7 +34,7 @@ VERSION = 1  # raise it when the same documents and models would give other scor
 CHUNK = (
     1024  # documents that a model is given at a time: bounds memory, and is the same everywhere, as batches form inside
 )
-SIMILARITY = "similarity"  # of each kept image of a document, in order
+SIMILARITY, UNSAFE = "similarity", "unsafe"  # of each kept image of a document, in order
 
 
 @dataclass(frozen=True)
@@ -73,27 +74,33 @@ def measure_unit(
 def measured_schema(columns: Sequence[str]) -> pa.Schema:
     """The rows of what was measured, in the order of the kept documents."""
     scores = [pa.field(name, pa.float64()) for name in columns]
-    return pa.schema([pa.field("doc_id", pa.string()), *scores, pa.field(SIMILARITY, pa.list_(pa.float64()))])
+    of_images = [pa.field(name, pa.list_(pa.float64())) for name in (SIMILARITY, UNSAFE)]
+    return pa.schema([pa.field("doc_id", pa.string()), *scores, *of_images])
 
 
 def _measured(documents: Sequence[Document], models: DocumentScorer) -> Iterator[dict[str, Any]]:
     for document, found in zip(documents, models.score(documents), strict=True):
-        yield {"doc_id": document.doc_id, SIMILARITY: [i.similarity for i in document.images()], **found}
+        of_images = {name: [getattr(image, name) for image in document.images()] for name in (SIMILARITY, UNSAFE)}
+        yield {"doc_id": document.doc_id, **of_images, **found}
 
 
 def decide_units(
-    documents: Sequence[Manifest], measured: Sequence[Manifest], bounds: Mapping[str, LanguageBounds]
+    documents: Sequence[Manifest],
+    measured: Sequence[Manifest],
+    bounds: Mapping[str, LanguageBounds],
+    screen: Screen | None = None,
 ) -> list[Unit]:
     """One unit per unit of documents that was measured."""
     by_documents = {m.notes["documents"]: m for m in measured}
     rules = [[name, of.model_dump(mode="json")] for name, of in bounds.items()]
+    of_images = [] if screen is None else [screen.identity]
     units = []
     for m in documents:
         scores = by_documents.get(m.unit)
         if scores is not None:
             hashes = [m.files["data"]["sha256"], scores.files["data"]["sha256"]]
             payload = {"documents": m.unit, "scores": scores.unit, "partition": m.notes["partition"]}
-            id_ = digest(VERSION, payload["partition"], hashes, rules)
+            id_ = digest(VERSION, payload["partition"], hashes, rules, *of_images)
             units.append(Unit("decide", id_, m.unit.rpartition("-")[0], payload))
     return units
 
@@ -106,6 +113,7 @@ def decide_unit(
     score_folder: Place,
     columns: Sequence[str],
     bounds: Mapping[str, LanguageBounds],
+    screen: Screen | None = None,
 ) -> Manifest:
     """The kept documents of one unit with what was measured of them, decided: as the unit that they come from."""
     source = committed(document_folder, unit.payload["documents"]).path(document_folder, "data")
@@ -117,19 +125,31 @@ def decide_unit(
         with DocumentWriter(attempt.file("data", ".parquet"), names, paragraph_scores) as writer:
             for row, (document, found) in enumerate(zip(read_kept(source), measured.to_pylist(), strict=True)):
                 lay_over(document, found, columns)
-                decide(document, bounds)
-                pictures = len(document.images())
+                pictures = document.images()
+                if screen is not None:
+                    screen(document)
+                if document.reason is None:
+                    decide(document, bounds)
+                for picture in pictures:
+                    count(picture, document, images)
                 if document.reason is None:
                     documents.keep()
-                    images.keep(pictures)
                     sizes.append({"row": row, "bytes": make_record(document, names).size})
                 else:
                     documents.drop(document.reason)
-                    if pictures:
-                        images.drop(DOCUMENT_DROPPED, pictures)
                 writer.write(document)
         pq.write_table(pa.Table.from_pylist(sizes, SIZES), attempt.file("sizes", ".parquet"))
         return attempt.commit([documents, images], {"partition": unit.payload["partition"]})
+
+
+def count(image: ImageNode, document: Document, ledger: Ledger) -> None:
+    """Count an image that came here with a document that is decided."""
+    if image.reason is not None:
+        (ledger.fail if image.failed else ledger.drop)(image.reason)
+    elif document.reason is not None:
+        ledger.drop(DOCUMENT_DROPPED)
+    else:
+        ledger.keep()
 
 
 def lay_over(document: Document, found: Mapping[str, Any], columns: Sequence[str]) -> None:
@@ -139,6 +159,8 @@ def lay_over(document: Document, found: Mapping[str, Any], columns: Sequence[str
     document.scores.update({name: found[name] for name in columns})
     for image, similarity in zip(document.images(), found[SIMILARITY], strict=True):
         image.similarity = similarity
+    for image, unsafe in zip(document.images(), found.get(UNSAFE) or (), strict=False):
+        image.unsafe = unsafe
 
 
 def decide(document: Document, bounds: Mapping[str, LanguageBounds]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from models.pictures.sources import no_images
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.config import ScoringConfig
+from obelics_pipeline.config.models import classifier_of
 from obelics_pipeline.engines.engine import Engine, Failure
 from obelics_pipeline.engines.gpus import gpus
 from obelics_pipeline.errors import UserError
@@ -28,5 +29,6 @@ def _nothing(unit: Unit, _models: Any) -> Manifest:
 
 def processes(config: ScoringConfig) -> int:
     """How many processes of one machine hold the models: see `ScoringConfig.workers`."""
-    named = {model.device for model in (config.flamingo, config.similarity) if model is not None} - {"auto", "cuda"}
+    models = (config.flamingo, config.similarity, classifier_of(config))
+    named = {model.device for model in models if model is not None} - {"auto", "cuda"}
     return config.workers or (1 if named else max(1, len(gpus())))

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifests, unit_names
+from obelics_pipeline.commit import Attempt, Manifest, committed, read_manifest, read_manifests, unit_names
 from obelics_pipeline.config import FetchingConfig
 from obelics_pipeline.dealt import Dealt
-from obelics_pipeline.fetch.result import RESULT_SCHEMA
+from obelics_pipeline.fetch.result import ANSWER_SCHEMA
 from obelics_pipeline.fetch.stage import earlier_results
 from obelics_pipeline.folder import RunFolder
-from obelics_pipeline.model_scores.stage import SIMILARITY, measured_schema
+from obelics_pipeline.model_scores.stage import SIMILARITY, UNSAFE, measured_schema
 from obelics_pipeline.storage import Place, file_sha256, read_table, read_tables, write_table
 from obelics_pipeline.tables import kept_rows
 from obelics_pipeline.unit import Unit
 
 
 def known_images(run: RunFolder, config: FetchingConfig) -> pa.Table:
-    """What became of each URL that the run asked for, a row of RESULT_SCHEMA each, the last answer of several."""
+    """What became of each URL that the run asked for, a row of ANSWER_SCHEMA each, the last answer of several."""
     files = [path for bucket in range(config.buckets) for _, path in earlier_results(run.fetch, bucket, config)]
-    tables = [table.select(RESULT_SCHEMA.names) for table in read_tables(files)]
+    tables = [table.select(ANSWER_SCHEMA.names) for table in read_tables(files)]
     if not tables:
-        return RESULT_SCHEMA.empty_table()
+        return ANSWER_SCHEMA.empty_table()
     table = pa.concat_tables(tables)
     codes = table["url"].combine_chunks().dictionary_encode().indices
     last = (
@@ -37,9 +37,31 @@ def known_images(run: RunFolder, config: FetchingConfig) -> pa.Table:
 def known_scores(run: RunFolder, columns: Sequence[str]) -> pa.Table:
     """What models measured of documents: a row each of doc_id and the columns, null where one was not measured."""
     found = read_manifests(run.scores, unit_names(run.scores)).values()
-    schema = measured_schema(columns).remove(len(columns) + 1)
+    schema = pa.schema([field for field in measured_schema(columns) if field.name not in (SIMILARITY, UNSAFE)])
     tables = [_with_columns(read_table(m.path(run.scores, "data")), schema) for m in found]
     return pa.concat_tables([schema.empty_table(), *tables])
+
+
+def known_unsafe(run: RunFolder) -> pa.Table:
+    """How likely images are unsafe, as a classifier said: a row each of sha256 and unsafe, empty where none looked."""
+    found: dict[str, float] = {}
+    for m in read_manifests(run.scores, unit_names(run.scores)).values():
+        measured = read_table(m.path(run.scores, "data"))
+        documents = read_manifest(run.assembled, m.notes["documents"])
+        if UNSAFE in measured.column_names and documents is not None:
+            of = dict(zip(measured["doc_id"].to_pylist(), measured[UNSAFE].to_pylist(), strict=True))
+            for doc_id, hashes in _hashes(documents.path(run.assembled, "data")):
+                pairs = zip(hashes, of.get(doc_id) or (), strict=False)
+                found |= {sha256: score for sha256, score in pairs if sha256 is not None and score is not None}
+    return pa.table({"sha256": pa.array(found, pa.string()), UNSAFE: pa.array(found.values(), pa.float64())})
+
+
+def _hashes(path: Place) -> Iterator[tuple[str, list[str | None]]]:
+    """The sha256 of each kept image of the kept documents of a file, by the id of the document, in order."""
+    for _, table in kept_rows(path, ["doc_id", "nodes"]):
+        for row in table.to_pylist():
+            kept = (node for node in row["nodes"] if node["kind"] == "image" and node["reason"] is None)
+            yield row["doc_id"], [node["sha256"] for node in kept]
 
 
 def _with_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -67,12 +89,18 @@ def _urls(path: Place) -> list[str]:
     return sorted(found)
 
 
-def score_unit(unit: Unit, *, folder: Place, document_folder: Place, scores: Place, columns: Sequence[str]) -> Manifest:
+def score_unit(
+    unit: Unit, *, folder: Place, document_folder: Place, scores: Place, unsafe: Place, columns: Sequence[str]
+) -> Manifest:
     """The known scores of the kept documents of one unit, as the stage `score` writes what it measures.
 
-    `scores` is a file of them. The unit notes how many documents are `unseen` there.
+    `scores` is a file of them, `unsafe` one of images; an image that no classifier saw stays. The unit notes how many
+    documents are `unseen` there.
     """
     known = read_table(scores)
+    of_images = read_table(unsafe)
+    seen = dict(zip(of_images["sha256"].to_pylist(), of_images[UNSAFE].to_pylist(), strict=True))
+    hashes = _hashes(committed(document_folder, unit.payload["documents"]).path(document_folder, "data"))
     source = committed(document_folder, unit.payload["documents"]).path(document_folder, "data")
     rows: list[dict[str, object]] = []
     unseen = 0
@@ -82,7 +110,9 @@ def score_unit(unit: Unit, *, folder: Place, document_folder: Place, scores: Pla
         found = known.select(list(columns)).take(at).to_pylist()
         pictures = [[None] * sum(url is not None for url in urls) for urls in table["images"].to_pylist()]
         ids = table["doc_id"].to_pylist()
-        rows += [{"doc_id": i, SIMILARITY: p, **f} for i, p, f in zip(ids, pictures, found, strict=True)]
+        for i, p, f in zip(ids, pictures, found, strict=True):
+            likely = [seen.get(sha256 or "", 0.0) for sha256 in next(hashes)[1]]
+            rows.append({"doc_id": i, SIMILARITY: p, UNSAFE: likely, **f})
     with Attempt(folder, unit) as attempt:
         table = pa.Table.from_pylist(rows, measured_schema(columns))
         pq.write_table(table, attempt.file("data", ".parquet"), compression="zstd")

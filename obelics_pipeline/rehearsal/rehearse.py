@@ -18,11 +18,12 @@ from obelics_pipeline.job import Documents, Job
 from obelics_pipeline.model_scores.document_models import model_columns
 from obelics_pipeline.model_scores.stage import measure_units
 from obelics_pipeline.rehearsal.extracted import extracted_unit, extracted_units, require_same_pages
-from obelics_pipeline.rehearsal.known import answers, known_images, known_scores, score_unit
+from obelics_pipeline.rehearsal.known import answers, known_images, known_scores, known_unsafe, score_unit
 from obelics_pipeline.run import STAGES
 from obelics_pipeline.shard.assemble import NOT_FETCHED
 from obelics_pipeline.stages import StageRunner
 from obelics_pipeline.storage import file_sha256, write_bytes, write_table
+from obelics_pipeline.unit import digest
 
 
 @dataclass(frozen=True)
@@ -80,12 +81,21 @@ def _extracted(
 
 def _scored(run: RunFolder, job: Job, documents: Documents) -> tuple[Documents, int]:
     """The documents decided by what models had measured of them, and how many of those no model has seen."""
-    columns, scratch = model_columns(job.config.score), job.folder
+    columns, scratch = model_columns(job.config.models), job.folder
     if not columns:
         return job.score(documents), 0  # which takes back what a config with models had decided there
     known = scratch.exchange / "known-scores.parquet"
     write_table(known_scores(run, columns), known)
-    lay = partial(score_unit, folder=scratch.scores, document_folder=documents.folder, scores=known, columns=columns)
-    units = measure_units(documents.units, file_sha256(known))
+    unsafe = scratch.exchange / "known-unsafe.parquet"
+    write_table(known_unsafe(run), unsafe)
+    lay = partial(
+        score_unit,
+        folder=scratch.scores,
+        document_folder=documents.folder,
+        scores=known,
+        unsafe=unsafe,
+        columns=columns,
+    )
+    units = measure_units(documents.units, digest(file_sha256(known), file_sha256(unsafe)))
     measured = job.runner.map("score", lay, units, scratch.scores)
     return job.decide(documents, measured), sum(m.notes["unseen"] for m in measured)

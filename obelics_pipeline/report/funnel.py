@@ -12,6 +12,7 @@ from obelics_pipeline.config import RunConfig
 from obelics_pipeline.extract.measure import LANGUAGE, score_names
 from obelics_pipeline.fetch.stage import identity
 from obelics_pipeline.ledger import Ledger, total
+from obelics_pipeline.model_scores.unsafe_images import UNSAFE_IMAGES
 from obelics_pipeline.report.opened import Run
 from obelics_pipeline.storage import read_tables
 from obelics_pipeline.survey.folders import committed_units, document_folders
@@ -78,7 +79,7 @@ def funnel_of(run: Run) -> Funnel:
 
 def reason_order(config: RunConfig) -> list[str]:
     """The reasons of documents in the order in which a config's rules are applied."""
-    rules = [LANGUAGE, *score_names(config), *config.site.document, *config.score.document]
+    rules = [LANGUAGE, *score_names(config), *config.site.document, UNSAFE_IMAGES, *config.score.document]
     return list(dict.fromkeys(["no_text", *rules, "no_image"]))
 
 

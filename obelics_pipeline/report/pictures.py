@@ -25,6 +25,7 @@ BY_A_NUMBER = {  # what is measured -> the reasons that a rule about it gives
     "height": ("image_side", "image_ratio"),
     "n_bytes": ("too_large",),
     "similarity": ("similarity",),
+    "unsafe": ("unsafe_image",),
 }
 
 
@@ -111,6 +112,7 @@ class PictureCounts:
             "height": ("Height, pixels", f"width by height must be {rules.min_ratio:g} to {rules.max_ratio:g}"),
             "n_bytes": ("Size of the file, bytes", ""),
             "similarity": ("Similarity to the text next to it", "a cosine from -1 to 1"),
+            "unsafe": ("How likely it is unsafe", "as the classifier of image_safety says"),
         }
         found = []
         for name, tally in self._tallies.items():

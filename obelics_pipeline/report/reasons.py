@@ -40,6 +40,7 @@ _DOCUMENTS = {
     "farm_score": "reads as a program wrote it",
     "perplexity": "unlike the text that the language model knows",
     "quality_score": "unlike the texts that are wanted",
+    "unsafe_images": "the classifier calls too many of its images unsafe",
     "duplicate_url": "another capture of the same page is kept",
     "duplicate_text": "nearly the same text is kept",
     "duplicate_image_set": "a document with the same images is kept",
@@ -85,6 +86,12 @@ _IMAGES = {
     "corrupt_image": "an image that cannot be decoded",
     "truncated_image": "an image that ends early",
     "unsupported_format": "an image of a format that is not read",
+    "unsafe_image": "the classifier calls it unsafe",
+    "unclassified": "the classifier could not look at it, so nobody knows whether it is safe",
+    "known_abuse": "on a list of hashes of known abuse material; nothing of it was stored",
+    "faces": "the function that looks for faces would not have it kept",
+    "faces_failed": "the function that looks for faces failed on it",
+    "metadata_unreadable": "its metadata cannot be told from its pixels, so it could not be taken out",
     "not_fetched": "never asked for, or its unit failed",
 }
 _KNOWN = _RECORDS | _DOCUMENTS | _IMAGES

@@ -10,7 +10,8 @@ import filters
 from models.flamingo.statistics import COLUMNS as FLAMINGO_COLUMNS
 from models.pictures.sources import ImageSource, no_images
 from models.similarity.columns import COLUMNS as SIMILARITY_COLUMNS
-from obelics_pipeline.config import RunConfig, ScoringConfig
+from models.unsafe_images.columns import COLUMNS as UNSAFE_COLUMNS
+from obelics_pipeline.config import ModelsConfig, RunConfig
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.extract.measure import LANGUAGE
 from obelics_pipeline.model_scores.document_models import located
@@ -19,9 +20,18 @@ Value = float | str | None
 Scores = dict[str, Value]  # by column
 NO_IMAGES = "none"  # of --images
 
-# A model of documents with their images: its section of `score:`, which is its short name too -> its columns.
-MODELS: Mapping[str, Sequence[str]] = {"flamingo": FLAMINGO_COLUMNS, "similarity": SIMILARITY_COLUMNS}
-EXAMPLES = {"flamingo": "{model: FOLDER}", "similarity": "{model: ViT-B-32, weights: FILE}"}  # of these sections
+# A model of documents with their images: its section of `score:` or `image_safety:`, its short name too -> columns.
+MODELS: Mapping[str, Sequence[str]] = {
+    "flamingo": FLAMINGO_COLUMNS,
+    "similarity": SIMILARITY_COLUMNS,
+    "classifier": UNSAFE_COLUMNS,
+}
+EXAMPLES = {  # of these sections
+    "flamingo": "score.flamingo={model: FOLDER}",
+    "similarity": "score.similarity={model: ViT-B-32, weights: FILE}",
+    "classifier": "image_safety.classifier={model: FILE.onnx}",
+}
+EVERY_IMAGE = 10**6  # of a document: the classifier leaves none out
 # A loss says little without knowing how many images it was measured with.
 ALWAYS = {"flamingo": ("images_seen",)}
 # Columns that cost a pass of the model of their own.
@@ -47,13 +57,15 @@ class Asked:
         """Those of the columns that models of documents with their images measure."""
         return [name for name in self.names if name in _MODEL_OF]
 
-    def models(self) -> ScoringConfig:
+    def models(self) -> ModelsConfig:
         """The models that are needed, and nothing of them that is not."""
-        return _needed(self.of_models(), RunConfig.model_validate_json(self.config).score)
+        return _needed(self.of_models(), RunConfig.model_validate_json(self.config).models)
 
     def images_of_document(self) -> int:
         """How many images of a document, from its beginning, any of the models looks at."""
         models = self.models()
+        if models.classifier is not None:
+            return EVERY_IMAGE
         return max((model.max_images for model in (models.flamingo, models.similarity) if model is not None), default=0)
 
     def notices(self) -> list[str]:
@@ -80,8 +92,8 @@ def ask(names: Sequence[str], config: RunConfig, images: str = NO_IMAGES) -> Ask
         if name not in _names():
             near = difflib.get_close_matches(name, _names(), n=1)
             raise UserError(f"--columns {name}: unknown; {_valid()}" + (f"; did you mean {near[0]}?" if near else ""))
-        _check_section(name, config.score)
-    full = config.model_copy(update={"score": located(config.score)})
+        _check_section(name, config.models)
+    full = config.with_models(located(config.models))
     asked = Asked(tuple(_expanded(names)), full.model_dump_json())
     if images != NO_IMAGES and not asked.of_models():
         raise UserError(f"--images {images}: none of the columns looks at images ({', '.join(names)}); leave it out")
@@ -93,11 +105,11 @@ def is_text(column: str) -> bool:
     return column == LANGUAGE
 
 
-def _check_section(name: str, config: ScoringConfig) -> None:
+def _check_section(name: str, config: ModelsConfig) -> None:
     model = name if name in MODELS else _MODEL_OF.get(name)
     if model is not None and getattr(config, model) is None:
         said = f"--columns {name}: the config names no model for it"
-        raise UserError(f"{said}; give it one, e.g. --set 'score.{model}={EXAMPLES[model]}'")
+        raise UserError(f"{said}; give it one, e.g. --set '{EXAMPLES[model]}'")
 
 
 def _expanded(names: Sequence[str]) -> list[str]:
@@ -110,7 +122,7 @@ def _expanded(names: Sequence[str]) -> list[str]:
     return columns
 
 
-def _needed(columns: Sequence[str], config: ScoringConfig) -> ScoringConfig:
+def _needed(columns: Sequence[str], config: ModelsConfig) -> ModelsConfig:
     asked = {_MODEL_OF[column] for column in columns}
     sections = {model: getattr(config, model) if model in asked else None for model in MODELS}
     flamingo = sections["flamingo"]

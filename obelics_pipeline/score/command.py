@@ -207,7 +207,7 @@ def _fetch(format_: Format, engines: Engines, asked: Asked, folder: Path, config
     list(engines.scoring.map(load_models, [asked]))
     with engines.plain() as engine, _progress("{task.description}") as progress:
         progress.add_task(f"fetching images into {folder}", total=None)
-        return fetch_images(format_.wanted_images(engine, engines.at_once), folder, config.fetch, engine)
+        return fetch_images(format_.wanted_images(engine, engines.at_once), folder, config, engine)
 
 
 def _write(rows: Iterable[Scored], writer: Any, warn: Say) -> Ledger:

@@ -18,16 +18,19 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from obelics_pipeline.config import FetchingConfig
+from obelics_pipeline.config import RunConfig
 from obelics_pipeline.engines.attempts import WorkersDie
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
+from obelics_pipeline.fetch.intake import Intake
 from obelics_pipeline.fetch.result import FetchResult, results_from_table, results_to_table
-from obelics_pipeline.fetch.stage import identity
+from obelics_pipeline.fetch.stage import identity, treated_as
+from obelics_pipeline.image_safety.known_abuse import prepare
 from obelics_pipeline.ledger import Ledger, total
 from obelics_pipeline.score.in_workers import Maps
 from obelics_pipeline.storage import TEMPORARY, read_table, write_table
+from obelics_pipeline.unit import digest
 
 NOUN = "images"
 UNFIT = "bad_url"  # a URL with a lone surrogate, which no request can carry
@@ -43,15 +46,15 @@ class Bucket:
     folder: Path
 
 
-def fetch_images(wanted: Iterable[Iterable[str]], folder: Path, config: FetchingConfig, engine: Maps) -> Ledger:
+def fetch_images(wanted: Iterable[Iterable[str]], folder: Path, config: RunConfig, engine: Maps) -> Ledger:
     """Fetch image URLs, and leave each image in `folder` under the sha256 of its URL; what became of each distinct URL.
 
-    Hosts are dealt out to `config.buckets` units as a run does it, so that their limits hold. What an earlier command
-    has from an equal config is not asked for again, failures neither. Raises UserError where another command is at
-    work in the folder, Stopped where workers die again and again.
+    Hosts are dealt out to `config.fetch.buckets` units as a run does it, so that their limits hold. What an earlier
+    command has from an equal config is not asked for again, failures neither. Raises UserError where another command is
+    at work in the folder, Stopped where workers die again and again.
     """
     with _held(folder), tempfile.TemporaryDirectory(dir=folder, prefix=TEMPORARY) as name:
-        buckets, unfit = _dealt(wanted, folder, Path(name), config.buckets)
+        buckets, unfit = _dealt(wanted, folder, Path(name), config.fetch.buckets)
         try:
             ledgers = list(engine.map(partial(fetch_into, config=config), buckets))
         except WorkersDie as error:
@@ -61,15 +64,18 @@ def fetch_images(wanted: Iterable[Iterable[str]], folder: Path, config: Fetching
     return total(NOUN, [*ledgers, lost] if unfit else ledgers)
 
 
-def fetch_into(bucket: Bucket, config: FetchingConfig) -> Ledger:
+def fetch_into(bucket: Bucket, config: RunConfig) -> Ledger:
     """Fetch the URLs of one bucket, and link those that gave an image."""
-    name = f"{identity(config)}-{bucket.number:04d}"
+    lists = prepare(config.image_safety.known_abuse)
+    treated = treated_as(config.image_safety, "" if lists is None else lists.identity)
+    name = f"{identity(config.fetch)}-{bucket.number:04d}" + (f"-{digest(treated)}" if treated else "")
     with bucket.wanted.open(encoding="utf-8") as lines:
         urls = {json.loads(line) for line in lines}
     table, journal = bucket.folder / "results" / f"{name}.parquet", bucket.folder / "journal" / f"{name}.jsonl"
     store = ImageStore(bucket.folder / "content")
     known = {r.url: r for r in results_from_table(read_table(table))} if table.exists() else {}
-    results = fetch_bucket(sorted(urls), config, store, known, journal)
+    intake = Intake(config.fetch, config.image_safety, store, treated.get("lists", ""))
+    results = fetch_bucket(sorted(urls), config.fetch, store, known, journal, intake)
     known |= {result.url: result for result in results}
     write_table(results_to_table(known[url] for url in sorted(known)), table)
     journal.unlink(missing_ok=True)

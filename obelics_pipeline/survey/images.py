@@ -24,6 +24,7 @@ FIELDS = pa.schema(
         ("format", pa.string()),
         ("n_bytes", pa.int64()),
         ("similarity", pa.float64()),  # to the text next to it; null where no model measured it
+        ("unsafe", pa.float64()),  # how likely it is unsafe; null where no classifier measured it
     ]
 )
 _NAMES = {"width": "original_width", "height": "original_height"}  # here -> in the files

@@ -26,9 +26,9 @@ class Images:
         self.document = table["document"].to_numpy().astype(np.int64)  # row of its document
         self.node = table["node"].to_numpy().astype(np.int64)  # its place in the document
         self.reasons, self.formats = Codes.of(table["reason"]), Codes.of(table["format"])
-        width, height, n_bytes, similarity = (
+        width, height, n_bytes, similarity, unsafe = (
             pc.fill_null(table[name].cast(pa.float64()), np.nan).to_numpy()
-            for name in ("width", "height", "n_bytes", "similarity")
+            for name in ("width", "height", "n_bytes", "similarity", "unsafe")
         )
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = width / height
@@ -38,6 +38,7 @@ class Images:
             "ratio": np.where(np.isfinite(ratio) & (ratio > 0), ratio, np.nan),
             "bytes": n_bytes,
             "similarity": similarity,
+            "unsafe": unsafe,
         }
 
     def __len__(self) -> int:

@@ -56,4 +56,5 @@ def _image(node: ImageNode, images: Mapping[str, str]) -> dict[str, Any]:
         "height": node.original_height,
         "format": node.format,
         "similarity": node.similarity,
+        "unsafe": node.unsafe,
     }

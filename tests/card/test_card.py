@@ -144,6 +144,10 @@ def test_limits_follow_from_the_config(run_of_demo: Path) -> None:
     assert "Duplicates were not looked for" in limits(run_of_demo, dedup={"enabled": False})
     assert "near duplicates of texts were not" in limits(run_of_demo, dedup={"text": {"enabled": False}})
     assert "Images are addresses" in limits(run_of_demo, fetch={"enabled": False})
+    unsafe = limits(run_of_demo, image_safety={"classifier": {"model": "m.onnx", "max": 0.25}, "faces": "a.b:c"})
+    assert "No classifier looked" in limits(run_of_demo) and "from a score above 0.25 on" in unsafe
+    assert "Faces" in limits(run_of_demo) and "Faces" not in unsafe
+    assert "lists of known abuse material" in unsafe
     assert "robots.txt was not asked" in limits(run_of_demo, fetch={"robots_txt": False})
     assert "not to be used for AI" in limits(run_of_demo, reading={"honour_noai": False})
     assert "personal data were not looked for" in limits(run_of_demo)

@@ -12,7 +12,7 @@ from obelics_pipeline.config import RunConfig, load_config
 from obelics_pipeline.document import Document
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.score import columns as room
-from obelics_pipeline.score.columns import ask
+from obelics_pipeline.score.columns import EVERY_IMAGE, ask
 from obelics_pipeline.score.document_of_row import document_of_row
 from obelics_pipeline.score.row_error import RowError
 from obelics_pipeline.score.scorer import Scorer, scorer_of
@@ -176,3 +176,15 @@ def test_models_are_given_the_documents_of_a_batch_at_once_and_one_they_fail_at_
     assert losses == [3.0, 5.0, 4.0]
     assert list(found[1]) == ["language", "flamingo_loss", "images_seen"]  # type: ignore[arg-type]
     assert models.given[0] == 4
+
+
+def test_a_classifier_is_asked_for_by_name_and_looks_at_every_image() -> None:
+    config = load_config("default", ["image_safety.classifier={model: m.onnx}", "score.threads=2"])
+    asked = ask(["classifier", "word_count"], config)
+    assert asked.columns() == ["unsafe_images_measured", "unsafe_image_max", "unsafe_image_mean", "word_count"]
+    models = asked.models()
+    assert models.classifier is not None and models.classifier.model == "m.onnx" and models.threads == 2
+    assert asked.images_of_document() == EVERY_IMAGE
+    assert ask(["word_count"], config).models().classifier is None
+    with pytest.raises(UserError, match=r"image_safety\.classifier={model: FILE\.onnx}"):
+        ask(["unsafe_image_max"], load_config("default"))

@@ -70,6 +70,7 @@ def test_images_are_those_of_the_documents(folder: RunFolder, documents: pa.Tabl
             "width": node.original_width,
             "height": node.original_height,
             "similarity": node.similarity,
+            "unsafe": node.unsafe,
         }
         for i, document in with_rows(folder, documents)
         for place, node in enumerate(document.nodes)

@@ -107,6 +107,7 @@ def images(rows: list[tuple[int | None, int | None, str | None, str | None]]) ->
         "failed": [False] * n, "of": [None] * n, "host": [""] * n, "width": [row[0] for row in rows],
         "height": [row[1] for row in rows], "format": [row[2] for row in rows], "n_bytes": [9] * n,
         "similarity": [None] * n,
+        "unsafe": [None] * n,
     }  # fmt: skip
     return Images(made, [pa.table(values, schema=IMAGE_FIELDS)])
 

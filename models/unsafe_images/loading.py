@@ -1,0 +1,120 @@
+"""A classifier by what the config says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from models.pictures.pixels import Picture
+from models.pictures.sources import ImageSource, no_images
+from models.unsafe_images import beside, onnx_file
+from models.unsafe_images.classifier import Classifier, Network, Outputs, Rule, View, unsafe_labels
+from models.unsafe_images.scorer import UnsafeImageScorer
+from obelics_pipeline.config.image_safety import ClassifierConfig
+
+SIDE = 224  # pixels, where nothing says another
+HALF = (0.5, 0.5, 0.5)
+ONE_OUTPUT = ("unsafe",)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadUnsafeImages:
+    """Makes an `UnsafeImageScorer`. Two that are equal make the same; `images` must be equal likewise."""
+
+    config: str  # a ClassifierConfig as JSON, which can be hashed
+    images: ImageSource = no_images
+    threads: int = 4
+
+    def __call__(self) -> UnsafeImageScorer:
+        """Load the model. Raises `UserError` as `load` does."""
+        return UnsafeImageScorer(load(ClassifierConfig.model_validate_json(self.config), self.threads), self.images)
+
+
+def load(config: ClassifierConfig, threads: int = 4) -> Classifier:
+    """A classifier that is ready; `threads` are those of ONNX Runtime on a CPU.
+
+    Raises `UserError` for anything that is wrong with the config, and where a package, a file or the device is missing.
+    """
+    path = Path(config.model).expanduser()
+    if config.embedding is not None:
+        return _on_embedding(config, path, threads)
+    if is_onnx(path):
+        return _of_onnx(config, path, threads)
+    return _of_transformers(config)
+
+
+def is_onnx(path: Path) -> bool:
+    """Whether a model is a file of ONNX: all others are transformers'."""
+    return path.suffix.lower() == ".onnx"
+
+
+def files_beside(path: Path) -> Path:
+    """The folder of the JSON files of an ONNX model: beside it, or above the folder `onnx`, as on the hub."""
+    return path.parent.parent if path.parent.name == "onnx" else path.parent
+
+
+def _of_onnx(config: ClassifierConfig, path: Path, threads: int) -> Classifier:
+    file = onnx_file.OnnxFile(path, config.sha256, config.device, threads)
+    prepared = beside.preparation(files_beside(path))
+    mean, std = prepared.colours()
+    channels_last = file.input.channels_last if config.channels_last is None else config.channels_last
+    network = onnx_file.OnnxPixels(file, config.mean or mean or HALF, config.std or std or HALF, channels_last)
+    labels = _labels(config, beside.labels(files_beside(path)), file.outputs)
+    return _classifier(config, network, _view(config, prepared, file.input.side), labels)
+
+
+def _of_transformers(config: ClassifierConfig) -> Classifier:
+    from models.unsafe_images import transformers_model
+
+    model = transformers_model.load(config.model, config.sha256, config.device, config.dtype)
+    prepared = beside.preparation(model.folder)
+    mean, std = prepared.colours()
+    network = transformers_model.TransformersPixels(model, config.mean or mean or HALF, config.std or std or HALF)
+    labels = _labels(config, beside.ordered(model.id2label), None)
+    return _classifier(config, network, _view(config, prepared, model.side), labels)
+
+
+def _on_embedding(config: ClassifierConfig, path: Path, threads: int) -> Classifier:
+    from models.similarity.clip import Clip
+    from models.similarity.loading import load as load_clip
+
+    assert config.embedding is not None
+    head = onnx_file.OnnxFile(path, config.sha256, config.device, threads)
+    of = config.embedding
+    clip = load_clip(of.model, of.weights, of.sha256, config.device, config.dtype)
+    prepared = clip.preprocessing
+    view = View(clip.image_side, prepared.resize_mode, prepared.interpolation)
+    labels = _labels(config, beside.labels(files_beside(path)), head.outputs)
+
+    @dataclass(frozen=True)
+    class Head:
+        clip: Clip
+
+        def __call__(self, pictures: Sequence[Picture]) -> Outputs:
+            vectors = self.clip.image_vectors(pictures, config.batch)
+            return head.run(vectors.astype(head.input.kind))
+
+    return _classifier(config, Head(clip), view, labels)
+
+
+def _labels(config: ClassifierConfig, told: tuple[str, ...] | None, outputs: int | None) -> tuple[str, ...]:
+    """The config's, else those beside the model, if they are as many as its outputs."""
+    if config.labels is not None:
+        return config.labels
+    if told is not None and outputs in (None, len(told)):
+        return told
+    return ONE_OUTPUT if outputs in (None, 1) else tuple(f"output {i}" for i in range(outputs))
+
+
+def _view(config: ClassifierConfig, prepared: beside.Preparation, of_model: int | None) -> View:
+    return View(
+        side=config.size or prepared.side() or of_model or SIDE,
+        fit=config.resize or prepared.fit() or "squash",
+        interpolation=config.interpolation or prepared.interpolation() or "bilinear",
+    )
+
+
+def _classifier(config: ClassifierConfig, network: Network, view: View, labels: tuple[str, ...]) -> Classifier:
+    rule: Rule = ("sigmoid" if len(labels) == 1 else "softmax") if config.output == "auto" else config.output
+    return Classifier(network, view, labels, unsafe_labels(labels, config.unsafe), rule, config.batch)

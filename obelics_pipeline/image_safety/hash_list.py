@@ -1,0 +1,189 @@
+"""Hash lists as they are handed out: one hash a line, CSV with a header, or JSON lines. No line is trusted."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, get_args
+
+from obelics_pipeline.config.image_safety import HashKind, HashListConfig
+from obelics_pipeline.errors import UserError
+
+BYTES: dict[HashKind, int] = {"sha256": 32, "md5": 16, "pdq": 32}  # of a hash
+MAX_LINE = 2**20  # bytes; the rest of a longer line is passed over, and the line is a bad one
+DEPTH = 6  # of JSON objects in each other that are looked into
+
+# The names of kinds in headers, keys and types: HASH_PDQ is ThreatExchange's, fingerprints are NCMEC's.
+_KINDS: dict[str, HashKind] = {kind: kind for kind in get_args(HashKind)}
+_TYPES = ("type", "kind", "algorithm", "hashtype", "signaltype", "indicatortype")
+_VALUES = ("hash", "value", "indicator", "signal", "hashvalue", "rawvalue", "indicatorvalue")
+_PLAIN = re.compile(rb"\s*(?:0x)?([0-9A-Fa-f]{32}|[0-9A-Fa-f]{64})(?:[\s,;].*)?", re.S)
+_NOTHING = re.compile(rb"\s*(?:#.*)?", re.S)
+
+Found = tuple[HashKind | None, bytes]  # a kind, None where the line tells none, and the hash
+
+
+@dataclass
+class Counts:
+    """What a list held."""
+
+    hashes: int = 0
+    bad: int = 0  # lines without a hash
+    ambiguous: int = 0  # hashes of 64 digits that nothing says the kind of
+    kinds: dict[str, int] = field(default_factory=dict)
+
+
+def read_hashes(of: HashListConfig, counts: Counts) -> Iterator[tuple[HashKind, bytes]]:
+    """The hashes of a list, in its order; what is wrong with lines is in `counts` afterwards.
+
+    Raises UserError where the file cannot be read, or is larger than it may be.
+    """
+    path = Path(of.path).expanduser()
+    try:
+        with _opened(path) as file:
+            for found in _parsed(_Lines(file, of)):
+                kinds = [_settled(kind, value, of.kind) for kind, value in found]
+                for kind, (_, value) in zip(kinds, found, strict=True):
+                    if kind is None:
+                        counts.ambiguous += 1
+                    else:
+                        counts.hashes += 1
+                        counts.kinds[kind] = counts.kinds.get(kind, 0) + 1
+                        yield kind, value
+                counts.bad += not found
+    except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:100]
+        raise UserError(f"image_safety.known_abuse: {of.path} cannot be read: {reason}") from None
+
+
+def _settled(told: HashKind | None, value: bytes, kind: HashKind | None) -> HashKind | None:
+    """The kind of a hash: what its line says, else what the config says, else what its length leaves."""
+    if told is not None:
+        return told
+    if kind is not None:
+        return kind if len(value) == BYTES[kind] else "md5" if len(value) == BYTES["md5"] else None
+    return "md5" if len(value) == BYTES["md5"] else None
+
+
+class _Lines:
+    """The lines of a file, none longer than `MAX_LINE`, and all of them no longer than the config allows."""
+
+    def __init__(self, file: BinaryIO, of: HashListConfig) -> None:
+        self._file, self._of, self._read = file, of, 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        whole = True
+        while line := self._file.readline(MAX_LINE):
+            self._read += len(line)
+            if self._read > self._of.max_bytes:
+                raise UserError(
+                    f"image_safety.known_abuse: {self._of.path} has more than {self._of.max_bytes:,} bytes; raise its "
+                    "max_bytes if it is what it should be"
+                )
+            ends = line.endswith(b"\n")
+            if whole:
+                yield line if ends or len(line) < MAX_LINE else b"?"  # a bad line
+            whole = ends
+
+
+def _opened(path: Path) -> BinaryIO:
+    file = path.open("rb")
+    if file.peek(2)[:2] == b"\x1f\x8b":
+        return io.BufferedReader(gzip.GzipFile(fileobj=file))
+    return file
+
+
+def _parsed(lines: _Lines) -> Iterator[list[Found]]:
+    """The hashes of each line that is not empty and no comment; none where it has none. The first tells the form."""
+    header: list[str] | None = None
+    first = True
+    for number, line in enumerate(lines):
+        line = line if number else line.removeprefix(b"\xef\xbb\xbf")
+        if _NOTHING.fullmatch(line):
+            continue
+        if first:
+            first = False
+            header = _header(line)
+            if header is not None:
+                continue
+        if plain := _PLAIN.fullmatch(line) if header is None else None:
+            yield [(None, bytes.fromhex(plain[1].decode()))]
+        elif line.lstrip()[:1] in (b"{", b"["):
+            yield _of_json(line)
+        elif header is not None:
+            yield _of_row(header, line)
+        else:
+            yield []
+
+
+def _header(line: bytes) -> list[str] | None:
+    """The columns of a CSV, if this is its header: one of them is a kind, or a value."""
+    if _PLAIN.fullmatch(line) or line.lstrip()[:1] in (b"{", b"["):
+        return None
+    names = [_name(cell) for cell in _cells(line)]
+    return names if any(name in _VALUES or _kind(name) for name in names) else None
+
+
+def _of_row(header: list[str], line: bytes) -> list[Found]:
+    cells = dict(zip(header, _cells(line), strict=False))
+    return list(_of_pairs(cells))
+
+
+def _cells(line: bytes) -> list[str]:
+    text = line.decode("utf-8", "replace").rstrip("\r\n")
+    try:
+        return next(csv.reader([text], delimiter="\t" if "\t" in text and "," not in text else ","), [])
+    except csv.Error:
+        return []
+
+
+def _of_json(line: bytes) -> list[Found]:
+    """All hashes of an object: fields that are named as a kind, and values beside a type."""
+    try:
+        value = json.loads(line.strip().rstrip(b",").decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return []
+    found: list[Found] = []
+    pending: list[tuple[Any, int]] = [(value, 0)]
+    while pending:
+        item, depth = pending.pop()
+        if isinstance(item, dict):
+            found += _of_pairs({_name(str(key)): part for key, part in item.items()})
+        if isinstance(item, dict | list) and depth < DEPTH:
+            parts = item.values() if isinstance(item, dict) else item
+            pending += [(part, depth + 1) for part in parts if isinstance(part, dict | list)]
+    return list(dict.fromkeys(found))
+
+
+def _of_pairs(values: dict[str, Any]) -> Iterator[Found]:
+    told = next((_kind(_name(str(values[name]))) for name in _TYPES if name in values), None)
+    named_otherwise = told is None and any(name in values for name in _TYPES)
+    for name, value in values.items():
+        kind = _kind(name)
+        if kind is None and (name not in _VALUES or named_otherwise):  # a video's, a text's
+            continue
+        hash_ = _hash(value)
+        kind = kind or told
+        if hash_ is not None and (kind is None or len(hash_) == BYTES[kind]):
+            yield kind, hash_
+
+
+def _hash(value: Any) -> bytes | None:
+    if not isinstance(value, str):
+        return None
+    plain = _PLAIN.fullmatch(value.encode("utf-8", "replace"))
+    return None if plain is None else bytes.fromhex(plain[1].decode())
+
+
+def _name(text: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
+def _kind(name: str) -> HashKind | None:
+    return _KINDS.get(name.removeprefix("hash").removesuffix("hash"))
