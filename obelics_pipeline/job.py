@@ -36,6 +36,8 @@ from obelics_pipeline.shard.stage import assemble_unit, assemble_units, plan_tar
 from obelics_pipeline.site_evidence import SiteEvidence
 from obelics_pipeline.stages import StageRunner
 from obelics_pipeline.storage import Place, draft, file_sha256, read_table, read_tables, remove, size_of
+from obelics_pipeline.tombstones.tombstones import FOLDER as FORGOTTEN_FOLDER
+from obelics_pipeline.tombstones.tombstones import tombstones_in
 from obelics_pipeline.unit import Unit, digest
 
 STAGE_OF = {"decide": "score"}  # steps that ledgers are of -> the stage that people know
@@ -59,12 +61,20 @@ class Job:
         runner: StageRunner,
         earlier: Sequence[Corpus] = (),
         sample: float | None = None,
+        forgotten: Sequence[Place] = (),
     ) -> None:
-        """`sample` is the share of the units that is read: every score of these is measured, every image fetched."""
+        """`sample` is the share of the units that is read: every score of these is measured, every image fetched.
+
+        `forgotten` are folders of tombstones of other corpora. What this one took back is left out as well; but that is
+        in no unit's id, because `obelics forget` has brought the units that were done into line.
+        """
         self.folder, self.config, self.runner = folder, config, runner
         self._sample = sample
         self._dedup = Deduplication(folder, config.dedup, runner, earlier) if config.dedup.enabled else None
         self.ledgers: dict[str, Ledger] = {}  # the run's: records, documents, images, urls
+        others = tombstones_in(forgotten, config.dedup)
+        self._forgotten_elsewhere = others.digest if others is not None else ""
+        self._forgotten = tombstones_in([folder.path / FORGOTTEN_FOLDER, *forgotten], config.dedup)
 
     def extract(self, sources: Inputs) -> list[Manifest]:
         """WARC ranges to documents."""
@@ -72,8 +82,10 @@ class Job:
         if self._sample is not None:
             tasks = sampled(tasks, self._sample)
         self._forget_changed(sources, tasks)
-        units = extract_units(tasks, self.config, everything=self._sample is not None)
-        work = functools.partial(extract_unit, folder=self.folder.extract, config=self.config)
+        units = extract_units(tasks, self.config, self._sample is not None, self._forgotten_elsewhere)
+        work = functools.partial(
+            extract_unit, folder=self.folder.extract, config=self.config, forgotten=self._forgotten
+        )
         manifests = self.runner.map("extract", work, units, self.folder.extract)
         self.ledgers = dict(self.runner.ledgers["extract"])
         sweep(self.folder.extract, manifests)
@@ -124,13 +136,19 @@ class Job:
         dealt = deal(
             self.runner, self.folder.exchange / "requests", sources_of(requests, self.folder.requests), "bucket"
         )
-        plan = folder / "plans" / f"{digest(dealt.digests, identity(config))}.json"
+        known = [self._forgotten_elsewhere] if self._forgotten_elsewhere else []
+        plan = folder / "plans" / f"{digest(dealt.digests, identity(config), *known)}.json"
         if retry:
             plan.unlink(missing_ok=True)
-        planned = remember(plan, lambda: fetch_units(dealt, folder, config, retry))
+        planned = remember(plan, lambda: fetch_units(dealt, folder, config, retry, self._forgotten_elsewhere))
         units = [fetch_unit_of(value) for value in planned]
         work = functools.partial(
-            fetch_unit, folder=folder, request_folder=dealt.folder, images=self.folder.images, config=config
+            fetch_unit,
+            folder=folder,
+            request_folder=dealt.folder,
+            images=self.folder.images,
+            config=config,
+            forgotten=self._forgotten,
         )
         fetched = self.runner.map("fetch", work, units, folder)
         answers = sources_of(fetched, folder, "answers")
@@ -227,7 +245,7 @@ class Job:
     def assemble(self, documents: Documents, answers: Dealt, overused: Dealt) -> Documents:
         """Documents meet their images, and are decided."""
         folder = self.folder.assembled
-        units = assemble_units(documents.units, answers, overused, self.config)
+        units = assemble_units(documents.units, answers, overused, self.config, self._forgotten_elsewhere)
         work = functools.partial(
             assemble_unit,
             folder=folder,
@@ -237,6 +255,7 @@ class Job:
                 _read_answers, answer_folder=answers.folder, overused_folder=overused.folder
             ),
             score=paragraph_score,
+            forgotten=self._forgotten,
         )
         assembled = self.runner.map("assemble", work, units, folder)
         sweep(folder, assembled)
@@ -295,7 +314,7 @@ class Job:
         if size_of(self.folder.index) is None:
             remove([self.folder.manifest])
             with draft(self.folder.index) as path:
-                merge_indexes([m.path(self.folder.shards, "index") for m in tars], path, scores)
+                merge_indexes([m.path(self.folder.shards, "index") for m in tars if m.files], path, scores)
         manifest = RunManifest(
             shards=shard_entries(tars),
             index_sha256=file_sha256(self.folder.index),

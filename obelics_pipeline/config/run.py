@@ -12,6 +12,7 @@ from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.config.filtering import FiltersConfig, LanguageConfig
+from obelics_pipeline.config.forgetting import ForgottenFolders
 from obelics_pipeline.config.ray import RayConfig
 from obelics_pipeline.config.reading import ReadingConfig
 from obelics_pipeline.config.scoring import ScoringConfig
@@ -37,6 +38,7 @@ class RunConfig(Section):
     finish: FinishConfig = Field(default_factory=FinishConfig)
     shard: ShardConfig = Field(default_factory=ShardConfig)
     ray: RayConfig = Field(default_factory=RayConfig)
+    forgotten: ForgottenFolders = ()
 
     @model_validator(mode="after")
     def _trainer_needs_images(self) -> RunConfig:

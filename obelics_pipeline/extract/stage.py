@@ -21,6 +21,7 @@ from obelics_pipeline.extract.page import ExtractedPage, PageRejected, extract_p
 from obelics_pipeline.extract.publication import is_ahead
 from obelics_pipeline.extract.split import split_nodes
 from obelics_pipeline.extract.suspects import Suspects
+from obelics_pipeline.forgotten import FORGOTTEN, Forgotten, blank, forget_images
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.read.page import Page, Skipped
 from obelics_pipeline.read.ranges import ReadTask
@@ -47,10 +48,13 @@ RECORDS = pa.schema(
 )
 
 
-def extract_units(tasks: Sequence[ReadTask], config: RunConfig, everything: bool = False) -> list[Unit]:
+def extract_units(
+    tasks: Sequence[ReadTask], config: RunConfig, everything: bool = False, forgotten: str = ""
+) -> list[Unit]:
     """One unit per byte range. Its id follows from the range, from what is measured and from what is decided.
 
-    `everything` measures documents beyond their first drop, for thresholds to be chosen on.
+    `everything` measures documents beyond their first drop, for thresholds to be chosen on. `forgotten` is the digest
+    of the tombstones of other corpora that are obeyed.
     """
     measured = digest(
         VERSION,
@@ -58,6 +62,7 @@ def extract_units(tasks: Sequence[ReadTask], config: RunConfig, everything: bool
         config.reading.model_dump(mode="json", exclude={"unit_bytes", "pointer_rows", "pointer_root"}),
         config.extract.model_dump(mode="json"),
         measurement_config(config),
+        *([{"forgotten": forgotten}] if forgotten else []),
     )
     decided = digest(decision_config(config))
     return [
@@ -75,8 +80,8 @@ def _payload(task: ReadTask, measured: str, everything: bool) -> dict[str, Any]:
     return {"task": task.to_json(), "measured": digest(measured, _range(task)), "everything": everything}
 
 
-def extract_unit(unit: Unit, *, folder: Place, config: RunConfig) -> Manifest:
-    """Read, extract, measure and decide one unit.
+def extract_unit(unit: Unit, *, folder: Place, config: RunConfig, forgotten: Forgotten | None = None) -> Manifest:
+    """Read, extract, measure and decide one unit; what is forgotten is neither extracted nor kept.
 
     Where only thresholds of documents changed since an earlier run, the stored documents are decided anew and no
     page is read. Raises OSError where the source cannot be read or the output not be written.
@@ -94,7 +99,9 @@ def extract_unit(unit: Unit, *, folder: Place, config: RunConfig) -> Manifest:
             records = Ledger("records")
             with Suspects(scratch_of(folder) / f".tmp-suspects-{unit.label}", unit.crashes) as suspects:
                 rows: list[dict[str, Any]] = []
-                source = _measure(_documents(unit, config, records, rows, suspects), measuring, unit)
+                source = _measure(_documents(unit, config, records, rows, suspects, forgotten), measuring, unit)
+                if forgotten is not None:
+                    source = _less_forgotten(source, forgotten)
                 write_documents(source, attempt.file("data", ".parquet"), config, documents)
                 suspects.forget()
             pq.write_table(pa.Table.from_pylist(rows, RECORDS), attempt.file("records", ".parquet"), compression="zstd")
@@ -125,6 +132,8 @@ def _measure(documents: Iterator[Document], measurer: Measurer, unit: Unit) -> I
     at_once = 1 if unit.crashes else MEASURED_AT_ONCE  # page by page where `Suspects` must know which one is at hand
     while batch := list(islice(documents, at_once)):
         for document in batch:
+            if document.reason == FORGOTTEN:
+                continue
             try:
                 measurer.measure(document, everything=everything)
             except UserError:
@@ -136,7 +145,16 @@ def _measure(documents: Iterator[Document], measurer: Measurer, unit: Unit) -> I
 
 def _decide_again(path: Place, measurer: Measurer, unit: Unit) -> Iterator[Document]:
     for document in read_documents(path):
-        measurer.decide(document, everything=unit.payload["everything"])
+        if document.reason != FORGOTTEN:
+            measurer.decide(document, everything=unit.payload["everything"])
+        yield document
+
+
+def _less_forgotten(documents: Iterator[Document], forgotten: Forgotten) -> Iterator[Document]:
+    """Documents of which those whose text was taken back are left blank."""
+    for document in documents:
+        if document.reason != FORGOTTEN and forgotten.text(document.text()):
+            blank(document, forgotten.name(document.doc_id))
         yield document
 
 
@@ -152,7 +170,12 @@ def write_documents(documents: Iterable[Document], path: Path, config: RunConfig
 
 
 def _documents(
-    unit: Unit, config: RunConfig, ledger: Ledger, rows: list[dict[str, Any]], suspects: Suspects
+    unit: Unit,
+    config: RunConfig,
+    ledger: Ledger,
+    rows: list[dict[str, Any]],
+    suspects: Suspects,
+    forgotten: Forgotten | None,
 ) -> Iterator[Document]:
     """The documents of a unit's pages; what becomes of each record is counted in `ledger` and listed in `rows`."""
     task = ReadTask.from_json(unit.payload["task"])
@@ -160,21 +183,45 @@ def _documents(
         if isinstance(item, Skipped):
             _count(ledger, item.reason, item.failed)
             if not item.counted_only:
-                rows.append(_record_row(item, task.name, item.reason, "failed" if item.failed else "dropped", 0))
+                row = _record_row(item, task.name, item.reason, "failed" if item.failed else "dropped", 0)
+                gone = forgotten is not None and item.url is not None and forgotten.url(item.url)
+                rows.append(blank_record(row) if gone else row)
             continue
         name = f"{item.offset}.{item.ordinal}"
-        suspects.touch(name)
-        if name in suspects.guilty:
-            outcome: list[Document] | Refused = Refused("worker_died", failed=True)
+        if forgotten is not None and forgotten.url(item.url):
+            outcome: list[Document] | Refused = Refused(FORGOTTEN)
         else:
-            outcome = page_documents(item, config)
+            suspects.touch(name)
+            guilty = name in suspects.guilty
+            outcome = Refused("worker_died", failed=True) if guilty else page_documents(item, config)
+        if forgotten is not None and not isinstance(outcome, Refused):
+            outcome = _remembered(outcome, forgotten)
         if isinstance(outcome, Refused):
             _count(ledger, outcome.reason, outcome.failed)
-            rows.append(_record_row(item, task.name, outcome.reason, "failed" if outcome.failed else "dropped", 0))
+            row = _record_row(item, task.name, outcome.reason, "failed" if outcome.failed else "dropped", 0)
+            rows.append(blank_record(row) if outcome.reason == FORGOTTEN else row)
             continue
         ledger.keep()
         rows.append(_record_row(item, task.name, None, "kept", len(outcome)))
         yield from outcome
+
+
+def _remembered(documents: list[Document], forgotten: Forgotten) -> list[Document] | Refused:
+    """The documents of a page, those that were taken back by their id left blank, and less such images."""
+    gone = [forgotten.document(document.doc_id) for document in documents]
+    if all(gone):
+        return Refused(FORGOTTEN)
+    for document, is_gone in zip(documents, gone, strict=True):
+        if is_gone:
+            blank(document, forgotten.name(document.doc_id))
+        else:
+            forget_images(document, forgotten)
+    return documents
+
+
+def blank_record(row: dict[str, Any]) -> dict[str, Any]:
+    """The row of a record without what tells which one it is."""
+    return row | {"url": None, "warc_filename": None, "warc_record_offset": None, "warc_record_length": None}
 
 
 def _count(ledger: Ledger, reason: str, failed: bool) -> None:

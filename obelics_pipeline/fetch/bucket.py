@@ -26,6 +26,7 @@ from obelics_pipeline.fetch.reencode import Reencoder
 from obelics_pipeline.fetch.result import FetchResult
 from obelics_pipeline.fetch.robots import Robots
 from obelics_pipeline.fetch.target import Target, join_location, parse_target
+from obelics_pipeline.forgotten import FORGOTTEN, Forgotten
 
 __all__ = ["fetch_bucket", "host_bucket", "host_of"]
 
@@ -38,12 +39,14 @@ def fetch_bucket(
     store: ImageStore,
     previous: Mapping[str, FetchResult],
     journal: Path,
+    forgotten: Forgotten | None = None,
 ) -> list[FetchResult]:
     """Fetch image URLs into the store; a result per distinct URL, sorted by URL.
 
     URLs in `previous` are not fetched again, unless their image is gone from the store; nor are those that `journal`
     has from an earlier, killed try. The caller removes the journal once the results are committed; all images named
-    are on the disk by then. Raises UserError where img2dataset is missing, OSError where the disk is full.
+    are on the disk by then. What is `forgotten` is not asked for, wherever a redirect leads, and such bytes are not
+    kept. Raises UserError where img2dataset is missing, OSError where the disk is full.
     """
     wanted = sorted(set(urls))
     results = {url: previous[url] for url in wanted if url in previous and _has_image(previous[url], store)}
@@ -53,7 +56,7 @@ def fetch_bucket(
         missing = [url for url in wanted if url not in results]
         if missing:
             demand_downloader()
-            results |= _Bucket(config, store, notes).fetch(missing)
+            results |= _Bucket(config, store, notes, forgotten).fetch(missing)
     store.sync(result.sha256 for result in results.values() if result.sha256 is not None)
     return [results[url] for url in wanted]
 
@@ -75,8 +78,10 @@ class _Visit:
 
 
 class _Bucket:
-    def __init__(self, config: FetchingConfig, store: ImageStore, notes: Journal) -> None:
-        self._config, self._store, self._notes = config, store, notes
+    def __init__(
+        self, config: FetchingConfig, store: ImageStore, notes: Journal, forgotten: Forgotten | None = None
+    ) -> None:
+        self._config, self._store, self._notes, self._forgotten = config, store, notes, forgotten
         self._guard = Guard(config)
         self._health = HostHealth(config.max_host_failures)
         self._turns = Turns(config.threads, config.per_host, self._delay)
@@ -108,6 +113,8 @@ class _Bucket:
 
     def _admit(self, visit: _Visit) -> list[Task]:
         """The tasks of a visit at its target, once the robots.txt there is known and allows it."""
+        if self._forgotten is not None and self._forgotten.url(visit.target.url):
+            return self._give_up(visit, FORGOTTEN)
 
         def known(robots: Robots) -> list[Task]:
             try:
@@ -143,12 +150,18 @@ class _Bucket:
         return content
 
     def _keep(self, content: bytes) -> FetchResult:
+        self._refuse_forgotten(content)
         facts = check_image(content, self._config)
         look = facts.look
         if self._reencode is not None:
             content, facts = self._reencode(content, facts)
+            self._refuse_forgotten(content)
         sha256 = self._store.put(content)
         return FetchResult("", "ok", None, False, sha256, len(content), facts.format, facts.width, facts.height, look)
+
+    def _refuse_forgotten(self, content: bytes) -> None:
+        if self._forgotten is not None and self._forgotten.content(content):
+            raise FetchError(FORGOTTEN)
 
     def _follow(self, visit: _Visit, location: str, seconds: float) -> list[Task]:
         if visit.hops >= self._config.max_redirects:

@@ -15,6 +15,7 @@ from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.result import RESULT_SCHEMA, FetchResult, results_from_table, results_to_table
+from obelics_pipeline.forgotten import FORGOTTEN, Forgotten
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.storage import Place, open_parquet, read_table, scratch_of
 from obelics_pipeline.unit import Unit, digest
@@ -75,9 +76,12 @@ def _images(path: Place, everything: bool) -> Iterator[str]:
 
 
 def fetch_units(
-    requests: Dealt, folder: Place, config: FetchingConfig, retry: Sequence[str] = ()
+    requests: Dealt, folder: Place, config: FetchingConfig, retry: Sequence[str] = (), forgotten: str = ""
 ) -> list[dict[str, Any]]:
-    """One unit (as JSON) per bucket with requests. `retry` names the reasons whose URLs are to be asked once more."""
+    """One unit (as JSON) per bucket with requests. `retry` names the reasons whose URLs are to be asked once more.
+
+    `forgotten` is the digest of the tombstones of other corpora that are obeyed.
+    """
     units = []
     for bucket, names in sorted(requests.files.items(), key=lambda item: int(item[0])):
         rows = _request_rows([requests.folder / name for name in names])
@@ -95,6 +99,7 @@ def fetch_units(
                 "retry": sorted(retry),
                 "asked": asked,
                 "requests": list(names),
+                **({"forgotten": forgotten} if forgotten else {}),
             }
         )
     return units
@@ -107,18 +112,29 @@ def identity(config: FetchingConfig) -> str:
 
 def fetch_unit_of(value: dict[str, Any]) -> Unit:
     """The unit of one bucket from its planned values."""
-    id_ = digest(value["identity"], value["asked"], value["generation"])
+    known = [{"forgotten": value["forgotten"]}] if "forgotten" in value else []
+    id_ = digest(value["identity"], value["asked"], value["generation"], *known)
     return Unit(STAGE, id_, f"bucket-{value['bucket']:04d}", value)
 
 
-def fetch_unit(unit: Unit, *, folder: Place, request_folder: Place, images: Place, config: FetchingConfig) -> Manifest:
+def fetch_unit(
+    unit: Unit,
+    *,
+    folder: Place,
+    request_folder: Place,
+    images: Place,
+    config: FetchingConfig,
+    forgotten: Forgotten | None = None,
+) -> Manifest:
     """Fetch the URLs of one bucket, each once; what an earlier unit of the bucket found is not asked again."""
     rows = _request_rows([request_folder / name for name in unit.payload["requests"]])
     urls = sorted({url for _, url in rows})
     previous = _previous(folder, unit, config)
+    if forgotten is not None:
+        previous = {url: _less_forgotten(result, forgotten) for url, result in previous.items()}
     journal = scratch_of(folder) / "journal" / f"{unit.name}.jsonl"
     journal.parent.mkdir(parents=True, exist_ok=True)
-    results = fetch_bucket(urls, config, ImageStore(images), previous, journal)
+    results = fetch_bucket(urls, config, ImageStore(images), previous, journal, forgotten)
     with Attempt(folder, unit) as attempt:
         pq.write_table(results_to_table(results), attempt.file("data", ".parquet"))
         pq.write_table(_answers(rows, results), attempt.file("answers", ".parquet"))
@@ -156,6 +172,12 @@ def _previous(folder: Place, unit: Unit, config: FetchingConfig) -> dict[str, Fe
             elif result.url in known and _retried(known[result.url], unit.payload["retry"]):
                 del known[result.url]
     return known
+
+
+def _less_forgotten(result: FetchResult, forgotten: Forgotten) -> FetchResult:
+    """What an earlier unit found, as it is to be taken now."""
+    gone = forgotten.url(result.url) or (result.sha256 is not None and forgotten.sha256(result.sha256))
+    return FetchResult.without_image(result.url, FORGOTTEN) if gone else result
 
 
 def _retried(result: FetchResult, reasons: Sequence[str]) -> bool:
