@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from obelics_pipeline import __version__
 from obelics_pipeline.errors import Stopped, UserError
+from obelics_pipeline.forget.command import add_forget
 
 if TYPE_CHECKING:
     from obelics_pipeline.fit.farm_detector.sources import Sources
@@ -54,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_demo(commands)
     _add_validate(commands)
     _add_export(commands)
+    add_forget(commands)
     _add_explain(commands)
     _add_explain_spike(commands)
     _add_losses(commands)

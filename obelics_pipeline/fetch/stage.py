@@ -139,7 +139,7 @@ def fetch_unit(
         pq.write_table(results_to_table(results), attempt.file("data", ".parquet"))
         pq.write_table(_answers(rows, results), attempt.file("answers", ".parquet"))
         notes = {key: unit.payload[key] for key in ("bucket", "identity", "generation")}
-        manifest = attempt.commit([_ledger(results)], notes)
+        manifest = attempt.commit([ledger_of_results(results)], notes)
     journal.unlink(missing_ok=True)
     return manifest
 
@@ -193,7 +193,8 @@ def _answers(rows: Sequence[tuple[str, str]], results: Sequence[FetchResult]) ->
     return answers.add_column(0, "partition", partitions).cast(ANSWERS)
 
 
-def _ledger(results: Sequence[FetchResult]) -> Ledger:
+def ledger_of_results(results: Sequence[FetchResult]) -> Ledger:
+    """What became of image URLs, counted."""
     ledger = Ledger("urls")
     for result in results:
         if result.status == "ok":

@@ -62,9 +62,14 @@ def write_hashes(folder: Place, hashes: Iterable[bytes], prefix: str = "") -> st
     data = sorted_hashes(hashes)
     if not data:
         return None
-    name = f"{prefix}{hashlib.sha256(data).hexdigest()[:16]}{ENDING}"
+    name = f"{prefix}{content_name(data)}"
     create(folder / name, data)
     return name
+
+
+def content_name(data: bytes) -> str:
+    """The name of a file of hashes."""
+    return f"{hashlib.sha256(data).hexdigest()[:16]}{ENDING}"
 
 
 def read_hashes(place: Place) -> bytes:
