@@ -22,6 +22,7 @@ from obelics_pipeline.extract.stage import extract_unit, extract_units
 from obelics_pipeline.read.inputs import resolve_inputs
 from obelics_pipeline.read.ranges import ReadTask, plan_ranges
 from obelics_pipeline.tables import read_documents
+from obelics_pipeline.tombstones.tombstones import configured
 
 UNIT_SECONDS = 3600.0  # a range that takes longer is killed and tried again
 
@@ -76,7 +77,8 @@ class _Extract(beam.DoFn):
     def process(self, element: ReadTask) -> Iterator[Document]:
         with tempfile.TemporaryDirectory(prefix="obelics-") as name:
             folder = Path(name)
-            work = partial(extract_unit, folder=folder, config=self._config)
+            forgotten = configured(self._config)
+            work = partial(extract_unit, folder=folder, config=self._config, forgotten=forgotten)
             for _, outcome in self._child.map_units(work, extract_units([element], self._config)):
                 count_unit(outcome)
                 if isinstance(outcome, Failure):

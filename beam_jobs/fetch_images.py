@@ -25,6 +25,7 @@ from obelics_pipeline.fetch.result import FetchResult
 from obelics_pipeline.shard.assemble import assemble
 from obelics_pipeline.shard.image_rules import url_reason
 from obelics_pipeline.storage import Place
+from obelics_pipeline.tombstones.tombstones import configured
 from obelics_pipeline.unit import digest
 
 BUCKET_SECONDS = 6 * 3600.0  # a bucket that takes longer is killed and tried again; it goes on from its journal
@@ -100,7 +101,7 @@ class _Fetch(beam.DoFn):
 def fetch_urls(urls: list[str], *, config: RunConfig, images: Place) -> Mapping[str, Any]:
     """What became of each URL, by URL, as JSON. Runs in the guarded process; a second try goes on from its journal."""
     journal = Path(tempfile.gettempdir()) / f"obelics-fetch-{digest(urls, str(images))}.jsonl"
-    results = fetch_bucket(urls, config.fetch, ImageStore(images), {}, journal)
+    results = fetch_bucket(urls, config.fetch, ImageStore(images), {}, journal, configured(config))
     journal.unlink(missing_ok=True)
     return {result.url: result.to_json() for result in results}
 
@@ -115,6 +116,8 @@ class _Assemble(beam.DoFn):
         results = {answer.url: answer for answer in answers}
         for document in map(from_bytes, joined["documents"]):
             if is_kept(document):
-                for name, n in ledger_counts([assemble(document, results, self._config, paragraph_score)]).items():
+                for name, n in ledger_counts(
+                    [assemble(document, results, self._config, paragraph_score, configured(self._config))]
+                ).items():
                     count(name, n)
             yield document

@@ -750,9 +750,12 @@ def _validate(arguments: argparse.Namespace) -> int:
 def _export(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.shard.export import export_parquet
     from obelics_pipeline.storage import place
+    from obelics_pipeline.tombstones.obeyed import note_export, refuse_forgotten
 
     folder = place(arguments.folder)
     output = place(arguments.output) if arguments.output else folder / f"export-{arguments.format}"
+    refuse_forgotten(folder)
+    note_export(folder, output)
     if arguments.format != "parquet":
         from obelics_pipeline.shard.export_flamingo import export_flamingo
 

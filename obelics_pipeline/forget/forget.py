@@ -14,7 +14,7 @@ from pathlib import Path
 from obelics_pipeline.commit import read_manifests, unit_names
 from obelics_pipeline.config import RunConfig, load_config
 from obelics_pipeline.errors import UserError
-from obelics_pipeline.events import EventLog, read_events
+from obelics_pipeline.events import EventLog
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.folder import MARK, RunFolder
 from obelics_pipeline.forget.find import Finder
@@ -42,7 +42,8 @@ from obelics_pipeline.storage import (
 from obelics_pipeline.tombstones.hash_set import content_name, sorted_hashes
 from obelics_pipeline.tombstones.keyed import Keyed, make_key
 from obelics_pipeline.tombstones.lists import PARSERS, Counts, hashes_of
-from obelics_pipeline.tombstones.tombstones import FOLDER, KEY, UNFINISHED, Tombstones, tombstones_in
+from obelics_pipeline.tombstones.obeyed import noted_exports
+from obelics_pipeline.tombstones.tombstones import FOLDER, KEY, UNFINISHED, Tombstones, stored, tombstones_in
 
 REPORTS = ("report.html", "report-against.html")
 EXPORT = "export-"  # begins the names of the folders that obelics export writes to where none is given
@@ -112,14 +113,15 @@ def forget(
 ) -> Done:
     """Take back what lists name: `lists` are files by kind, urls, domains or hashes.
 
-    Without lists it goes on with what was begun. Raises UserError for a folder that is no run's, for lists with bad
+    Without lists it goes on with what was begun, and looks once more for what is forgotten already: files may have been
+    given back from elsewhere. Raises UserError for a folder that is no run's, for lists with bad
     lines unless `skip_bad`, and where another is at work in the folder; Stopped where the disk is full: then nothing
     is lost, and the same command goes on.
     """
     run = RunFolder(place(folder))
     if not any(size_of(run.path / name) is not None for name in (MARK, run.manifest.name, run.index.name)):
         raise UserError(f"{folder}: no run is there; give the --output of obelics run")
-    if not lists and size_of(run.path / FOLDER / UNFINISHED) is None:
+    if not lists and size_of(run.path / FOLDER / UNFINISHED) is None and not stored(run.path / FOLDER):
         raise UserError(f"{folder}: nothing to forget: give --urls, --domains or --hashes FILE")
     with run.locked():
         if dry_run:
@@ -127,7 +129,10 @@ def forget(
                 return _Work(run, keyed, target, say).dry(lists, skip_bad, plans)
         keyed = make_key(run.path / FOLDER / KEY, key)
         work = _Work(run, keyed, run.path / FOLDER, say)
-        work.go_on()
+        earlier = work.go_on()
+        if earlier is not None and not lists:
+            earlier.plans = work.plans(plans)
+            return earlier
         return work.take_back(lists, skip_bad, plans)
 
 
@@ -152,23 +157,25 @@ class _Work:
         self._pending = Pending(target, keyed)
         self._switch = Switch(run.path, target / STAGED)
 
-    def go_on(self) -> None:
-        """Finish what was begun before a kill."""
+    def go_on(self) -> Done | None:
+        """Finish what was begun before a kill; None where nothing was."""
         self._switch.finish_earlier()
-        if size_of(self._target / UNFINISHED) is not None:
-            self._say("going on with what was begun here")
-            self._apply(Done())
+        if size_of(self._target / UNFINISHED) is None:
+            return None
+        self._say("going on with what was begun here")
+        done = Done()
+        self._apply(done)
+        return done
 
     def take_back(self, lists: Mapping[str, Sequence[Path]], skip_bad: bool, plans: Sequence[Path]) -> Done:
         """Leave tombstones, and bring the folder into line with them."""
         done = Done()
-        if lists:
-            data = self._read(lists, skip_bad, done)
-            self._pending.begin("hashes" in lists)
-            if data:
-                create(self._target / content_name(data), data)
-            self._apply(done)
-        done.plans = self._plans(plans)
+        data = self._read(lists, skip_bad, done)
+        self._pending.begin("hashes" in lists or not lists, self._run.is_validated())
+        if data:
+            create(self._target / content_name(data), data)
+        self._apply(done)
+        done.plans = self.plans(plans)
         return done
 
     def dry(self, lists: Mapping[str, Sequence[Path]], skip_bad: bool, plans: Sequence[Path]) -> Done:
@@ -179,7 +186,7 @@ class _Work:
             create(self._target / content_name(data), data)
         done.found, _, files = self._find("hashes" in lists)
         done.images = len(files)
-        done.plans = self._plans(plans)
+        done.plans = self.plans(plans)
         return done
 
     def _read(self, lists: Mapping[str, Sequence[Path]], skip_bad: bool, done: Done) -> bytes:
@@ -199,7 +206,8 @@ class _Work:
     def _known(self) -> Tombstones | None:
         return tombstones_in(self._folders, self._config.dedup)
 
-    def _plans(self, given: Sequence[Path]) -> list[Affected]:
+    def plans(self, given: Sequence[Path]) -> list[Affected]:
+        """The plans of training that hold what is forgotten: those given, and those beside the run."""
         known = self._known()
         near = [] if not isinstance(self._run.path, Path) else plans_near(self._run.path.resolve())
         paths = {path.resolve(): True for path in given} | dict.fromkeys(near, False)
@@ -218,11 +226,10 @@ class _Work:
         known = self._known()
         if known is not None:
             gone = Gone(known, self._pending, found)
-            validated = self._run.is_validated()
             self._shards(gone, found, done)
             self._files(gone, found, done)
             self._made_of_it(done)
-            self._account(validated, done)
+            self._account(done)
             self._note(done)
         self._pending.end()
 
@@ -234,8 +241,7 @@ class _Work:
         look_into = not unit_names(self._run.extract)  # nobody knows which documents have a forgotten image
         shards = Shards(self._run, gone.document, gone.image)
         done.shards = shards.rewrite(self._switch, lambda doc_id: look_into or doc_id in found.edited)
-        if done.shards.shards or done.shards.removed:
-            remove([self._run.validated])
+        self._pending.note_written(done.shards.shards)
         self._switch.go()
         done.freed += done.shards.freed
 
@@ -308,13 +314,11 @@ class _Work:
             if size_of(self._run.path / name) is not None:
                 remove([self._run.path / name])
                 done.remake.append(f"{self._run.path / name} (removed): obelics report")
-        inside = str(self._run.path)
-        exported = [str(e["output"]) for e in read_events(self._run.events) if e["event"] == "exported"]
-        for output in dict.fromkeys(exported):
-            if not output.startswith(inside):
-                done.remake.append(f"{output}: obelics export")
+        inside = str(self._run.path.resolve() if isinstance(self._run.path, Path) else self._run.path)
+        exports = [output for output in noted_exports(self._run.path) if not output.startswith(f"{inside}/")]
+        done.remake += [f"{output}: obelics export" for output in exports]
 
-    def _account(self, validated: bool, done: Done) -> None:
+    def _account(self, done: Done) -> None:
         """The run's manifest says what its units say now; what was written is read back."""
         if size_of(self._run.manifest) is None:
             return
@@ -322,13 +326,13 @@ class _Work:
         ledgers = ledgers_now(self._run, self._config, manifest)
         if ledgers is not None and ledgers != manifest.ledgers:
             write_manifest(self._run.path, replace(manifest, ledgers=ledgers))
-        written = set(done.shards.shards)
+        written = set(self._pending.written)
         done.problems = problems(
             self._run.path, lambda check, tasks: map(check, (t for t in tasks if t[0].name in written))
         )
         if done.problems:
             remove([self._run.validated])
-        elif validated:
+        elif self._pending.validated:
             self._run.mark_validated()
 
     def _note(self, done: Done) -> None:

@@ -38,15 +38,28 @@ class Pending:
         self._folder, self._keyed, self._place = folder, keyed, folder / UNFINISHED
         self._lone = HashSet(b"")
 
-    def begin(self, hashes: bool) -> None:
-        """Note that a forget was begun; `hashes` says whether one of texts or images is among what it asked for."""
-        before = self._read()
-        write_bytes(self._place, _json({"hashes": hashes or bool(before.get("hashes"))}))
+    def begin(self, hashes: bool, validated: bool) -> None:
+        """Note that a forget was begun: whether it asks for hashes of files or texts, and whether the run was valid."""
+        write_bytes(self._place, _json({"hashes": hashes, "validated": validated}))
 
     @property
     def hashes(self) -> bool:
         """Whether hashes were asked for."""
         return bool(self._read().get("hashes"))
+
+    @property
+    def validated(self) -> bool:
+        """Whether the shards had been read back before."""
+        return bool(self._read().get("validated"))
+
+    @property
+    def written(self) -> list[str]:
+        """The tars that this forget wrote."""
+        return list(self._read().get("written", ()))
+
+    def note_written(self, names: Iterable[str]) -> None:
+        """Note tars before they take their places: they are to be read back, by whoever goes on."""
+        write_bytes(self._place, _json(self._read() | {"written": [*self.written, *names]}))
 
     def found(self) -> Found | None:
         """What was found before a kill; None where that was not done."""
@@ -61,7 +74,7 @@ class Pending:
         hashes = [self._keyed.of(LONE, url) for url in urls] + [self._keyed.of(LONE_FILE, name) for name in files]
         remove(self._folder / name for name in names_in(self._folder, PENDING) if name.endswith(ENDING))
         write_hashes(self._folder, hashes, f"{PENDING}-")
-        write_bytes(self._place, _json({"hashes": self.hashes, "found": asdict(found)}))
+        write_bytes(self._place, _json(self._read() | {"found": asdict(found)}))
         self._load()
 
     def lone_url(self, url: str) -> bool:

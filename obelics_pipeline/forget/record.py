@@ -17,7 +17,8 @@ def without_images(
     """The plain record of a document, and the bytes of its images by name, less those that are gone.
 
     `value` is its JSON and `images` what stands beside it. Texts that an image stood between become one; files are
-    named by their places. None where no image is gone. Raises NotJson, KeyError or ValueError for what is no record of ours.
+    named by their places. None where no image is gone. Raises NotJson, KeyError or ValueError for what is no record of
+    ours.
     """
     metadata = parse_json(value["metadata"])
     rows = list(zip(value["texts"], value["images"], metadata, value["files"], strict=True))

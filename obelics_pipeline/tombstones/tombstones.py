@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from obelics_pipeline.config.dedup import DedupConfig
+from obelics_pipeline.config.run import RunConfig
 from obelics_pipeline.dedup.keepers import image_set_key
 from obelics_pipeline.dedup.page_url import normalise
 from obelics_pipeline.document import ImageNode
@@ -123,6 +124,12 @@ def listed(paths: Sequence[str], options: Options, said: str) -> list[Place]:
             raise UserError(f"{said} {path}: no tombstones are there; give the folder of a run that obelics forget met")
         found.append(folder)
     return found
+
+
+def configured(config: RunConfig) -> Tombstones | None:
+    """The tombstones that a config names."""
+    folders = listed(config.forgotten, config.reading.storage_options, "forgotten:")
+    return tombstones_in(folders, config.dedup)
 
 
 def refuse_unfinished(*runs: Place) -> None:
