@@ -110,14 +110,16 @@ class _Assemble(beam.DoFn):
     def __init__(self, config: RunConfig) -> None:
         self._config = config
 
+    def setup(self) -> None:
+        self._forgotten = configured(self._config)
+
     def process(self, element: tuple[str, Mapping[str, Iterable[bytes]]]) -> Iterator[Document]:
         _, joined = element
         answers = [FetchResult(**json.loads(value.decode("utf-8", "surrogatepass"))) for value in joined["answers"]]
         results = {answer.url: answer for answer in answers}
         for document in map(from_bytes, joined["documents"]):
             if is_kept(document):
-                for name, n in ledger_counts(
-                    [assemble(document, results, self._config, paragraph_score, configured(self._config))]
-                ).items():
+                images = assemble(document, results, self._config, paragraph_score, self._forgotten)
+                for name, n in ledger_counts([images]).items():
                     count(name, n)
             yield document

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,9 +12,11 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
+from obelics_pipeline.access import access_lost
 from obelics_pipeline.commit import read_manifests, unit_names
 from obelics_pipeline.config import RunConfig, load_config
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.engines.attempts import DISK_FULL, disk_full
+from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.events import EventLog
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.folder import MARK, RunFolder
@@ -32,6 +35,7 @@ from obelics_pipeline.storage import (
     Place,
     create,
     files_below,
+    is_local,
     local_copy,
     place,
     remove,
@@ -123,7 +127,7 @@ def forget(
         raise UserError(f"{folder}: no run is there; give the --output of obelics run")
     if not lists and size_of(run.path / FOLDER / UNFINISHED) is None and not stored(run.path / FOLDER):
         raise UserError(f"{folder}: nothing to forget: give --urls, --domains or --hashes FILE")
-    with run.locked():
+    with _said_in_one_line(run), run.locked():
         if dry_run:
             with _trial(run, key) as (keyed, target):
                 return _Work(run, keyed, target, say).dry(lists, skip_bad, plans)
@@ -134,6 +138,23 @@ def forget(
             earlier.plans = work.plans(plans)
             return earlier
         return work.take_back(lists, skip_bad, plans)
+
+
+@contextmanager
+def _said_in_one_line(run: RunFolder) -> Iterator[None]:
+    """What a full disk, a folder for reading or lost credentials come to."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (*DISK_FULL, errno.EFBIG):
+            raise Stopped(disk_full(error)) from None
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise UserError(f"{error.filename}: {error.strerror}; make it writable") from None
+        if (why := access_lost(error)) is not None and not is_local(run.path):
+            raise Stopped(
+                f"{run.path}: no access ({why}); see the credentials; then go on by the same command"
+            ) from None
+        raise
 
 
 @contextmanager
