@@ -22,6 +22,7 @@ MAX_LINE = 16_384  # bytes; a longer line is no URL that a server would take
 NAMED = 20  # bad lines that are named; more are counted
 
 _HEX = re.compile(r"[0-9a-fA-F]{32}(?:[0-9a-fA-F]{32})?")
+_END = re.compile(r"[/?#]")  # of the host and port of an address
 _BEFORE_DOMAIN = re.compile(r"(?:\*?\.)?")  # *.example.com and .example.com, as other lists write it
 
 Parse = Callable[[str], tuple[bytes, str]]  # a line to what is hashed: kind and value; ValueError says what it lacks
@@ -76,8 +77,7 @@ def _lines(readline: Callable[[int], bytes]) -> Iterator[bytes]:
 def url_of(line: str) -> tuple[bytes, str]:
     """An address of a page or an image in its normal form. Raises ValueError for what is no web address."""
     normal = normalise(line)
-    host = host_in(normal)
-    if host is None:
+    if host_in(normal) is None or not _whole(normal):
         raise ValueError("not an http(s) URL with a host")
     return URL, normal
 
@@ -88,7 +88,7 @@ def domain_of(line: str) -> tuple[bytes, str]:
     if any(c in name for c in "/\\?#@% \t"):
         raise ValueError("not a domain: only a name such as example.com; addresses go into --urls")
     host = host_in(normalise(f"http://{name}/"))
-    if host is None:
+    if host is None or not _whole(f"http://{host}/"):
         raise ValueError("not a domain, such as example.com")
     if not host.startswith("[") and _suffixes().is_public(host):
         raise ValueError("a public suffix, below which strangers have their sites: name the domains")
@@ -110,11 +110,10 @@ def host_in(normal: str) -> str | None:
     if not normal.startswith("http://"):
         return None
     rest = normal[7:]
-    end = next((i for i, c in enumerate(rest) if c in "/?#"), len(rest))
-    authority = rest[:end]
+    authority = _END.split(rest, maxsplit=1)[0]
     host = authority[: authority.find("]") + 1] if authority.startswith("[") else authority.partition(":")[0]
     plain = host and (host[0] == "[" or (host.isascii() and host == host.lower() and "@" not in authority))
-    return host if plain and not any(c.isspace() for c in host) and _whole(normal) else None
+    return host if plain and not any(c.isspace() for c in host) else None
 
 
 def _whole(normal: str) -> bool:

@@ -143,7 +143,7 @@ def refuse_unfinished(*runs: Place) -> None:
 
 @lru_cache(maxsize=4)
 def _read(folders: tuple[Place, ...], _digest: str) -> Sequence[Ring]:
-    return list(_rings(folders))
+    return tuple(_rings(folders))
 
 
 @lru_cache(maxsize=HOSTS)

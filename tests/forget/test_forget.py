@@ -13,7 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from obelics_pipeline.cli import main
-from obelics_pipeline.document import Document
+from obelics_pipeline.document import Document, TextNode
+from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.survey.training import SCHEMA, write_training
 from tests.faults.runs import command, finish, tree
 from tests.forget.traces import traces
 from tests.forget.victims import Victim, documents, victim, victims
@@ -103,10 +105,10 @@ def test_a_page_that_was_no_document_and_one_that_lost_leave_the_shards_alone(ru
 
 
 def victim_of_dropped(run: Path, document: Document) -> list[str | bytes]:
-    others = {
-        n.text for d in documents(run, "extract") if d.doc_id != document.doc_id for n in d.nodes if hasattr(n, "text")
-    }
-    texts = [n.text[:90] for n in document.nodes if hasattr(n, "text") and len(n.text) > 60 and n.text not in known]
+    others = [d for d in documents(run, "extract") if d.doc_id != document.doc_id]
+    known = {n.text for d in others for n in d.nodes if isinstance(n, TextNode)}
+    own = [n.text for n in document.nodes if isinstance(n, TextNode)]
+    texts = [text[:90] for text in own if len(text) > 60 and text not in known]
     return [document.url, document.doc_id, *texts]
 
 
@@ -205,8 +207,8 @@ def test_what_was_made_of_the_run_goes_too_and_is_named(
     assert main(["export", str(run), "--format", "parquet", "--output", str(tmp_path / "elsewhere")]) == 0
     (run / "tune").mkdir(exist_ok=True)
     (run / "tune/marks.jsonl").write_text(json.dumps({"doc_id": one.doc_id, "mark": "bad"}) + "\n")
-    table = pa.table({"doc_id": [one.doc_id], "steps": [[1]], "losses": [[0.5]]})
-    pq.write_table(table, run / "training.parquet")
+    told = dict.fromkeys(SCHEMA.names) | {"doc_id": one.doc_id, "steps": [1], "losses": [0.5]}
+    write_training(RunFolder(run), pa.Table.from_pylist([told], SCHEMA))
     journal = run / "fetch/journal"
     journal.mkdir(exist_ok=True)
     (journal / "bucket-0001-x.jsonl").write_text(json.dumps({"url": one.image.src, "sha256": one.image.sha256}) + "\n")
@@ -219,6 +221,7 @@ def test_what_was_made_of_the_run_goes_too_and_is_named(
     assert str(tmp_path / "elsewhere") in said
     assert "obelics report" in said
     assert one.url not in said
+    assert pq.read_table(run / "training.parquet").num_rows == 0
     from obelics_pipeline.tune.marks import Marks
 
     assert len(Marks(run / "tune/marks.jsonl")) == 1
