@@ -70,6 +70,8 @@ def lines(done: Done, dry_run: bool) -> Iterator[str]:
         )
         removed = f", {len(shards.removed):,} of which nothing was left removed" if shards.removed else ""
         yield f"shards: {len(shards.shards):,} written anew{removed}; {done.files:,} other files"
+        if done.records:
+            yield f"input: {done.records:,} records of WARC files in the folder blanked, in their places"
         yield f"image store: {done.images:,} files gone; {done.freed:,} bytes freed in all"
     for line in done.remake:
         yield f"made of this run, to be made anew: {line}"

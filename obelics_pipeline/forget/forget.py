@@ -27,7 +27,8 @@ from obelics_pipeline.forget.pending import STAGED, Found, Pending
 from obelics_pipeline.forget.plans import Affected, affected, plans_near
 from obelics_pipeline.forget.shards import Rewritten, Shards
 from obelics_pipeline.forget.switch import Switch
-from obelics_pipeline.forget.units import Rewriter
+from obelics_pipeline.forget.units import Rewriter, forgotten_pages
+from obelics_pipeline.forget.warcs import ENDING, blank_records
 from obelics_pipeline.shard.manifest import read_manifest, write_manifest
 from obelics_pipeline.shard.validate import problems
 from obelics_pipeline.storage import (
@@ -63,6 +64,7 @@ class Done:
     found: Found = field(default_factory=Found)
     shards: Rewritten = field(default_factory=Rewritten)
     files: int = 0  # others that were rewritten
+    records: int = 0  # of WARC files in the folder, blanked
     images: int = 0  # files of the image store that are gone
     freed: int = 0  # bytes
     remake: list[str] = field(default_factory=list)  # what was made of the run and must be made anew
@@ -274,6 +276,7 @@ class _Work:
 
     def _files(self, gone: Gone, found: Found, done: Done) -> None:
         """Everything else in the folder."""
+        self._inputs(gone, done)
         rewriter = Rewriter(self._run, gone, found)
         rewriter.units()
         self._sweep()
@@ -293,6 +296,15 @@ class _Work:
         done.files = rewriter.files
         done.freed += rewriter.freed
         self._images(gone, done)
+
+    def _inputs(self, gone: Gone, done: Done) -> None:
+        """WARC files that lie in the folder itself, as the demo's do; those elsewhere are somebody else's."""
+        if not isinstance(self._run.path, Path):
+            return
+        paths = sorted(self._run.path.rglob(f"*{ENDING}"))
+        pages = forgotten_pages(self._run, gone) if paths else set()
+        for path in paths:
+            done.records += blank_records(path, lambda url: url in pages or gone.url(url))
 
     def _images(self, gone: Gone, done: Done) -> None:
         store = ImageStore(self._run.images)

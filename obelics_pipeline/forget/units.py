@@ -196,7 +196,7 @@ class Rewriter:
             return None
         before = read_table(manifest.path(folder, "records"))
         pages = self._forgotten_pages(manifest.path(folder, "data"))
-        edit = edit_of(before.schema.names, _Records(self._gone, pages, before))
+        edit = edit_of(before.schema.names, _Records(self._gone, pages))
         assert edit is not None, "they have addresses"
         after = edit(before)
         if after is before:
@@ -211,9 +211,8 @@ class Rewriter:
     def _forgotten_pages(self, place: Place) -> set[str]:
         """The addresses of pages of which every document is forgotten."""
         gone, stays = set[str](), set[str]()
-        for row in read_table(place, ["doc_id", "general_metadata"]).to_pylist():
-            url = json.loads(row["general_metadata"])["url"]
-            (gone if self._gone.document(row["doc_id"]) else stays).add(url)
+        for url, is_gone in _pages(place, self._gone):
+            (gone if is_gone else stays).add(url)
         return gone - stays
 
     def _commit(
@@ -247,7 +246,7 @@ class Rewriter:
 class _Records:
     """Which records are forgotten: by their address, or because their documents are."""
 
-    def __init__(self, gone: Gone, pages: set[str], _table: pa.Table) -> None:
+    def __init__(self, gone: Gone, pages: set[str]) -> None:
         self._gone, self._pages = gone, pages
         self.document, self.out, self.image_url = gone.document, gone.out, gone.image_url
         self.sha256, self.name = gone.sha256, gone.name
@@ -286,6 +285,21 @@ def _settled_ledgers(passed: pa.Table, settled: pa.Table) -> dict[str, Ledger]:
         if n:
             images.drop(DOCUMENT_DROPPED, n)
     return {"documents": documents_, "images": images}
+
+
+def forgotten_pages(run: RunFolder, gone: Gone) -> set[str]:
+    """The addresses of pages of which every document is forgotten."""
+    found, stays = set[str](), set[str]()
+    for manifest in _units(run.extract):
+        for url, is_gone in _pages(manifest.path(run.extract, "data"), gone):
+            (found if is_gone else stays).add(url)
+    return found - stays
+
+
+def _pages(place: Place, gone: Gone) -> Iterator[tuple[str, bool]]:
+    """The address of each document, and whether it is forgotten."""
+    for row in read_table(place, ["doc_id", "general_metadata"]).to_pylist():
+        yield json.loads(row["general_metadata"])["url"], gone.document(row["doc_id"])
 
 
 def _units(folder: Place) -> Iterator[Manifest]:
