@@ -25,6 +25,7 @@ from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.result import FetchResult, results_from_table, results_to_table
 from obelics_pipeline.fetch.stage import identity
+from obelics_pipeline.forgotten import Forgotten
 from obelics_pipeline.ledger import Ledger, total
 from obelics_pipeline.score.in_workers import Maps
 from obelics_pipeline.storage import TEMPORARY, read_table, write_table
@@ -43,17 +44,23 @@ class Bucket:
     folder: Path
 
 
-def fetch_images(wanted: Iterable[Iterable[str]], folder: Path, config: FetchingConfig, engine: Maps) -> Ledger:
+def fetch_images(
+    wanted: Iterable[Iterable[str]],
+    folder: Path,
+    config: FetchingConfig,
+    engine: Maps,
+    forgotten: Forgotten | None = None,
+) -> Ledger:
     """Fetch image URLs, and leave each image in `folder` under the sha256 of its URL; what became of each distinct URL.
 
     Hosts are dealt out to `config.buckets` units as a run does it, so that their limits hold. What an earlier command
-    has from an equal config is not asked for again, failures neither. Raises UserError where another command is at
+    has from an equal config is not asked for again, failures neither; nor is what is `forgotten`. Raises UserError where another command is at
     work in the folder, Stopped where workers die again and again.
     """
     with _held(folder), tempfile.TemporaryDirectory(dir=folder, prefix=TEMPORARY) as name:
         buckets, unfit = _dealt(wanted, folder, Path(name), config.buckets)
         try:
-            ledgers = list(engine.map(partial(fetch_into, config=config), buckets))
+            ledgers = list(engine.map(partial(fetch_into, config=config, forgotten=forgotten), buckets))
         except WorkersDie as error:
             raise Stopped(f"--images fetch: {error}; run the same command again to go on") from None
     lost = Ledger(NOUN)
@@ -61,7 +68,7 @@ def fetch_images(wanted: Iterable[Iterable[str]], folder: Path, config: Fetching
     return total(NOUN, [*ledgers, lost] if unfit else ledgers)
 
 
-def fetch_into(bucket: Bucket, config: FetchingConfig) -> Ledger:
+def fetch_into(bucket: Bucket, config: FetchingConfig, forgotten: Forgotten | None = None) -> Ledger:
     """Fetch the URLs of one bucket, and link those that gave an image."""
     name = f"{identity(config)}-{bucket.number:04d}"
     with bucket.wanted.open(encoding="utf-8") as lines:
@@ -69,7 +76,7 @@ def fetch_into(bucket: Bucket, config: FetchingConfig) -> Ledger:
     table, journal = bucket.folder / "results" / f"{name}.parquet", bucket.folder / "journal" / f"{name}.jsonl"
     store = ImageStore(bucket.folder / "content")
     known = {r.url: r for r in results_from_table(read_table(table))} if table.exists() else {}
-    results = fetch_bucket(sorted(urls), config, store, known, journal)
+    results = fetch_bucket(sorted(urls), config, store, known, journal, forgotten)
     known |= {result.url: result for result in results}
     write_table(results_to_table(known[url] for url in sorted(known)), table)
     journal.unlink(missing_ok=True)

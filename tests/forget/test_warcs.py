@@ -13,6 +13,7 @@ from obelics_pipeline.forget.warcs import blank_member, blank_records
 from obelics_pipeline.read.inputs import resolve_inputs
 from obelics_pipeline.read.ranges import plan_ranges
 from obelics_pipeline.read.records import read_task
+from tests.forget.traces import parts
 
 
 @pytest.mark.parametrize("size", [*range(20, 400), 1_000, 59_999, 60_000, 60_200, 65_600, 131_072, 1_000_003])
@@ -47,17 +48,3 @@ def seen(path: Path) -> dict[str, tuple[int, int]]:
     return {
         item.url: (item.offset, item.length) for item in items if getattr(item, "html", None) is not None and item.url
     }
-
-
-def parts(data: bytes) -> list[bytes]:
-    """What can be read of each member."""
-    found = []
-    while data:
-        unpacker = zlib.decompressobj(31)
-        try:
-            found.append(unpacker.decompress(data))
-        except zlib.error:
-            pass
-        at = data.find(b"\x1f\x8b\x08", 1) if not unpacker.eof else len(data) - len(unpacker.unused_data)
-        data = data[at:] if at > 0 else b""
-    return found

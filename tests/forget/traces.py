@@ -1,9 +1,10 @@
 """Everything that a run's folder holds, decompressed: where something that is forgotten might still be found."""
 
-import gzip
+import contextlib
 import io
 import json
 import tarfile
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ def _inside(name: str, data: bytes) -> Iterator[Part]:
             yield f"{name}:{column}", _flat(table[column].to_pylist())
         yield f"{name}:schema", str(table.schema.metadata).encode()
     elif data[:2] == b"\x1f\x8b":
-        yield f"{name}:gzip", gzip.decompress(data)
+        yield f"{name}:gzip", b"\n".join(parts(data))
     elif data[:4] == b"\x28\xb5\x2f\xfd":
         import zstandard
 
@@ -67,3 +68,15 @@ def traces(folder: Path, needles: Iterable[str | bytes], without: Iterable[str] 
     return [
         f"{name}: {needle[:60]!r}" for name, data in contents(folder, without) for needle in wanted if needle in data
     ]
+
+
+def parts(data: bytes) -> list[bytes]:
+    """What can be read of each member of a gzip file."""
+    found = []
+    while data:
+        unpacker = zlib.decompressobj(31)
+        with contextlib.suppress(zlib.error):
+            found.append(unpacker.decompress(data))
+        at = data.find(b"\x1f\x8b\x08", 1) if not unpacker.eof else len(data) - len(unpacker.unused_data)
+        data = data[at:] if at > 0 else b""
+    return found
