@@ -48,6 +48,7 @@ EXTRAS = {
     "ray": ["ray[data]>=2.50,<2.64"],
     "beam": ["apache-beam>=2.70", "protobuf>=5.0"],
     "fit": ["floret>=0.10,<0.11", "lightgbm>=4.3"],
+    "tensorboard": ["tensorboard>=2.18"],
     "tune": ["openTSNE>=1.0.2", "scikit-learn>=1.4", "scipy>=1.11", "starlette>=0.40", "uvicorn>=0.30"],
 }
 EXTRAS["all"] = [requirement for extra in EXTRAS.values() for requirement in extra]
@@ -78,6 +79,7 @@ EXTRAS["dev"] = [
     *EXTRAS["demo"],
     *EXTRAS["fit"],
     *EXTRAS["models"],
+    *EXTRAS["tensorboard"],
     *EXTRAS["tune"],
     *EXTRAS["ray"],
     *EXTRAS["beam"],
@@ -88,7 +90,9 @@ EXTRAS["dev"] = [
     "import-linter>=2.0",
     "moto[server]>=5.0",
     "httpx>=0.27",
+    "mlcroissant>=1.1",
     "mypy>=1.10",
+    "pip-audit>=2.7",
     "playwright>=1.45",
     "pytest>=8.0",
     "pytest-timeout>=2.3",
@@ -170,6 +174,7 @@ setup(
         "": ["py.typed"],
         "obelics_pipeline.demo": ["site/**", "thesaurus.dat"],
         "obelics_pipeline.ablate": ["*.html"],
+        "obelics_pipeline.card": ["*.md"],
         "obelics_pipeline.explain": ["page.*"],
         "obelics_pipeline.spike": ["*.css", "*.html", "*.svg"],
         "obelics_pipeline.tune": ["page/*"],

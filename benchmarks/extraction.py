@@ -105,7 +105,7 @@ def trafilatura(fast: bool) -> Variant:
 
 def readability() -> Variant:
     """readability-lxml with its defaults."""
-    from readability import Document  # type: ignore[import-untyped]
+    from readability import Document
 
     return Variant(lambda html, url: Document(html, url=url).summary(), html_nodes)
 

@@ -241,8 +241,8 @@ def by_generator(
         yield f"{g:26}{len(halves.telling[g]):5}{cells}"
     for title, of in (("macro, generated", halves.farms()), ("macro, hard genres", halves.hard())):
         if of:
-            cells = (mean([rows[g][i] for g in of]) for i in range(len(names)))
-            yield f"{title:31}" + "".join(f"{v:{_wide(n)}.3f}" for n, v in zip(names, cells, strict=True))
+            means = [mean([rows[g][i] for g in of]) for i in range(len(names))]
+            yield f"{title:31}" + "".join(f"{v:{_wide(n)}.3f}" for n, v in zip(names, means, strict=True))
 
 
 def _wide(name: str) -> int:

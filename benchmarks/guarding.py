@@ -5,7 +5,9 @@ healthy trainings alone: the trainer itself, a very small model, one process, on
 
 Faults: document (noise in rows of one to three steps), collapse (the last layer shrinks in an update), projection (a
 matrix is 6 to 80 times what it was), growth (it grows by 2 to 12 % a step), rate (after a resume the schedule begins
-anew, or the optimiser has a rate of its own), bit (any bit of any trained weight flips, before or after the gradient).
+anew, or the optimiser has a rate of its own), bit (any bit of any trained weight flips, before or after the gradient),
+nan (a weight is read as NaN); and what updates do that are like any other: pages (noise for dozens of steps), logits
+(the loss on log z has the wrong sign), climb (the ledger raises the rate 5 to 40 times), moments (wrong betas).
 Which, when and how much each seed draws, as the peak, the length of the warm-up and the shape of the schedule.
 
 A fault is found at the first alarm; recovered where the held-out loss is, at that evaluation and all further ones
@@ -30,11 +32,11 @@ from models.device.torchvision_import import mend_torchvision
 mend_torchvision()
 
 import numpy as np
-from planted.corpus import make_corpus
-from planted.faults import FAULTS
-from planted.trainer import config_of, trainer
-from planted.trial import Outcome, Setting, trial
 
+from benchmarks.planted.corpus import make_corpus
+from benchmarks.planted.faults import FAULTS
+from benchmarks.planted.trainer import config_of, trainer
+from benchmarks.planted.trial import Outcome, Setting, trial
 from obelics_pipeline.train.journal import read_journal
 
 

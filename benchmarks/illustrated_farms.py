@@ -141,7 +141,7 @@ class OneOf(TrustedTexts):
         self.__dict__.update(of.__dict__)
         self._text = text
 
-    def passage(self, random: Random) -> str:
+    def passage(self, random: Random, words: int | None = None) -> str:
         """That text."""
         return self._text
 

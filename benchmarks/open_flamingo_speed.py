@@ -144,7 +144,8 @@ class Ours:
         self.number += 1
         sums, norm = self.learner.gradient(batches, lambda: None)
         figures_of(sums, batches, ("run",), ALONE)
-        self.learner.update(norm, 1.0, 1e-4, 0.1)
+        self.learner.set_rate(1e-4, 0.1)
+        self.learner.update(norm, 1.0)
         self.accounts.add(self.number, account_rows(batches, sums.spans))
 
     def sizes(self, work: Path) -> tuple[int, int]:

@@ -17,6 +17,7 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -75,10 +76,15 @@ def driver_memory(folder: Path, config: RunConfig) -> Memory:
         text = path.read_text()
         stage = json.loads(text)["stage"]
         if stage not in found:
-            found[stage] = held(lambda i, text=text: parsed(text.replace("-0000", f"-{i:05d}")))
+            found[stage] = held(partial(renumbered, text))
     name = "CC-MAIN-20260101000000-20260101000000-00000-000000000000-0123456789abcdef"
     dealt = held(lambda i: ({f"{name}{i}": [f"dealt/{name}/partition={name}{i}/data_0.parquet"]}, {f"{name}{i}": name}))
     return Memory(plan / OBJECTS, found, dealt)
+
+
+def renumbered(text: str, number: int) -> Manifest:
+    """The manifest of another unit."""
+    return parsed(text.replace("-0000", f"-{number:05d}"))
 
 
 def parsed(text: str) -> Manifest:
@@ -263,7 +269,7 @@ def show(crawls: int, config: RunConfig, found: Estimate, units: int, memory: Me
     table((*titles, "PUT", "GET", "to sites", "$"), rows)
     counts = found.counts
     messages = max(counts["candidates_rows"].point, counts["uses_rows"].point)
-    rows = [
+    sizes = [
         ("units of extract", rounded(units)),
         ("documents kept, before dedup", str(counts["documents"])),
         ("distinct image URLs, at most", str(counts["urls"])),
@@ -275,7 +281,7 @@ def show(crawls: int, config: RunConfig, found: Estimate, units: int, memory: Me
         ("objects on the store", rounded(totals(found.stages).puts.point)),
         ("TB of tars", rounded(counts["shard_bytes"].point / 1e12)),
     ]
-    table(("", ""), rows)
+    table(("", ""), sizes)
 
 
 def main() -> None:

@@ -151,7 +151,8 @@ def main() -> None:
         "language, 2,000 characters": lambda: [model.predict(text, 2000) for text in texts],
         **{
             f"Measurer.measure, {rules}.yaml": lambda rules=rules: [  # type: ignore[misc]
-                measurers[rules].measure(document) for document in copies[rules].pop()
+                measurers[rules].measure(document)  # type: ignore[func-returns-value]
+                for document in copies[rules].pop()
             ]
             for rules in measurers
         },

@@ -9,10 +9,7 @@ random weights; gated layers before every fourth block and a resampler of six la
 in bfloat16; rows of 2,048 tokens of packed made documents, or those of a PLAN (its ids must be words of the model),
 read by the loader's workers: then the wait for data is told too.
 
-Operations are counted by torch.utils.flop_counter.FlopCounterMode over one forward and backward pass of shapes without
-numbers, so that what is frozen counts as far as it is computed: forward, and the gradient of what passes through, never
-that of its weights. Of the language model's attention only the pairs of tokens that see each other count, not the whole
-square. Nothing that is computed twice counts twice. The peak is the dense bfloat16 one of the GPU's data sheet.
+How operations are counted, and of which peak they are a share, says obelics_pipeline.train.operations.
 """
 
 from __future__ import annotations
@@ -23,69 +20,25 @@ import json
 import statistics
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import patch
 
 import torch
 from torch import nn
-from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.training_model import SMALL, SMOL, Shape, batches, flamingo, language_model, tower
-from models.device.torchvision_import import mend_torchvision
-from models.packed_flamingo.batch import PackedBatch
-from models.packed_flamingo.model import target_losses
 from obelics_pipeline.train.collate import MicroBatch
 from obelics_pipeline.train.config import LoaderConfig, OptimizerConfig
 from obelics_pipeline.train.figures import figures_of
 from obelics_pipeline.train.learner import Learner, make_learner
+from obelics_pipeline.train.operations import Operations, peak_of
 from obelics_pipeline.train.processes import Processes
 from obelics_pipeline.train.spreading import spread
 from obelics_pipeline.train.step import Objective
 from obelics_pipeline.train.sums import account_rows
 
-# Dense bfloat16 operations per second, by what the driver calls the GPU. NVIDIA's data sheets give twice as many, "with
-# sparsity": H100 SXM (resources.nvidia.com/en-us-tensor-core/nvidia-tensor-core-gpu-datasheet) and H200 (nvidia.com/
-# en-us/data-center/h200) 1,979e12; A100 (nvidia.com/en-us/data-center/a100) has 312e12 without.
-PEAKS = {"H200": 989e12, "H100": 989e12, "A100": 312e12}
 WARM = 3  # steps that are not measured
-
-
-def operations(shape: Shape, batch: PackedBatch) -> float:
-    """Of one forward and backward pass over a batch, counted on tensors that have a shape and no numbers."""
-    mend_torchvision()
-    from transformers import PreTrainedModel
-
-    known = batch.to("cpu")
-    not_drawn = patch.object(PreTrainedModel, "_initialize_weights", lambda *_, **__: None)
-    with FakeTensorMode(allow_non_fake_inputs=True) as fake, sdpa_kernel(SDPBackend.MATH), not_drawn:
-        model = flamingo(shape, "cpu", "float32")
-        values = {f.name: getattr(known, f.name) for f in fields(known)}
-        shapes = {name: fake.from_tensor(v) for name, v in values.items() if isinstance(v, torch.Tensor)}
-        with FlopCounterMode(display=False) as counter:
-            losses = target_losses(model, replace(known, **shapes), with_el2n=False)
-            (losses.nll.sum() + losses.log_z.square().sum()).backward()
-    return float(counter.get_total_flops()) - unseen(shape, batch)
-
-
-def unseen(shape: Shape, batch: PackedBatch) -> float:
-    """What the count has of pairs of tokens that do not see each other: they need not be computed.
-
-    A pair costs 4 x width forward (two products) and 8 x width backward, in each block.
-    """
-    n = batch.ids.shape[1]
-    seen = int((batch.position[batch.segment >= 0] + 1).sum())
-    return 12.0 * shape.width * shape.layers * (len(batch.ids) * n * n - seen)
-
-
-def peak_of(device: torch.device) -> float | None:
-    """Operations per second of a GPU's data sheet; None where it is not known."""
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else ""
-    return next((peak for known, peak in PEAKS.items() if known in name), None)
 
 
 def wait(device: torch.device) -> float:
@@ -151,7 +104,8 @@ def ours(given: argparse.Namespace, shape: Shape, tokens: int, device: torch.dev
     made = [pinned(batch, device) for batch in itertools.islice(batches(shape, tokens, given.rows), 4)]
     coming = from_plan(given.plan, model, processes, given.rows, given.workers) if given.plan else itertools.cycle(made)
     took, waited, seen = measured(learner, coming, given.steps)
-    flops = statistics.mean(sum(operations(shape, b.packed) for b in of_step) for of_step in seen[:4])
+    operations = Operations(model)
+    flops = statistics.mean(operations.of([b.packed for b in of_step]) for of_step in seen)
     second = statistics.median(took)
     real = statistics.mean(sum(int((b.packed.segment >= 0).sum()) for b in of_step) for of_step in seen)
     found = {

@@ -75,8 +75,9 @@ def made(number: int, config: RunConfig, dice: random.Random) -> Document:
         reason = "word_count" if scores["word_count"] < 3 else None
         nodes.append(TextNode(" ".join(dice.choices(WORDS, k=25)), "paragraph", reason, scores))
         if place % (PARAGRAPHS // IMAGES) == 1:
-            size = {"original_width": dice.randrange(100, 2000), "original_height": dice.randrange(100, 2000)}
-            nodes.append(ImageNode(f"https://i.example/{number}-{place}.jpg", "x", format="jpeg", **size))
+            image = ImageNode(f"https://i.example/{number}-{place}.jpg", "x", format="jpeg")
+            image.original_width, image.original_height = dice.randrange(100, 2000), dice.randrange(100, 2000)
+            nodes.append(image)
     document = Document(
         f"{number:032x}", f"https://s{number % SITES}.example/{number}", "made.warc.gz", number, 1, nodes
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
@@ -9,6 +10,7 @@ from pydantic.dataclasses import dataclass
 from filters.options import STRICT
 from filters.spans import Span, capped, joined
 from filters.text import Text
+from models.device.weight_files import Sha256, check
 from models.farm_detector.detector import Detector, bundled, load
 from models.farm_detector.plain_words import in_plain_words
 from models.farm_detector.reasons import reasons, spans
@@ -18,13 +20,17 @@ from models.farm_detector.reasons import reasons, spans
 class FarmScore:
     """From 0 to 1. `paths`: detectors by language, as `obelics fit detector` makes them.
 
-    They go before the one that the package ships, which is for English.
+    They go before the one that the package ships, which is for English. `sha256`: of these files, by language, compared
+    before they are read.
     """
 
     name: ClassVar[str] = "farm_score"
     paths: dict[str, str] | None = None
+    sha256: dict[str, Sha256] | None = None
 
     def __post_init__(self) -> None:
+        for language, expected in (self.sha256 or {}).items():
+            check(Path(self._paths.get(language, language)).expanduser(), expected)
         for path in self.files():
             load(path)  # a detector that cannot be read must stop the run before it starts
 

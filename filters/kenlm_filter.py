@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cached_property
+from pathlib import Path
 from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
@@ -10,6 +11,7 @@ from filters.kenlm_text import places
 from filters.options import STRICT
 from filters.spans import Span, capped, joined
 from filters.text import Text
+from models.device.weight_files import Sha256, check
 from models.perplexity import SHIPPED, PerplexityModel, model_files
 
 
@@ -18,13 +20,17 @@ class KenlmFilter:
     """`folder` holds `<language>.arpa.bin` and `<language>.sp.model`. Left out: that of the package, which has English.
 
     They are named as `obelics fit kenlm` writes them, and as those of `edugp/kenlm`. An explicit `folder: null` says
-    that there is none, and nothing is measured.
+    that there is none, and nothing is measured. `sha256`: of files of the folder by their names, compared before they
+    are read.
     """
 
     name: ClassVar[str]
     folder: str | None = SHIPPED
+    sha256: dict[str, Sha256] | None = None
 
     def __post_init__(self) -> None:
+        for name, expected in (self.sha256 or {}).items():
+            check(Path(self.folder or "").expanduser() / Path(name).name, expected)
         _ = self.models  # a model that cannot be read must stop the run before it starts
 
     @cached_property

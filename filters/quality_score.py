@@ -8,6 +8,7 @@ from pydantic.dataclasses import dataclass
 
 from filters.options import STRICT
 from filters.text import Text
+from models.device.weight_files import Sha256, check
 from models.quality_classifier import POSITIVE, SHIPPED, SHIPPED_LANGUAGE, QualityClassifier
 
 
@@ -25,8 +26,11 @@ class QualityScore:
     name: ClassVar[str] = "quality_score"
     model: str | None = SHIPPED
     label: str = POSITIVE
+    sha256: Sha256 | None = None  # of the model's file, compared before it is read
 
     def __post_init__(self) -> None:
+        if self.sha256 is not None and self.model:
+            check(Path(self.model).expanduser(), self.sha256)
         _ = self.classifier  # a model that cannot be read must stop the run before it starts
 
     @cached_property

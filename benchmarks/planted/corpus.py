@@ -40,7 +40,13 @@ def make_corpus(folder: Path, documents: int, seed: int) -> None:
     made = {name: _documents(words, name, documents // len(SETS), draw) for name in SETS}
     for name, pages in made.items():
         _write_run(folder / name, pages)
-    texts = [node.text for pages in made.values() for page in pages[:500] for node in page.nodes if _is_text(node)]
+    texts = [
+        node.text
+        for pages in made.values()
+        for page in pages[:500]
+        for node in page.nodes
+        if isinstance(node, TextNode)
+    ]
     language_model, _ = tiny(folder / "parts", texts, words=300, width=32, layers=2, side=SIDE, seed=seed)
     recipe = {
         "datasets": {name: {"runs": [str(folder / name)], "repeat": 4} for name in SETS},
@@ -82,10 +88,6 @@ def _documents(words: Sequence[str], name: str, count: int, draw: np.random.Gene
             )
         )
     return found
-
-
-def _is_text(node: Node) -> bool:
-    return isinstance(node, TextNode)
 
 
 @functools.lru_cache(maxsize=16)

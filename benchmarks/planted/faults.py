@@ -1,22 +1,24 @@
-"""The five faults, each drawn from a seed, and planted into a training that was put together and not yet run."""
+"""Faults, each drawn from a seed, and planted into a training that was put together and not yet run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
 import numpy as np
 import torch
 
+from benchmarks.planted.corpus import ROWS
 from obelics_pipeline.train import loop
 from obelics_pipeline.train.state import schedule
 from obelics_pipeline.train.training import Training
-from planted.corpus import ROWS
 
-FAULTS = ("document", "collapse", "projection", "growth", "rate", "bit")
+LASTING = ("pages", "logits", "climb", "moments")
+"""What the optimiser does to the model: weights change in its updates only, each of them one that it may make."""
+FAULTS = ("document", "collapse", "projection", "growth", "rate", "bit", "nan", *LASTING)
 
 
 @dataclass(frozen=True)
@@ -197,6 +199,110 @@ def flip_bit(weight: Any, place: int, bit: int) -> None:
     word.bitwise_xor_(torch.tensor(-(2**31) if bit == 31 else 1 << bit, dtype=torch.int32))
 
 
+@contextmanager
+def _nan(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
+    """One to five steps in which a weight is read as NaN, which it is not."""
+    name, steps = (
+        str(draw.choice([n for n, w in training.learner.names.items() if w.ndim == 2])),
+        int(draw.integers(1, 6)),
+    )
+    gradient, seen = training.learner.gradient, _steps_of(training)
+    left = [steps]
+
+    def computed(batches: Any, between: Any) -> Any:
+        if not (at <= seen[-1] and left[0]):
+            return gradient(batches, between)
+        left[0] -= 1
+        place = _local(training.learner.names[name]).view(-1)[:1]
+        kept = place.clone()
+        place.fill_(float("nan"))
+        try:
+            return gradient(batches, between)
+        finally:
+            place.copy_(kept)
+
+    with mock.patch.object(training.learner, "gradient", computed):
+        yield f"{name} read as NaN in {steps} steps"
+
+
+@contextmanager
+def _pages(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
+    """Noise in many rows for dozens of steps, until they are left out."""
+    kind, steps = str(draw.choice(["noise", "one token", "few tokens"])), int(draw.integers(10, 60))
+    share = float(draw.uniform(0.3, 1))
+    reader: Any = training.feed.reader
+    words, tokens = training.plan.about["tokenizer"]["words"], training.plan.sequence_tokens
+    few = draw.integers(0, words, {"noise": words, "one token": 1, "few tokens": 6}[kind])
+    for row in range((at - 1) * ROWS, (at - 1 + steps) * ROWS):
+        if draw.random() < share:
+            reader.garbled[row] = draw.choice(few, 2 * tokens)
+    yield f"{kind}, {share:.0%} of the rows of {steps} steps"
+
+
+def _until_gone_back(training: Training) -> Callable[[], bool]:
+    """Whether the training has gone back since this was called: what broke it is then over."""
+    reads: list[int] = []
+    read = training.keeping.read
+
+    def counted(kept: Any, attempt: int) -> Any:
+        reads.append(attempt)
+        return read(kept, attempt)
+
+    training.keeping.read = counted  # type: ignore[method-assign]
+    return lambda: len(reads) > 1  # the first is the beginning
+
+
+@contextmanager
+def _logits(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
+    """The loss on log z has the wrong sign and a large weight: logits grow, update by update."""
+    weight = -float(np.exp(draw.uniform(np.log(0.003), np.log(0.3))))
+    seen, over = _steps_of(training), _until_gone_back(training)
+    gradient, learner = training.learner.gradient, training.learner
+    sound = learner.objective
+
+    def computed(batches: Any, between: Any) -> Any:
+        wrong = at <= seen[-1] and not over()
+        learner.objective = replace(sound, z_weight=weight) if wrong else sound
+        return gradient(batches, between)
+
+    with mock.patch.object(learner, "gradient", computed):
+        yield f"weight of log z {weight:.3g}"
+
+
+@contextmanager
+def _climb(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
+    """A person raises the rate in the ledger, step after step, as a trial: the guard's first act ends it."""
+    factor, steps = float(np.exp(draw.uniform(np.log(5), np.log(40)))), int(draw.integers(1, 30))
+    ledger = training.ledger
+    assert ledger is not None
+    for step in range(at, at + steps):
+        more = {"factor": factor ** (1 / steps), "at": step, "branch": True}
+        ledger.append("lr", attempt=ledger.entries[-1].attempt, step=at - 1, why="a trial", **more)
+    yield f"the rate times {factor:.1f} over {steps} steps"
+
+
+@contextmanager
+def _moments(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
+    """Moments that remember too long, or too short, beside a rate that is high already."""
+    beta1, beta2 = [(0.999, 0.95), (0.99, 0.9999), (0.0, 0.1), (0.9, 0.01)][int(draw.integers(4))]
+    rate = float(draw.uniform(2, 12))
+    learner, seen, over = training.learner, _steps_of(training), _until_gone_back(training)
+    update, groups = learner.update, learner.optimizer.param_groups
+    sound = groups[0]["betas"]
+
+    def updated(norm: Any, clip: float | None) -> None:
+        wrong = at <= seen[-1] and not over()
+        for group in groups:
+            group["betas"] = (beta1, beta2) if wrong else sound
+            group["lr"] *= rate if wrong else 1  # after the guard has looked at it
+        update(norm, clip)
+        for group in groups:
+            group["betas"] = sound
+
+    with mock.patch.object(learner, "update", updated):
+        yield f"beta1 {beta1}, beta2 {beta2}, updates {rate:.1f} times as large"
+
+
 _PLANT: dict[str, Callable[[Training, int, np.random.Generator], Any]] = {
     "document": _document,
     "collapse": _collapse,
@@ -204,4 +310,9 @@ _PLANT: dict[str, Callable[[Training, int, np.random.Generator], Any]] = {
     "growth": _growth,
     "rate": _rate,
     "bit": _bit,
+    "nan": _nan,
+    "pages": _pages,
+    "logits": _logits,
+    "climb": _climb,
+    "moments": _moments,
 }

@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.planted.corpus import make_corpus
+from benchmarks.planted.faults import LASTING, planted
+from benchmarks.planted.trainer import EVERY, config_of, trainer
 from obelics_pipeline.errors import Stopped
 from obelics_pipeline.train.journal import read_journal
-from planted.corpus import make_corpus
-from planted.faults import planted
-from planted.trainer import EVERY, config_of, trainer
 
 NEAR = 1.01
 """Held-out loss as a multiple of the control's that is recovered."""
 AFTER = 300
 """Steps that a control goes on after a fault; trials with faults that are rolled back to the bit need fewer."""
 SHORT = 40
-IGNORED = ("plateau", "clip_frequency")
+IGNORED = ("clip_frequency",)
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def trial(work: Path, setting: Setting, fault: str, after: int = AFTER, **more: 
 
 
 def _length(fault: str, after: int, more: Mapping[str, Any]) -> int:
-    return after if fault == "document" or more else min(after, SHORT)
+    return after if fault in ("document", "nan", *LASTING) or more else min(after, SHORT)
 
 
 def judged(output: Path, late: Path, fault: str, what: str, setting: Setting) -> Outcome:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import StringConstraints
 
 from obelics_pipeline.errors import UserError
 
@@ -13,17 +16,29 @@ SUFFIXES = (".safetensors", ".pt", ".bin")  # the last two by torch's unpickler 
 WRAPPERS = ("model_state_dict", "state_dict")  # open_flamingo's and open_clip's trainers put their optimizer beside it
 
 
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
 def check(path: Path, expected: str) -> None:
-    """Raises `UserError` where a file has another sha256 than is expected of it, or is not there."""
+    """Raises `UserError` where a file has another sha256 than is expected of it, or is not there.
+
+    A file is read once per process, unless it changed.
+    """
     try:
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+        state = path.stat()
+        found = _sha256(path, (state.st_ino, state.st_size, state.st_mtime_ns))
     except OSError as error:
         raise UserError(f"weights: {path} cannot be read: {error.strerror}") from None
     if found != expected:
         raise UserError(
             f"weights: {path} is damaged or another file: its sha256 is {found}, {expected} is expected; fetch it anew"
         )
+
+
+@lru_cache(maxsize=64)
+def _sha256(path: Path, _: object) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read(path: Path) -> Mapping[str, Any]:

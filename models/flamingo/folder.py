@@ -15,15 +15,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from models.device.weight_files import SUFFIXES, check
+from models.device.weight_files import SUFFIXES, Sha256, check
 from models.flamingo.parts import Parts
 from models.flamingo.weights import trained
 from obelics_pipeline.errors import UserError
 
 DESCRIPTION = "flamingo.json"
 LANGUAGE_MODEL = "language_model"
-
-Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class Description(BaseModel):

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from models.device.weight_files import SUFFIXES, check
+from models.device.weight_files import SUFFIXES, Sha256, check, read
 from models.packed_flamingo.builder import build
+from models.packed_flamingo.exchange import load_open_flamingo
 from models.packed_flamingo.model import PackedFlamingo
 from models.packed_flamingo.settings import FlamingoSettings
 from obelics_pipeline.errors import UserError
@@ -21,7 +22,6 @@ from obelics_pipeline.storage import file_sha256
 
 DESCRIPTION, WEIGHTS = "flamingo.json", "trained.safetensors"
 FORMAT: Literal["packed-flamingo-1"] = "packed-flamingo-1"
-Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class Description(BaseModel):
@@ -123,12 +123,16 @@ def load(folder: Path) -> PackedFlamingo:
 
 
 def begin_with(model: PackedFlamingo, folder: Path) -> None:
-    """Give a model the trained parameters that a folder holds, whatever its frozen parts are.
+    """Give a model the trained parameters that a folder holds, whatever its frozen parts are; or a file, which is taken
+    for a checkpoint of open_flamingo.
 
     Raises `UserError` where a file is missing, damaged, or of another model.
     """
     from safetensors.torch import load_file
 
+    if folder.is_file():
+        load_open_flamingo(model, read(folder), str(folder))
+        return
     check(folder / WEIGHTS, _description(folder).sha256)
     put_trained(model, load_file(folder / WEIGHTS), folder / WEIGHTS)
 

@@ -20,33 +20,15 @@ STD = [0.26862954, 0.26130258, 0.27577711]
 
 
 def tiny(
-    folder: Path,
-    texts: Iterable[str],
-    *,
-    kind: Kind = "llama",
-    words: int = 512,
-    width: int = 64,
-    layers: int = 2,
-    positions: int = 2048,
-    side: int = 32,
-    seed: int = 0,
+    folder: Path, texts: Iterable[str], *, side: int = 32, seed: int = 0, **language_model: Any
 ) -> tuple[Path, Path]:
     """Write a language model with a tokenizer trained on `texts`, and a vision tower; give both folders.
 
-    `width` and `layers` are the language model's, `side` the pictures', in pixels. The same arguments write the same
-    bytes.
+    `side` is the pictures', in pixels; `language_model` as `tiny_language_model` takes it. The same arguments write
+    the same bytes.
     """
-    language_model = tiny_language_model(
-        folder / LANGUAGE_MODEL,
-        texts,
-        kind=kind,
-        words=words,
-        width=width,
-        layers=layers,
-        positions=positions,
-        seed=seed,
-    )
-    return language_model, tiny_vision(folder / VISION, side=side, seed=seed)
+    written = tiny_language_model(folder / LANGUAGE_MODEL, texts, seed=seed, **language_model)
+    return written, tiny_vision(folder / VISION, side=side, seed=seed)
 
 
 def tiny_language_model(

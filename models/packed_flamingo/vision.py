@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -38,12 +37,10 @@ class Vision(nn.Module):
 
     def forward(self, pictures: torch.Tensor) -> torch.Tensor:
         """Features (pictures, patches, width) of pictures (pictures, 3, side, side), uint8."""
-        trains = any(p.requires_grad for p in self.tower.parameters())
-        with nullcontext() if trains else torch.no_grad():
-            pixels = (pictures.float() / 255 - self.mean) / self.std
-            if not torch.is_autocast_enabled(pixels.device.type):
-                pixels = pixels.to(next(self.tower.parameters()).dtype)
-            return self._features(pixels)
+        pixels = (pictures.float() / 255 - self.mean) / self.std
+        if not torch.is_autocast_enabled(pixels.device.type):
+            pixels = pixels.to(next(self.tower.parameters()).dtype)
+        return self._features(pixels)
 
     def _features(self, pixels: torch.Tensor) -> torch.Tensor:
         """Vectors of patches; a class token and registers stand before them."""

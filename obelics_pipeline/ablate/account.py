@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from obelics_pipeline.ablate.student import Difference, Mean, interval, paired
 FORMAT = "obelics-ablation-1"
 NOTHING = "no difference that these seeds could show"
 OF_FAILED = "What failed is in no mean: an arm whose trainings diverge looks better than it is."
+OF_TRAINING = ("arm", "seed", "steps", "restarts", "figures", "actions")
 TIMES = 100  # in size, of which a small experiment says nothing
 
 
@@ -48,21 +50,21 @@ class Account:
     """`outcomes` are in the order of the arms; `failed`: why, by training; `waiting`: trainings still to come."""
 
     experiment: Experiment
-    scale: Mapping[str, Any]
     arms: Sequence[ArmTold]
     compared: Sequence[Compared]
     restarts: Sequence[str]
     outcomes: Sequence[Outcome]
     failed: Mapping[str, str]
     waiting: Sequence[str]
-    missed: str | None
 
     @property
     def title(self) -> str:
         """With the scale: what is true of a small model need not be of a large one."""
-        s = self.scale
-        sizes = f"{_short(s['parameters'])} parameters, {_short(s['tokens'])} tokens" if s else "not measured yet"
-        return f"Ablation {self.experiment.name}: {sizes} an arm"
+        sizes = "not measured yet"
+        for one in self.outcomes[:1]:  # an arm may have another shape, which its figures tell
+            parameters, tokens = (_short(one.figures[name]) for name in ("parameters", "tokens trained"))
+            sizes = f"{parameters} parameters, {tokens} tokens an arm"
+        return f"Ablation {self.experiment.name}: {sizes}"
 
     @property
     def warning(self) -> str:
@@ -76,14 +78,15 @@ class Account:
     @property
     def method(self) -> str:
         """How the figures came about."""
-        e = self.experiment
+        e, n = self.experiment, len(self.experiment.seeds)
         return (
-            f"{len(e.seeds)} seeds an arm; intervals are Student's t of {e.confidence:.0%} over them. Differences from "
-            f"{e.first} are paired by seed (paired t), which draws the order and the first weights: these are the same "
-            f"in all arms whose model has the same shape. Judge by the {LOSS}; the other figures are many, and of "
-            f"{round(1 / (1 - e.confidence))} such intervals one misses by chance. A spike is a value more than "
-            f"{e.spikes.deviations:g} robust deviations above the running median of {e.spikes.window:,} steps (after "
-            "OLMo 2's spike score)."
+            f"{n} {'seed' if n == 1 else 'seeds'} an arm; intervals are Student's t of {e.confidence:.0%} over them. "
+            f"Differences from {e.first} are paired by seed (paired t), which draws the order and the first weights: "
+            "these are the same in all arms whose model has the same shape. The held-out documents are the same for "
+            f"all, so that the intervals say nothing of other documents. Judge by the {LOSS}; the other figures are "
+            f"many, and of {round(1 / (1 - e.confidence))} such intervals one misses by chance. A spike is a value "
+            f"more than {e.spikes.deviations:g} robust deviations above the running median of {e.spikes.window:,} "
+            "steps (after OLMo 2's spike score)."
         )
 
     @property
@@ -96,6 +99,8 @@ class Account:
         d = one.difference
         if d.least is None or d.deviation is None:
             return f"{one.arm}: one seed, so no variance between seeds is known and nothing can be claimed"
+        if not d.deviation:
+            return f"{one.arm} against {self.experiment.first}: their difference does not deviate between {d.n} seeds"
         return (
             f"{one.arm} against {self.experiment.first}: their difference deviates between seeds by {d.deviation:.4f} "
             f"{one.unit}, so that {d.n} seeds show a true difference of {d.least:.4f} or more with a power of "
@@ -110,38 +115,22 @@ class Account:
                 "title": self.title,
                 "warning": self.warning,
                 "method": self.method,
-                "scale": dict(self.scale),
                 "experiment": self.experiment.model_dump(mode="json"),
                 "arms": [asdict(arm) for arm in self.arms],
                 "compared": [asdict(one) for one in self.compared],
                 "restarts": list(self.restarts),
-                "trainings": [
-                    {
-                        "arm": one.arm,
-                        "seed": one.seed,
-                        "steps": one.steps,
-                        "restarts": one.restarts,
-                        "figures": dict(one.figures),
-                        "actions": dict(one.actions),
-                    }
-                    for one in self.outcomes
-                ],
+                "trainings": [{name: getattr(one, name) for name in OF_TRAINING} for one in self.outcomes],
                 "failed": dict(self.failed),
                 "waiting": list(self.waiting),
-                "missed": self.missed,
             }
         )
         return found
 
 
 def account_of(
-    experiment: Experiment,
-    outcomes: Sequence[Outcome],
-    scale: Mapping[str, Any],
-    failed: Mapping[str, str],
-    waiting: Sequence[str],
+    experiment: Experiment, outcomes: Sequence[Outcome], failed: Mapping[str, str], waiting: Sequence[str]
 ) -> Account:
-    """Everything that is reported. `outcomes` in the order of the arms and seeds."""
+    """Everything that is reported."""
     by_arm = {name: {one.seed: one for one in outcomes if one.arm == name} for name in experiment.arms}
     arms = [_told(experiment, name, list(of.values())) for name, of in by_arm.items() if of]
     base = by_arm[experiment.first]
@@ -153,14 +142,12 @@ def account_of(
     ]
     return Account(
         experiment=experiment,
-        scale=scale,
         arms=arms,
         compared=compared,
         restarts=list(_restarts(experiment, by_arm)),
-        outcomes=outcomes,
+        outcomes=[one for of in by_arm.values() for one in of.values()],
         failed=failed,
         waiting=waiting,
-        missed=_missed(experiment, arms),
     )
 
 
@@ -170,10 +157,7 @@ def _told(experiment: Experiment, name: str, outcomes: Sequence[Outcome]) -> Arm
         values = [v for one in outcomes if math.isfinite(v := one.figures.get(figure, math.nan))]
         if values:
             figures[figure] = interval(values, experiment.confidence)
-    actions: dict[str, int] = {}
-    for one in outcomes:
-        for kind, count in one.actions.items():
-            actions[kind] = actions.get(kind, 0) + count
+    actions: Counter[str] = sum((Counter(one.actions) for one in outcomes), Counter())
     return ArmTold(
         name=name,
         differs=differs(experiment, name),
@@ -238,14 +222,6 @@ def _restarts(experiment: Experiment, by_arm: Mapping[str, Mapping[int, Outcome]
         same = f"have the same loss, log z, gradient norm and rows in all {one.steps:,} steps, to the last bit"
         said.append(told + (same if at is None else f"differ from step {at:,} on: a restart changes this training"))
     return said
-
-
-def _missed(experiment: Experiment, arms: Sequence[ArmTold]) -> str | None:
-    first = next((arm for arm in arms if arm.name == experiment.first and LOSS in arm.figures), None)
-    if experiment.expect_loss is None or first is None or first.figures[LOSS].mean < experiment.expect_loss:
-        return None
-    found = first.figures[LOSS].mean
-    return f"{first.name}: {LOSS} {found:.4f}, expected below {experiment.expect_loss:g}; see whether it learns at all"
 
 
 def _short(number: float) -> str:

@@ -26,7 +26,7 @@ from obelics_pipeline.ablate.plans import (
     refuse_unequal,
     threshold_of,
 )
-from obelics_pipeline.ablate.show import with_interval
+from obelics_pipeline.ablate.show import shown
 from obelics_pipeline.ablate.trial import Failed, Trial
 from obelics_pipeline.config.yaml_file import dump_config
 from obelics_pipeline.errors import UserError
@@ -40,7 +40,7 @@ Say = Callable[[str], None]
 
 
 def ablate(path: str, output: Path, overrides: Sequence[str], workers: int, say: Say) -> int:
-    """Run an experiment, or go on with it; returns the exit code: 1 where a training failed or was not as expected.
+    """Run an experiment, or go on with it; returns the exit code: 1 where a training failed.
 
     The report is written anew after each training. Raises UserError, in one line; KeyboardInterrupt once the training
     at work has written down where it is.
@@ -97,8 +97,7 @@ def prepared(experiment: Experiment, output: Path, workers: int, say: Say) -> tu
 
 
 def _run(experiment: Experiment, output: Path, trials: list[Trial], clean: Plan, lock: int, say: Say) -> int:
-    outcomes: dict[tuple[str, int], Outcome] = {}
-    scale: dict[str, Any] = {}
+    outcomes: list[Outcome] = []
     failed: dict[str, str] = {}
     for trial in trials:
         trial.state()  # a folder of another experiment is refused before anything is trained
@@ -113,18 +112,14 @@ def _run(experiment: Experiment, output: Path, trials: list[Trial], clean: Plan,
             failed[trial.name] = str(error)
             say(f"{where}: failed: {error}")
         else:
-            one = outcome_of(
-                trial.arm, trial.seed, TrainingRun(trial.run), held_out, trial.planned.plan.about, experiment.spikes
-            )
-            outcomes[trial.arm, trial.seed] = one
-            scale = scale or _scale(held_out, one)
+            plan, run = trial.planned.plan.about, TrainingRun(trial.run)
+            outcomes.append(outcome_of(trial.arm, trial.seed, run, held_out, plan, experiment.spikes))
             say(f"{where}: held-out loss {held_out['loss']:.4f}, image gain {held_out['image_gain']:+.4f}")
-        waiting = [other.name for other in trials[number:]]
-        account = account_of(experiment, _in_order(experiment, outcomes), scale, failed, waiting)
+        account = account_of(experiment, outcomes, failed, [other.name for other in trials[number:]])
         _write(account, output)
     for line in _told(account, output):
         say(line)
-    return 1 if failed or account.missed else 0
+    return 1 if failed else 0
 
 
 def _measured(experiment: Experiment, trial: Trial, clean: Plan) -> dict[str, Any]:
@@ -142,17 +137,6 @@ def _measured(experiment: Experiment, trial: Trial, clean: Plan) -> dict[str, An
     return measured
 
 
-def _scale(held_out: dict[str, Any], outcome: Outcome) -> dict[str, Any]:
-    """Of the first training: an arm may have another shape, which the figures of the arms tell."""
-    sizes = {name: held_out[name] for name in ("parameters", "trainable", "rows", "targets")}
-    return sizes | {"tokens": int(outcome.figures["tokens trained"]), "steps": outcome.steps}
-
-
-def _in_order(experiment: Experiment, outcomes: dict[tuple[str, int], Outcome]) -> list[Outcome]:
-    wanted = [(name, seed) for name in experiment.arms for seed in experiment.seeds]
-    return [outcomes[key] for key in wanted if key in outcomes]
-
-
 def _write(account: Account, output: Path) -> None:
     text = json.dumps(account.as_json(), ensure_ascii=False, indent=1, allow_nan=False)
     write_bytes(output / "ablation.json", f"{text}\n".encode())
@@ -166,12 +150,8 @@ def _told(account: Account, output: Path) -> Iterator[str]:
     yield from (account.title, account.warning)
     yield from (account.least_text(one) for one in account.least)
     yield from account.restarts
-    for one in account.least:
-        difference = with_interval(one.difference, signed=True)
-        yield f"{one.arm}: {one.figure} {difference} {one.unit}: {one.says}"
+    yield from shown(account)
     yield from (f"failed: {name}: {why}" for name, why in account.failed.items())
-    if account.missed:
-        yield f"not as expected: {account.missed}"
     yield f"wrote {output / 'ablation.md'}, ablation.html, ablation.json"
 
 

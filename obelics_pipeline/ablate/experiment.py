@@ -12,7 +12,6 @@ from obelics_pipeline.config.yaml_file import bundled_configs, read_config
 from obelics_pipeline.plan.recipe import FOLDER
 
 Order = Literal["1234", "1_2_3_4", "1_1_1_1"]
-ORDERS: tuple[Order, ...] = ("1234", "1_2_3_4", "1_1_1_1")
 GOES = 4  # parts of an order
 
 
@@ -26,7 +25,7 @@ class Half(Section):
 class Shape(Section):
     """Size of a small language model with random weights; null: as in `parts` of the experiment."""
 
-    width: PositiveInt | None = Field(None, description="Of its layers: a multiple of 8.")
+    width: PositiveInt | None = Field(None, multiple_of=8, description="Of its layers.")
     layers: PositiveInt | None = Field(None, description="How many.")
 
 
@@ -34,9 +33,9 @@ class Parts(Section):
     """Small random parts, made from the documents of the runs, where no real ones are to be trained."""
 
     words: int = Field(1000, ge=260, description="Tokens of a tokenizer that is trained on the documents.")
-    width: PositiveInt = Field(64, description="Of the language model's layers: a multiple of 8.")
+    width: PositiveInt = Field(64, multiple_of=8, description="Of the language model's layers.")
     layers: PositiveInt = Field(4, description="Of the language model.")
-    side: PositiveInt = Field(32, description="Pixels of a picture: a multiple of 8.")
+    side: PositiveInt = Field(32, multiple_of=8, description="Pixels of a picture.")
     documents: PositiveInt = Field(20000, description="The tokenizer is trained on at most so many.")
 
 
@@ -113,11 +112,6 @@ class Experiment(Section):
     spikes: Spikes = Field(default_factory=Spikes)
     confidence: float = Field(0.95, gt=0, lt=1, description="Of the intervals.")
     power: float = Field(0.8, gt=0.5, lt=1, description="With which the smallest difference would have been found.")
-    expect_loss: PositiveFloat | None = Field(
-        None,
-        description="Held-out loss that the first arm must come below, nats a token, as a small training is known to; "
-        "else the command fails. null: none.",
-    )
 
     @field_validator("arms")
     @classmethod

@@ -68,7 +68,7 @@ def outcome_of(
     figures = {
         LOSS: held_out["loss"],
         "image gain": held_out["image_gain"],
-        "gain over no image": _without(held_out["datasets"]) - held_out["loss"],
+        "gain over no image": held_out["no_images"] - held_out["loss"],
         **{f"{LOSS}, {name}": views["loss"] for name, views in _several(held_out["datasets"])},
         **{f"image gain, {name}": views["image_gain"] for name, views in _several(held_out["datasets"])},
         "loss spikes": len(spikes_of(losses, rule)) / len(made),
@@ -117,12 +117,6 @@ def unit_of(name: str) -> str:
 def _several(datasets: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     """By data set, where there are several; of one, the whole says it."""
     return datasets.items() if len(datasets) > 1 else ()
-
-
-def _without(datasets: Mapping[str, Any]) -> float:
-    """The held-out loss of a model that sees no image, over all data sets."""
-    targets = sum(views["targets"] for views in datasets.values())
-    return float(sum(views["no_images"] * views["targets"] for views in datasets.values()) / max(targets, 1))
 
 
 def _end(lines: Sequence[Line]) -> float:

@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib.resources import files
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from obelics_pipeline.ablate.account import OF_FAILED, Account
-from obelics_pipeline.ablate.show import cell, counted, curves, figures_of, with_interval
-from obelics_pipeline.spike.shown import sha256_of
+from obelics_pipeline.ablate.show import ASTERISK, arm_rows, charts, difference_rows, shown
+from obelics_pipeline.explain.templates import sha256_of, templates_of
+
+WIDE = "table { display: block; overflow-x: auto; white-space: nowrap; }"  # many arms are many columns
 
 
 def page(account: Account) -> str:
     """The file, in the style of the account of a spike."""
-    style = files("obelics_pipeline.spike").joinpath("page.css").read_text(encoding="utf-8")
+    style = files("obelics_pipeline.spike").joinpath("page.css").read_text(encoding="utf-8") + WIDE
     return (
-        _environment()
+        templates_of("obelics_pipeline.ablate")
         .get_template("page.html")
         .render(
             style=style,
             style_hash=sha256_of(style),
             a=account,
             of_failed=OF_FAILED,
-            figures=figures_of(account),
-            cell=cell,
-            counted=counted,
-            difference=lambda of: with_interval(of, signed=True),
-            charts=[Markup(curves(account, "tokens")), Markup(curves(account, "images"))],  # its template escapes
+            asterisk=ASTERISK,
+            shown=shown(account),
+            differences=difference_rows(account),
+            arms=arm_rows(account),
+            charts=map(Markup, charts(account)),  # their template escapes
         )
-    )
-
-
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("obelics_pipeline.ablate", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
     )

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from models.packed_flamingo.tiny import LANGUAGE_MODEL, VISION, tiny
 from obelics_pipeline.ablate.experiment import Parts
-from obelics_pipeline.errors import UserError
 from obelics_pipeline.plan.documents import read_run
 from obelics_pipeline.plan.recipe import Recipe
 from obelics_pipeline.plan.records import read_records
@@ -19,10 +18,7 @@ MADE = "parts.json"  # written last
 
 
 def make_parts(parts: Parts, recipe: Recipe, folder: Path) -> tuple[Path, Path]:
-    """The folders of a language model and a vision tower, made unless they are there. Raises UserError."""
-    for name, value in (("width", parts.width), ("side", parts.side)):
-        if value % 8:
-            raise UserError(f"parts.{name}: {value} must be a multiple of 8, e.g. {max(8, round(value / 8) * 8)}")
+    """The folders of a language model and a vision tower, made unless they are there."""
     about = parts.model_dump_json().encode()
     if (folder / MADE).is_file() and (folder / MADE).read_bytes() == about:
         return folder / LANGUAGE_MODEL, folder / VISION

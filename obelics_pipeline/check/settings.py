@@ -63,7 +63,7 @@ def _programs() -> Iterator[Finding]:
 
 def _language(config: RunConfig) -> Iterator[Finding]:
     try:
-        LanguageModel.load(config.language.model)
+        LanguageModel.load(config.language.model, config.language.model_sha256)
         yield Finding("language model", "ok", config.language.model)
     except UserError as error:
         yield Finding("language model", "missing", str(error))

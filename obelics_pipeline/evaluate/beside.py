@@ -25,16 +25,15 @@ def evaluate_beside(
 
         mend_torchvision()
         import imagehash  # noqa: F401
-        import transformers  # noqa: F401
+        from transformers.utils.logging import disable_progress_bar
     except ImportError as error:
         raise UserError(
             f"obelics evaluate: no module {error.name}; pip install 'obelics-pipeline[train,images]'"
         ) from None
-    from obelics_pipeline.evaluate.command import Wanted, evaluate_place
+    disable_progress_bar()
+    from obelics_pipeline.evaluate.command import FOLDER, Wanted, evaluate_place
 
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in wanted.items()
-    }
-    done = evaluate_place(place, plan, output, Wanted(**values), say, watch, every)
-    say(f"{done} evaluated")
+    output = output or place / FOLDER
+    done = evaluate_place(place, plan, output, Wanted(**wanted), say, watch, every)
+    say(f"{done} evaluated, in {output}")
     return 0

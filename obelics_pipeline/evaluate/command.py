@@ -12,26 +12,27 @@ from typing import Any
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.evaluate.contamination import contamination
 from obelics_pipeline.evaluate.few_shot import few_shot
+from obelics_pipeline.evaluate.held_out import MICRO_ROWS, held_out
 from obelics_pipeline.evaluate.prompts import decoder, generate, prompts
 from obelics_pipeline.evaluate.source import Source, sources
 from obelics_pipeline.evaluate.task import Task, read_task
 from obelics_pipeline.plan.plan_file import Plan, open_plan
 from obelics_pipeline.storage import write_bytes
+from obelics_pipeline.train.figures import as_json
 from obelics_pipeline.train.journal import read_journal
 from obelics_pipeline.train.state.ledger import NAME as LEDGER
 from obelics_pipeline.train.state.saved import differences, versions
 
 Say = Callable[[str], None]
 FOLDER, RECORD, GENERATIONS = "evaluated", "evaluation.json", "generations.jsonl"
-MICRO_ROWS = 4
 
 
 @dataclass(frozen=True)
 class Wanted:
     """What an evaluation is of. `rows` held-out rows at most, `prompts` documents that are gone on with by `tokens`."""
 
-    tasks: tuple[Path, ...] = ()
-    shots: tuple[int, ...] = ()
+    tasks: Sequence[Path] = ()
+    shots: Sequence[int] = ()
     rows: int = 64
     prompts: int = 8
     tokens: int = 24
@@ -63,7 +64,7 @@ class Evaluator:
             "precision": wanted.precision,
             "versions": now,
             "other_versions": {k: list(v) for k, v in (differences(made_with, now) if made_with else {}).items()},
-            "held_out": held_out(model, self.plan, wanted),
+            "held_out": held_out(model, self.plan, wanted.rows, wanted.precision) if wanted.rows else {},
             "tasks": {
                 task.about.name: few_shot(model, task, wanted.shots, MICRO_ROWS, wanted.precision)
                 | {"contamination": self.overlap[task.about.name]}
@@ -93,32 +94,10 @@ def evaluator(plan: Path, wanted: Wanted) -> Evaluator:
     return Evaluator(opened, wanted, tasks, contamination(tasks, opened) if tasks else {})
 
 
-def held_out(model: Any, plan: Plan, wanted: Wanted) -> dict[str, dict[str, float]]:
-    """Losses and image gain by data set, on the plan's held-out rows, as a training computes them."""
-    import torch
-
-    from obelics_pipeline.train.config import LoaderConfig
-    from obelics_pipeline.train.evaluation import evaluate
-    from obelics_pipeline.train.feed import Feed
-    from obelics_pipeline.train.processes import Processes
-    from obelics_pipeline.train.step import Objective
-    from obelics_pipeline.train.stored_rows import RowReader
-
-    if plan.held_out is None or not wanted.rows:
-        return {}
-    device = torch.device(wanted.device)
-    processes = Processes(0, 1, device)
-    loader = LoaderConfig(workers=0, ahead=1)
-    feed = Feed(plan, RowReader(plan, model.vocabulary, model.vision.side), processes, MICRO_ROWS, loader)
-    batches = feed.held_out(plan.held_out, min(wanted.rows, plan.held_out.n_rows))
-    objective = Objective(torch.ones(len(plan.datasets), device=device), 0.0, False, wanted.precision)
-    return evaluate(model, batches, plan.datasets, objective, processes)
-
-
 def evaluate_place(
     place: Path,
     plan: Path,
-    output: Path | None,
+    output: Path,
     wanted: Wanted,
     say: Say,
     watch: bool = False,
@@ -130,12 +109,11 @@ def evaluate_place(
     Nothing of the training is written to or locked. A checkpoint that the training removes meanwhile is passed over.
     `every` seconds the folder is looked at. Raises UserError.
     """
-    target = output or place / FOLDER
     at_work = evaluator(plan, wanted)
     done = 0
     while True:
         over = not watch or _stopped(place)  # before the folder is looked at: what comes last is not missed
-        for source in _new(place, target):
+        for source in _new(place, output):
             try:
                 figures, lines = at_work.record(source)
             except (UserError, OSError):
@@ -143,10 +121,11 @@ def evaluate_place(
                     raise
                 say(f"{source.name}: removed by the training meanwhile, passed over")
                 continue
-            folder = target / source.name
+            folder = output / source.name
             folder.mkdir(parents=True, exist_ok=True)
-            write_bytes(folder / GENERATIONS, "".join(_line(line) for line in lines).encode())
-            write_bytes(folder / RECORD, (json.dumps(_finite(figures), indent=1) + "\n").encode())
+            said = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+            write_bytes(folder / GENERATIONS, said.encode())
+            write_bytes(folder / RECORD, (json.dumps(as_json(figures), indent=1) + "\n").encode())
             done += 1
             for text in told(figures):
                 say(text)
@@ -155,11 +134,11 @@ def evaluate_place(
         sleep(every)
 
 
-def _new(place: Path, target: Path) -> Iterator[Source]:
+def _new(place: Path, output: Path) -> Iterator[Source]:
     """What has no record yet, looked for anew after each."""
     tried: set[str] = set()
     while True:
-        coming = [s for s in sources(place) if s.name not in tried and not (target / s.name / RECORD).exists()]
+        coming = [s for s in sources(place) if s.name not in tried and not (output / s.name / RECORD).exists()]
         if not coming:
             return
         tried.add(coming[0].name)
@@ -189,13 +168,3 @@ def told(figures: Mapping[str, Any]) -> Iterator[str]:
     if figures["other_versions"]:
         changed = ", ".join(f"{k} was {a} and is {b}" for k, (a, b) in figures["other_versions"].items())
         yield f"{name}: look: {changed}"
-
-
-def _line(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False) + "\n"
-
-
-def _finite(value: Any) -> Any:
-    from obelics_pipeline.train.figures import as_json
-
-    return as_json(value)

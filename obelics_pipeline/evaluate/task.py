@@ -10,9 +10,8 @@ one may have `capabilities` of its own. Of a task of the registry task.json need
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -95,19 +94,14 @@ def read_task(folder: Path) -> Task:
         except ValidationError as error:
             raise UserError(f"{path}: line {number}: {_said(error)}") from None
     _refuse(about, examples, folder)
+    asked, shown = (tuple(e for e in examples if e.shot is shot) for shot in (False, True))
+    task = Task(folder, about, asked, shown, "")
     digest = hashlib.sha256(about.model_dump_json().encode())
     for example in examples:
         digest.update(example.model_dump_json().encode())
-    task = Task(
-        folder,
-        about,
-        tuple(e for e in examples if not e.shot),
-        tuple(e for e in examples if e.shot),
-        digest.hexdigest(),
-    )
     for example in examples:
         digest.update(task.image(example) or b"")
-    return Task(folder, about, task.asked, task.shown, digest.hexdigest())
+    return replace(task, sha256=digest.hexdigest())
 
 
 def _about(folder: Path) -> About:
@@ -157,11 +151,3 @@ def _read(path: Path) -> bytes:
 def _said(error: ValidationError) -> str:
     first = error.errors()[0]
     return f"{'.'.join(map(str, first['loc'])) or 'JSON'}: {first['msg']}"
-
-
-def write_task(folder: Path, about: dict[str, Any], examples: Sequence[dict[str, Any]]) -> None:
-    """Write a task; its images are laid beside it by whoever has them."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / ABOUT).write_text(json.dumps(about, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    lines = "".join(json.dumps(example, ensure_ascii=False) + "\n" for example in examples)
-    (folder / EXAMPLES).write_text(lines, encoding="utf-8")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from importlib.resources import files
 from string import Template
 
@@ -14,6 +12,7 @@ from obelics_pipeline.explain.final_view import final_view, table
 from obelics_pipeline.explain.markup import text
 from obelics_pipeline.explain.raw_view import raw_view
 from obelics_pipeline.explain.source_places import image_place, text_places
+from obelics_pipeline.explain.templates import sha256_of
 from obelics_pipeline.explain.tree_view import DEEPEST, tree_view
 from obelics_pipeline.read.page import Page
 
@@ -64,4 +63,4 @@ def _indents() -> str:
 
 
 def _hash(content: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+    return f"sha256-{sha256_of(content)}"

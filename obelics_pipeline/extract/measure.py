@@ -40,7 +40,7 @@ class Measurer:
     def __init__(self, filters: FiltersConfig, language: LanguageConfig) -> None:
         self._config = filters
         self._language = language
-        self._model = LanguageModel.load(language.model)
+        self._model = LanguageModel.load(language.model, language.model_sha256)
         self._segment = filters.words == "segments"
         self._paragraph = build_rules(filters.paragraph, "paragraph")
         self._document = build_rules(filters.document, "document")

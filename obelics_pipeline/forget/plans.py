@@ -13,7 +13,7 @@ from obelics_pipeline.errors import UserError
 from obelics_pipeline.forget.edits import mask_of
 from obelics_pipeline.plan.form import ABOUT
 from obelics_pipeline.plan.plan_file import Plan, open_plan
-from obelics_pipeline.train.accounts import account_files
+from obelics_pipeline.train.accounts import FOLDER as ACCOUNTS
 from obelics_pipeline.train.folder import TrainingFolder
 
 SHOWN = 12  # numbers of a list that are shown; more are counted
@@ -86,11 +86,11 @@ def _trainings(plan: Plan, documents: np.ndarray) -> Iterator[tuple[Path, tuple[
         if folder.plan.read_text(encoding="utf-8", errors="replace").split()[-1:] != [plan.id]:
             continue
         steps, last = set[int](), 0
-        for _, _, stop, file in account_files(folder.path):
+        for file in sorted((folder.path / ACCOUNTS).glob("attempt-*/rank-*/steps-*.parquet")):
             table = pq.read_table(file, columns=["step", "document"])
             hit = np.isin(table["document"].to_numpy(), documents)
             steps |= set(table["step"].to_numpy()[hit].tolist())
-            last = max(last, stop)
+            last = max([last, *table["step"].to_numpy().tolist()])
         yield folder.path, tuple(sorted(steps)), last
 
 

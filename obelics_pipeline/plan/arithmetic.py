@@ -1,4 +1,4 @@
-"""Plans made of plans: slices, one after the other, without some documents; and the orders of the chronicles.
+"""Plans made of plans: slices, one after the other; and the orders of the chronicles.
 
 The chronicles of a model of 80 billion parameters asked what restarts cost, and what repetition, with four parts of
 one order: all in one go (1234), one run after the other (1_2_3_4), and the first part four times (1_1_1_1). As files
@@ -7,7 +7,7 @@ the first two are the same rows: a restart changes nothing, and the third shows 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from obelics_pipeline.plan.spans import Flags, Integers, Spans
 
 PARTS = 4
 SAME = ("tokenizer", "sequence_tokens", "images_per_row", "rows_per_step")  # of plans that are joined
-NOT_HERE, WITHOUT = "not_in_this_part", "without"
+NOT_HERE = "not_in_this_part"
 
 
 @dataclass(frozen=True)
@@ -68,27 +68,12 @@ def write_parts(parts: Sequence[Part], folder: Path) -> Plan:
         [_empty(), *(p.held_out.arrays().renumbered(*numbered[p.id]) for p in held.values() if p.held_out)]
     )
     made_of = [{"plan": part.plan.id, "start": part.start, "stop": part.stop} for part in parts]
-    return _written(folder, plans, names, table, rows, held_out, np.zeros(len(table), np.bool_), {"parts": made_of})
+    return _written(folder, plans, names, table, rows, held_out, {"parts": made_of})
 
 
 def write_slice(plan: Plan, start: int, stop: int | None, folder: Path) -> Plan:
     """Rows [start, stop) of a plan as a plan of its own. Raises UserError."""
     return write_parts([Part(plan, start, stop)], folder)
-
-
-def write_without(plan: Plan, documents: Iterable[int], first: int, folder: Path) -> Plan:
-    """A plan without some documents, by number, from the row `first` on: what a run at that cursor goes on with.
-
-    Rows that hold none of them stay, in their order. Raises UserError where nothing is left.
-    """
-    gone = np.zeros(plan.n_documents, np.bool_)
-    gone[list(documents)] = True
-    rows = plan.arrays().without(gone, first)
-    if not len(rows):
-        raise UserError(f"{plan.path}: without these documents no row is left")
-    held_out = plan.held_out.arrays().without(gone) if plan.held_out else _empty()
-    made_of = {"plan": plan.id, "without": int(gone.sum()), "without_from_row": first}
-    return _written(folder, [plan], list(plan.datasets), plan.documents.table, rows, held_out, gone, made_of)
 
 
 def chronicle_arms(plan: Plan, folder: Path, parts: int = PARTS) -> dict[str, list[Path]]:
@@ -190,7 +175,6 @@ def _written(
     table: pa.Table,
     rows: Rows,
     held_out: Rows,
-    gone: Flags,
     made_of: Mapping[str, Any],
 ) -> Plan:
     first = plans[0]
@@ -198,7 +182,7 @@ def _written(
         table[name].to_numpy().astype(np.int64) for name in ("n_tokens", "n_images", "dataset")
     )
     once, held = covered(rows, len(table)), covered(held_out, len(table)) > 0
-    numbers, kinds = _reasons(table["reason"].combine_chunks(), once > 0, held, gone)
+    numbers, kinds = _reasons(table["reason"].combine_chunks(), once > 0, held)
     wishes = {d["name"]: {"weight": d["weight"], "repeat": d["repeat"]} for p in plans for d in p.about["datasets"]}
     about = {
         "recipe": first.about["recipe"],
@@ -210,7 +194,7 @@ def _written(
         "steps": -(-len(rows) // first.rows_per_step),
         "rows": len(rows),
         "datasets": datasets_told(names, dataset, once, n_images, once > 0, rows, [wishes[n] for n in names]),
-        "ledger": ledger(n_tokens, numbers, kinds, rows, held_out, gone, NOT_HERE),
+        "ledger": ledger(n_tokens, numbers, kinds, rows, held_out, np.zeros(len(table), np.bool_), NOT_HERE),
         "audit": audit(rows, held_out, first.sequence_tokens, first.rows_per_step),
     }
     reason = pa.array(kinds, pa.string()).take(pa.array(numbers))
@@ -219,12 +203,12 @@ def _written(
     return open_plan(folder)
 
 
-def _reasons(old: pa.Array, trained: Flags, held: Flags, gone: Flags) -> tuple[Integers, list[str | None]]:
+def _reasons(old: pa.Array, trained: Flags, held: Flags) -> tuple[Integers, list[str | None]]:
     """Why documents are not in the order now: the number of each one's reason, and the reasons."""
     coded = old.dictionary_encode()
-    kinds: list[str | None] = [None, HELD_OUT, WITHOUT, NOT_HERE]
+    kinds: list[str | None] = [None, HELD_OUT, NOT_HERE]
     kinds += [name for name in coded.dictionary.to_pylist() if name not in kinds]
     known = np.array([kinds.index(name) for name in coded.dictionary.to_pylist()] + [0], np.int64)
     before = known[coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)]
-    lost = np.where(gone, kinds.index(WITHOUT), np.where(before > 1, before, kinds.index(NOT_HERE)))
+    lost = np.where(before > 1, before, kinds.index(NOT_HERE))
     return np.where(trained, 0, np.where(held, kinds.index(HELD_OUT), lost)), kinds

@@ -7,9 +7,11 @@ import tarfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from obelics_pipeline.access import reaching
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.shard.check_record import NotJson, parse_json
 from obelics_pipeline.shard.record import BLOCK
@@ -26,31 +28,36 @@ def read_records(shard: Place, documents: Sequence[Where]) -> Iterator[dict[str,
     Raises UserError where a shard is not there, or does not hold what the index says.
     """
     try:
-        if isinstance(shard, Path):
-            with shard.open("rb") as file:
-                yield from (_record(shard, where, lambda at, n: os.pread(file.fileno(), n, at)) for where in documents)
+        if is_local(shard):
+            yield from (_record(shard, where) for where in documents)
             return
         with ThreadPoolExecutor(AT_ONCE) as threads:
             for i in range(0, len(documents), 8 * AT_ONCE):
-                part = documents[i : i + 8 * AT_ONCE]
-                yield from threads.map(lambda where: _record(shard, where, lambda a, n: _range(shard, a, n)), part)
+                yield from threads.map(partial(_record, shard), documents[i : i + 8 * AT_ONCE])
     except OSError as error:
         raise UserError(
             f"{shard}: cannot be read ({error}); was the run moved? give its folder in the recipe"
         ) from None
 
 
-def _range(shard: Any, at: int, n: int) -> bytes:
-    from obelics_pipeline.access import reaching
+def slice_of(shard: Place, offset: int, length: int) -> bytes:
+    """Bytes of a shard, fewer at its end: of a store by one request. Raises OSError.
 
-    assert not is_local(shard)
-    with reaching(shard):
-        return bytes(shard.fs.cat_file(shard.path, start=at, end=at + n))
+    A local file is opened for each slice: that is cheap, and a handle from before a fork would be shared.
+    """
+    if not isinstance(shard, Path):
+        with reaching(shard):
+            return bytes(shard.fs.cat_file(shard.path, start=offset, end=offset + length))
+    handle = os.open(shard, os.O_RDONLY)
+    try:
+        return os.pread(handle, length, offset)
+    finally:
+        os.close(handle)
 
 
-def _record(shard: Place, where: Where, read: Any) -> dict[str, Any]:
+def _record(shard: Place, where: Where) -> dict[str, Any]:
     offset, length, doc_id = where
-    data = read(offset, min(length, FIRST))
+    data = slice_of(shard, offset, min(length, FIRST))
     info = None
     with suppress(tarfile.HeaderError):
         info = tarfile.TarInfo.frombuf(data[:BLOCK], "utf-8", "surrogateescape")
@@ -59,7 +66,7 @@ def _record(shard: Place, where: Where, read: Any) -> dict[str, Any]:
             f"{shard}: document {doc_id} is not at byte {offset}, where the index has it; see obelics validate"
         )
     if len(data) < BLOCK + info.size:
-        data += read(offset + len(data), BLOCK + info.size - len(data))
+        data += slice_of(shard, offset + len(data), BLOCK + info.size - len(data))
     try:
         value = parse_json(data[BLOCK : BLOCK + info.size])
     except NotJson as error:

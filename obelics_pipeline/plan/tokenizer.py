@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from models.packed_flamingo.document_tokens import DocumentTokens, Vocabulary, document_tokens, open_vocabulary
+from obelics_pipeline.errors import UserError
 
 FILES = ("tokenizer*", "special_tokens_map.json", "added_tokens.json", "vocab.*", "merges.txt", "*.model", "*.tiktoken")
 PROBE = {  # laid out by every tokenizer: another version of the libraries, or of the layout, gives other numbers
@@ -31,18 +33,26 @@ class Tokenizer:
 
     def about(self) -> dict[str, Any]:
         """As it stands in plan.json."""
-        v = self.vocabulary
-        return {
-            "path": self.path,
-            "sha256": self.sha256,
-            "words": v.words,
-            "begin": v.begin,
-            "image": v.image,
-            "end_of_chunk": v.end_of_chunk,
-            "end": v.end,
-            "pad": v.pad,
-            "added": list(v.added),
-        }
+        return {"path": self.path, "sha256": self.sha256, **numbers_of(self.vocabulary)}
+
+
+def numbers_of(vocabulary: Vocabulary) -> dict[str, Any]:
+    """What ids mean that no text encodes to."""
+    names = ("words", "begin", "image", "end_of_chunk", "end", "pad")
+    return {name: getattr(vocabulary, name) for name in names} | {"added": list(vocabulary.added)}
+
+
+def refuse_other(vocabulary: Vocabulary, about: Mapping[str, Any]) -> None:
+    """Raises UserError where a model's vocabulary cannot be that of a plan (`about`, of plan.json).
+
+    Whether it encodes each text to the same ids is compared as documents are read.
+    """
+    for name, value in numbers_of(vocabulary).items():
+        if about[name] != value:
+            raise UserError(
+                f"plan: was counted with the tokenizer of {about['path']}, whose {name} is {about[name]}; that of "
+                f"model.language_model is {value}: make a plan for it, or train the other"
+            )
 
 
 def open_tokenizer(folder: Path) -> Tokenizer:
@@ -52,7 +62,7 @@ def open_tokenizer(folder: Path) -> Tokenizer:
 
 
 def tokenizer_sha256(folder: Path, vocabulary: Vocabulary) -> str:
-    """The hash of a tokenizer; a trainer compares it with its own before the first row is read."""
+    """The hash of a tokenizer: counts of tokens are kept by it."""
     digest = hashlib.sha256()
     names = sorted(path.name for path in folder.iterdir() if path.is_file())
     for name in names:

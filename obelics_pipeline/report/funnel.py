@@ -12,7 +12,7 @@ from obelics_pipeline.config import RunConfig
 from obelics_pipeline.extract.measure import LANGUAGE, score_names
 from obelics_pipeline.fetch.stage import identity
 from obelics_pipeline.ledger import Ledger, total
-from obelics_pipeline.report.opened import Opened
+from obelics_pipeline.report.opened import Run
 from obelics_pipeline.storage import read_tables
 from obelics_pipeline.survey.folders import committed_units, document_folders
 
@@ -57,7 +57,7 @@ class Funnel:
     urls: Step | None
 
 
-def funnel_of(run: Opened) -> Funnel:
+def funnel_of(run: Run) -> Funnel:
     """The steps of a run, from the manifests of its units."""
     units = {stage: committed_units(run.folder, where) for stage, where in document_folders(run.folder)}
     last = {m.unit for stage in ("assemble", "score") for m in units[stage]}
@@ -109,7 +109,7 @@ def _sum(noun: str, manifests: Iterable[Manifest]) -> Ledger:
     return total(noun, (m.ledgers[noun] for m in manifests if noun in m.ledgers))
 
 
-def _urls(run: Opened) -> Step | None:
+def _urls(run: Run) -> Step | None:
     """Of a finished run as its ledger says; else what is known of each URL that was asked for so far."""
     title = "Distinct image URLs that were asked for"
     if run.manifest is not None:

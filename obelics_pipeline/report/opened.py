@@ -21,8 +21,8 @@ Event = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A run. `path` is as it was given; `manifest` is None where the run has not finished."""
+class Run:
+    """What a run says of itself. `path` is as it was given; `manifest` is None where it has not finished."""
 
     path: str
     folder: RunFolder
@@ -34,7 +34,6 @@ class Opened:
     validated: bool
     failed_units: Sequence[Mapping[str, str]]  # stage, unit, reason
     events: Sequence[Event]
-    documents: pa.Table  # see survey_documents
 
     @property
     def finished(self) -> bool:
@@ -42,10 +41,22 @@ class Opened:
         return self.manifest is not None
 
 
+@dataclass(frozen=True)
+class Opened(Run):
+    """A run with a row for each document: see survey_documents."""
+
+    documents: pa.Table
+
+
 def open_run(path: str) -> Opened:
     """Read all that a report needs but the nodes. Raises UserError where no run is, or nothing is extracted yet."""
+    documents = survey_documents(RunFolder(place(path)))
+    return Opened(**vars(read_run(path)), documents=documents)
+
+
+def read_run(path: str) -> Run:
+    """Read what a run says of itself, and none of its documents. Raises UserError where no run is."""
     folder = RunFolder(place(path))
-    documents = survey_documents(folder)
     noted = folder.noted()
     events = read_events(folder.events)
     manifest = _manifest(folder)
@@ -57,7 +68,7 @@ def open_run(path: str) -> Opened:
         raise UserError(f"{path}: {folder.config.name} is missing; give the --output of a run")
     with local_copy(folder.config) as config:
         checked, resolved = load_config(str(config)), load_resolved(config)
-    return Opened(
+    return Run(
         path=path,
         folder=folder,
         config_name=str(noted.get("config", "unknown")),
@@ -68,7 +79,6 @@ def open_run(path: str) -> Opened:
         validated=manifest is not None and folder.is_validated(),
         failed_units=failed,
         events=events,
-        documents=documents,
     )
 
 

@@ -54,8 +54,8 @@ def fetch_images(
     """Fetch image URLs, and leave each image in `folder` under the sha256 of its URL; what became of each distinct URL.
 
     Hosts are dealt out to `config.buckets` units as a run does it, so that their limits hold. What an earlier command
-    has from an equal config is not asked for again, failures neither; nor is what is `forgotten`. Raises UserError where another command is at
-    work in the folder, Stopped where workers die again and again.
+    has from an equal config is not asked for again, failures neither; nor is what is `forgotten`. Raises UserError
+    where another command is at work in the folder, Stopped where workers die again and again.
     """
     with _held(folder), tempfile.TemporaryDirectory(dir=folder, prefix=TEMPORARY) as name:
         buckets, unfit = _dealt(wanted, folder, Path(name), config.buckets)

@@ -67,7 +67,7 @@ class Exported:
     def lines(self) -> list[str]:
         """For a person: what there is, what the loader will leave out, and how to call the trainer."""
         out = []
-        laion = f"--laion_shards '{self.output}/{FOLDER}/{_range('laion', self.pair_tars)}'"
+        laion = f"--laion_shards '{self.output}/{FOLDER}/{_range('laion', self.pair_tars)}'" if self.pair_tars else ""
         if self.manifest is not None:
             counts, ledgers = self.manifest.counts(), self.manifest.ledgers
             wrote = f"{counts['documents']:,} documents with {counts['files']:,} images"
@@ -81,9 +81,8 @@ class Exported:
             laion = f"--mmc4_shards '{self.output}/{SHARDS}/{_range('shard', counts['shards'])}' {laion}"
         out.append(f"wrote {self.pairs.kept:,} pairs in {self.pair_tars} tars; without: {_reasons(self.pairs)}")
         if self.pair_tars < self.asked:
-            out.append(
-                f"only {self.pair_tars} tars of pairs, {self.asked} were asked for: give fewer workers x processes"
-            )
+            advice = "give fewer workers x processes" if self.pair_tars else "name another run's by --laion_shards"
+            out.append(f"only {self.pair_tars} tars of pairs, {self.asked} were asked for: {advice}")
         return [*out, f"train.py {laion}"]
 
 
@@ -205,7 +204,7 @@ def _refuse_strangers(folder: Place, output: Place, tars: int) -> None:
 
 def _range(stem: str, count: int) -> str:
     """Files 0 to `count` - 1 in braces, as the trainer's options take them."""
-    return f"{stem}-{{000000..{max(count - 1, 0):06d}}}.tar"
+    return f"{stem}-{{000000..{count - 1:06d}}}.tar"
 
 
 def _reasons(ledger: Ledger) -> str:

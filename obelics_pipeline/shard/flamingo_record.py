@@ -16,7 +16,7 @@ from typing import Any
 
 from obelics_pipeline.config.sharding import Format
 from obelics_pipeline.document import to_json
-from obelics_pipeline.shard.check_record import KEYS, NotJson, parse_json
+from obelics_pipeline.shard.check_record import GIVEN, KEYS, NotJson, parse_json
 from obelics_pipeline.shard.record import ReadFile, Record, record_size
 
 ADDED = ("is_gpt", "example", "image_map")  # keys that follow those of every record
@@ -97,12 +97,13 @@ class Parts:
 def take_apart(data: bytes) -> Parts:
     """The inverse of writing one. Raises NotJson where it is not that form; the message is what is wrong."""
     value = parse_json(data)
-    if not isinstance(value, dict) or tuple(value) != (*KEYS, *ADDED):
-        found = ascii(list(value) if isinstance(value, dict) else type(value).__name__)[:200]
+    keys = tuple(value) if isinstance(value, dict) else ()
+    if keys not in ((*KEYS, *ADDED), (*KEYS, GIVEN, *ADDED)):
+        found = ascii(list(keys) or type(value).__name__)[:200]
         raise NotJson(f"its JSON must have the keys {', '.join((*KEYS, *ADDED))}, found {found}")
     if value["is_gpt"] is not True or not isinstance(value["example"], str):
         raise NotJson("is_gpt must be true and example a string")
-    plain = {key: value[key] for key in KEYS}
+    plain = {key: value[key] for key in keys if key not in ADDED}
     return Parts(plain, value["example"], tuple(_images(value["image_map"])))
 
 
@@ -124,18 +125,10 @@ def plain_members(members: Mapping[str, bytes]) -> Mapping[str, bytes]:
 
     Raises NotJson for a JSON member of that form that is damaged.
     """
-    if set(members) != {"json"} or not is_flamingo(members["json"]):
+    if set(members) != {"json"} or b'"is_gpt":' not in members["json"]:  # in a text the quote would be escaped
         return members
     parts = take_apart(members["json"])
     return {"json": to_json(parts.plain).encode(), **dict(zip(file_names(parts), parts.images, strict=True))}
-
-
-def is_flamingo(data: bytes) -> bool:
-    """Whether a JSON member is of this form. Raises NotJson."""
-    if b'"is_gpt"' not in data:  # nearly always, and found without parsing
-        return False
-    value = parse_json(data)
-    return isinstance(value, dict) and "is_gpt" in value
 
 
 def file_names(parts: Parts) -> list[str]:

@@ -12,17 +12,21 @@ import numpy as np
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.spike.curated import Curated, folder_of, percentile, read_curated, scores_of
 from obelics_pipeline.spike.plan_documents import PlanDocuments, Planned
+from obelics_pipeline.spike.replay import checkpoint_near, gradients, is_soon
 from obelics_pipeline.spike.robust import Numbers
 from obelics_pipeline.spike.rules import Removal, bounds_for, removals
 from obelics_pipeline.spike.shown import Shown, read_shown
 from obelics_pipeline.spike.sightings import Sightings
 from obelics_pipeline.spike.signals import BASELINE, Lead, Signal, leads, onset_of, signals_of
-from obelics_pipeline.spike.suspicion import Suspicions, suspicions
-from obelics_pipeline.spike.training_run import TrainingRun
+from obelics_pipeline.spike.suspicion import Suspicions, replayed, suspicions
+from obelics_pipeline.spike.training_run import TrainingRun, loss_of
 from obelics_pipeline.spike.verdict import Verdict, is_untrained, verdict_of
 from obelics_pipeline.train.guard.verdict import AFTER_STEPS, NEAR_STEPS
 from obelics_pipeline.train.guard.verdict import verdict as judge
+from obelics_pipeline.train.state.kept import FOLDER
 
+REPLAYED = 64  # documents whose gradients are looked at
+ORDINARY = 4.0  # suspicion below which a document is like many others
 FEW = 20  # documents of a curation run below which they are no measure of a score: all runs that were seen are
 LOOKED_AT = ("alarm", "skip_update", "rollback", "lr", "clip", "wait", "undo", "plateau")  # kinds of events nearby
 
@@ -54,6 +58,8 @@ class Suspect:
     high: float
     low: float
     el2n_z: float
+    gradient: float | None  # norm, of its mean loss alone, before the spike; None where it was not replayed
+    pull: float  # spreads
     timing: float
     share: float  # of the targets of its step
     suspicion: float
@@ -66,7 +72,14 @@ class Suspect:
     @property
     def side(self) -> str:
         """In a word or two."""
+        if self.pull > max(self.high, self.low):
+            return "gradient too large"
         return "loss too high" if self.high >= self.low else "loss too low"
+
+
+def guilty_of(suspects: Sequence[Suspect]) -> Sequence[Suspect]:
+    """Those that are no ordinary documents; where all are, the first."""
+    return [one for one in suspects if one.suspicion >= ORDINARY] or suspects[:1]
 
 
 @dataclass(frozen=True)
@@ -93,14 +106,22 @@ class SpikeAccount:
     events: Sequence[str]
     verdict: Verdict
     signals: Sequence[Signal]
+    replayed: int | None  # the step whose weights gradients were computed on; None: none were
     notices: Sequence[str]
 
 
 def explain_spike(
-    run: TrainingRun, step: int, window: int = 50, top: int = 10, attempt: int | None = None, pictures: bool = True
+    run: TrainingRun,
+    step: int,
+    window: int = 50,
+    top: int = 10,
+    attempt: int | None = None,
+    pictures: bool = True,
+    replay: bool | None = None,
 ) -> SpikeAccount:
     """Explain one step of a run. `attempt` is where the step spiked most, unless it is named.
 
+    `replay`: whether gradients are looked at; None: where that takes seconds, and nothing that it needs is gone.
     Raises UserError for a step that the run does not have, and for accounts or a plan that are gone.
     """
     attempts = run.attempts_with(step)
@@ -109,7 +130,7 @@ def explain_spike(
     elif attempt not in attempts:
         raise UserError(f"--attempt {attempt}: has no step {step}; it was trained in {_listed(attempts)}")
     first = max(1, step - window)
-    lines = run.steps(attempt, first - BASELINE, step)
+    lines = run.steps(attempt, first - BASELINE, step + AFTER_STEPS)
     signals = signals_of(lines, first)
     onset = onset_of(signals, step)
     seen = run.sightings(attempt, first, step)
@@ -118,17 +139,20 @@ def explain_spike(
     plan = PlanDocuments(run.plan)
     dataset = plan.column("dataset", seen.document)
     found = suspicions(seen, dataset, onset)
-    chosen = _first_of_each(seen, found, top)
+    kept, gradient, failed = _replay(run, seen, found, attempt, onset, replay)
+    found = replayed(found, seen, gradient)
+    chosen = _first_of_each(seen, found.score, top)
     corpora = {f: c for f in _folders(plan, seen) if (c := read_curated(f)) is not None}
     corpus = _joined(list(corpora.values()))
-    suspects = _suspects(plan, seen, found, chosen, corpora, corpus, pictures)
-    loss = float(next(line["loss"] for line in lines if line["step"] == step))
-    usual = float(np.median([line["loss"] for line in lines if first <= line["step"] < onset] or [loss]))
+    suspects = _suspects(plan, seen, found, gradient, chosen, corpora, corpus, pictures)
+    loss = next(loss_of(line) for line in lines if line["step"] == step)
+    usual = float(np.nanmedian([loss_of(line) for line in lines if first <= line["step"] < onset] or [loss]))
     left = leads(signals, step)
     hardware = [_event(e) for e in run.ledger if e.get("kind") == "hardware" and abs(_step(e) - onset) <= NEAR_STEPS]
     untrained = is_untrained(usual, plan.words)
     best = suspects[0] if suspects else None
-    judged = judge(run.steps(attempt, first - BASELINE, step + AFTER_STEPS), onset, run.ledger)
+    judged = judge(lines, onset, run.ledger)
+    guilty = guilty_of(suspects)
     return SpikeAccount(
         run=run.path,
         step=step,
@@ -143,7 +167,7 @@ def explain_spike(
         untrained=untrained,
         seen=len(np.unique(seen.document)),
         suspects=suspects,
-        rules=removals(corpus, [{s.name: s.value for s in one.scores} for one in suspects]) if corpora else [],
+        rules=removals(corpus, [{s.name: s.value for s in one.scores} for one in guilty]) if corpora else [],
         corpus=sum(one.documents for one in corpora.values()),
         leads=left,
         hardware=hardware,
@@ -152,7 +176,11 @@ def explain_spike(
             best.suspicion if best else 0.0, best.document.dataset if best else None, left, judged, untrained
         ),
         signals=signals,
-        notices=_notices(plan, corpora, seen),
+        replayed=kept,
+        notices=[
+            *failed,
+            *_notices(plan, corpora, seen, {line["step"] for line in lines if first <= line["step"] <= step}),
+        ],
     )
 
 
@@ -167,10 +195,40 @@ def _final(run: TrainingRun) -> list[tuple[int, int, int]]:
     return run.lineage.parts(run.lineage.last, 1, run.last_step)
 
 
-def _first_of_each(seen: Sightings, found: Suspicions, top: int) -> list[int]:
+def _replay(
+    run: TrainingRun, seen: Sightings, found: Suspicions, attempt: int, onset: int, wanted: bool | None
+) -> tuple[int | None, Numbers, list[str]]:
+    """The step whose weights were replayed on, the gradient of each sighting, and why there is none.
+
+    Raises UserError where it is wanted, and cannot be done.
+    """
+    gradient = np.full(len(seen), np.nan)
+    try:
+        kept = None if wanted is False else checkpoint_near(run, attempt, onset)
+        if wanted and kept is None:
+            raise UserError(f"--replay: {run.path / FOLDER} has no checkpoint on the way to step {onset} or after it")
+        if kept is None or not (wanted or is_soon(kept)):
+            return None, gradient, []
+        tried = _candidates(seen, found, onset)
+        gradient[tried] = gradients(kept, run.plan, seen, tried)
+    except UserError as error:
+        if wanted:
+            raise
+        return None, gradient, [f"gradients of single documents were not looked at: {error}"]
+    return kept.step, gradient, []
+
+
+def _candidates(seen: Sightings, found: Suspicions, onset: int) -> list[int]:
+    """Sightings to replay: in turn the most suspicious one by its loss, and the next one by its distance in steps."""
+    by_loss = _first_of_each(seen, found.score, REPLAYED)
+    by_step = _first_of_each(seen, found.score - 1e6 * np.abs(seen.step - onset), REPLAYED)
+    return list(dict.fromkeys(at for both in zip(by_loss, by_step, strict=True) for at in both))[:REPLAYED]
+
+
+def _first_of_each(seen: Sightings, score: Numbers, top: int) -> list[int]:
     """The most suspicious sighting of each document, the most suspicious document first."""
     chosen: dict[int, int] = {}
-    for at in np.lexsort((seen.document, -seen.step, -found.score)).tolist():
+    for at in np.lexsort((seen.document, -seen.step, -score)).tolist():
         chosen.setdefault(int(seen.document[at]), at)
         if len(chosen) == top:
             break
@@ -181,6 +239,7 @@ def _suspects(
     plan: PlanDocuments,
     seen: Sightings,
     found: Suspicions,
+    gradient: Numbers,
     chosen: Sequence[int],
     corpora: Mapping[str, Curated],
     everything: Mapping[str, Numbers],
@@ -214,6 +273,8 @@ def _suspects(
                 high=float(found.high[at]),
                 low=float(found.low[at]),
                 el2n_z=float(found.el2n[at]),
+                gradient=float(gradient[at]) if np.isfinite(gradient[at]) else None,
+                pull=float(found.pull[at]),
                 timing=float(found.timing[at]),
                 share=float(found.share[at]),
                 suspicion=float(found.score[at]),
@@ -270,8 +331,11 @@ def _number(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, int | float) else "none"
 
 
-def _notices(plan: PlanDocuments, corpora: Mapping[str, Curated], seen: Sightings) -> list[str]:
+def _notices(plan: PlanDocuments, corpora: Mapping[str, Curated], seen: Sightings, steps: set[int]) -> list[str]:
     notices = []
+    gaps = len(steps - set(seen.step.tolist()))
+    if gaps:
+        notices.append(f"of {gaps} of {len(steps)} steps no documents are noted: the process was killed before it was")
     for folder in _folders(plan, seen):
         if folder not in corpora:
             notices.append(f"{folder}: has no index.parquet any more: its documents are shown without scores")

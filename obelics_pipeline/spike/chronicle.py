@@ -15,7 +15,7 @@ from obelics_pipeline.explain.visible import on_a_line
 from obelics_pipeline.spike.incidents import Incident, incidents_of, near_hardware, step_of, told
 from obelics_pipeline.spike.plot import Curve, Mark, Panel, Point, curves_svg, grid_svg
 from obelics_pipeline.spike.robust import deviations
-from obelics_pipeline.spike.training_run import TrainingRun
+from obelics_pipeline.spike.training_run import TrainingRun, loss_of
 from obelics_pipeline.storage import write_bytes
 
 FILE = "chronicle.md"
@@ -95,7 +95,7 @@ def _curves(run: TrainingRun) -> dict[str, str]:
     found = {"curves.svg": curves_svg(panels, marks)}
     for axis in ("tokens", "images"):
         at = np.cumsum([int(line.get(axis) or 0) for line in stitched]).tolist()
-        points = [(x, float(line["loss"])) for x, line in zip(at, stitched, strict=True)]
+        points = [(x, loss_of(line)) for x, line in zip(at, stitched, strict=True)]
         found[f"loss-by-{axis}.svg"] = curves_svg([Panel(f"loss by {axis} seen", [Curve("", points)])])
     rows = heat_rows(stitched)
     if rows:
@@ -170,10 +170,11 @@ def _header(run: TrainingRun, incidents: Sequence[Incident]) -> Iterator[str]:
     done, kept = len(run.metrics), len(stitched)
     last = stitched[-1]
     tokens, images = (sum(int(line.get(name) or 0) for line in stitched) for name in ("tokens", "images"))
-    yield f"* steps: {kept:,}, the last with loss {last['loss']:.4g}; {tokens:,} tokens, {images:,} images"
+    yield f"* steps: {kept:,}, the last with loss {loss_of(last):.4g}; {tokens:,} tokens, {images:,} images"
     lost = f"{100 * (done - kept) / done:.1f} % of the compute"
-    late = [float(line["loss"]) for line in stitched[-ROLLING:]]
-    yield f"* loss of the last {len(late):,} steps: mean {np.mean(late):.4g}, deviation {np.std(late):.3g}"
+    late = [loss for line in stitched[-ROLLING:] if np.isfinite(loss := loss_of(line))]
+    if late:
+        yield f"* loss of the last {len(late):,} steps: mean {np.mean(late):.4g}, deviation {np.std(late):.3g}"
     yield f"* given up: {done - kept:,} of {done:,} steps trained, {lost}{_budget(run)}"
     rollbacks = sum(1 for i in incidents if i.rolled_back)
     yield f"* incidents: {len(incidents)}, {rollbacks} of them with a rollback"
@@ -181,7 +182,7 @@ def _header(run: TrainingRun, incidents: Sequence[Incident]) -> Iterator[str]:
     yield f"* updates that were skipped: {skipped:,}; clipped: {sum(1 for x in stitched if x.get('clipped')):,}"
     for name, of_it in (last.get("datasets") or {}).items():
         epoch = f", {of_it['epoch']:.3g} times over its documents" if of_it.get("epoch") is not None else ""
-        yield f"* {quoted(name)}: loss {of_it.get('loss', float('nan')):.4g}{epoch}"
+        yield f"* {quoted(name)}: loss {loss_of(of_it):.4g}{epoch}"
     found = near_hardware(incidents, run.ledger, run.last_step)
     if found is not None:
         near = f"{found[0]} of {found[1]} incidents are within 50 steps of an event of the hardware"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from obelics_pipeline.errors import UserError
-from obelics_pipeline.spike.account import SpikeAccount, explain_spike
+from obelics_pipeline.spike.account import SpikeAccount, explain_spike, guilty_of
 from obelics_pipeline.spike.lines import lines_of
 from obelics_pipeline.spike.page import page
 from obelics_pipeline.spike.training_run import TrainingRun
@@ -22,24 +22,26 @@ def explain(
     attempt: int | None = None,
     html: Path | None = None,
     without: Path | None = None,
+    replay: bool | None = None,
 ) -> Iterator[str]:
     """Explain a step, and write the files that are asked for; the lines for a person. Raises UserError."""
-    account = explain_spike(TrainingRun(run), step, window, top, attempt, pictures=html is not None)
+    account = explain_spike(TrainingRun(run), step, window, top, attempt, html is not None, replay)
     yield from lines_of(account)
     if html is not None:
         _write(html, page(account), "--html")
         yield f"wrote {html}"
     if without is not None:
         _write(without, without_text(account), "--without")
+        count = f"{len(guilty_of(account.suspects))} of {len(account.suspects)} suspects"
         yield (
-            f"wrote {without}: {len(account.suspects)} documents; take out those that you want to keep, then "
+            f"wrote {without}: {count}; take out those that you want to keep, then "
             f"plan without the others: obelics plan RECIPE.yaml --without {shlex.quote(str(without))} --output NEW_PLAN"
         )
 
 
 def without_text(account: SpikeAccount) -> str:
-    """A document id a line, the most suspicious first."""
-    return "".join(f"{one.document.doc_id}\n" for one in account.suspects)
+    """A document id a line, the most suspicious first; ordinary documents are not among them."""
+    return "".join(f"{one.document.doc_id}\n" for one in guilty_of(account.suspects))
 
 
 def _write(path: Path, text: str, option: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from obelics_pipeline.spike.chronicle import heat_rows, points_of, quoted, write_all
 from obelics_pipeline.spike.plot import Curve, Panel, curves_svg, grid_svg
-from obelics_pipeline.spike.training_run import Line, TrainingRun
+from obelics_pipeline.spike.training_run import Line, TrainingRun, loss_of
 
 FILE = "compare.md"
 SHOWN = ("loss", "grad_norm", "log_z", "lr")
@@ -59,7 +59,7 @@ def _text(runs: dict[str, TrainingRun], lines: Mapping[str, Sequence[Line]], fil
         last = lines[name][-1]
         told.append(
             f"* {name}: {quoted(str(run.path))}, {len(lines[name]):,} steps, "
-            f"loss {last['loss']:.6g} at step {last['step']:,}"
+            f"loss {loss_of(last):.6g} at step {last['step']:,}"
         )
     first, second = ({x["step"]: x["loss"] for x in of_it} for of_it in lines.values())
     same = sorted(step for step in first if step in second)

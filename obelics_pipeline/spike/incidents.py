@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from obelics_pipeline.spike.lineage import BEGINNINGS
-
 SIGNS = ("alarm", "skip_update", "wait", "hardware", "plateau", "no_progress")
 ACTIONS = (
     "rollback", "lr", "skip_rows", "requeue_rows", "weight_decay", "reset_moments", "unfreeze", "clip", "undo", "stop",
@@ -108,6 +106,6 @@ def _same(entries: Sequence[Entry], entry: Entry) -> bool:
 
 def _attempt(entries: Sequence[Entry]) -> int:
     first = entries[0]
-    if first["kind"] in BEGINNINGS and isinstance(first.get("parent"), int):
+    if isinstance(first.get("parent"), int):  # a rollback: it is the first entry of the attempt after it
         return int(first["parent"])
     return int(first.get("attempt") or 1)

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 
 from obelics_pipeline.explain.visible import on_a_line
-from obelics_pipeline.spike.account import SpikeAccount, Suspect
+from obelics_pipeline.spike.account import ORDINARY, SpikeAccount, Suspect
 from obelics_pipeline.spike.rules import Removal
 
 WIDTH = 110  # characters of a text that are shown
@@ -33,7 +33,7 @@ def lines_of(account: SpikeAccount) -> Iterator[str]:
         yield from _suspect(number, suspect)
     yield "thresholds that would have removed them"
     for rule in account.rules:
-        yield f"  {removal_text(rule, len(account.suspects))}"
+        yield f"  {removal_text(rule)}"
     if not account.rules:
         yield "  none: no score tells them from the rest"
     for notice in account.notices:
@@ -48,6 +48,8 @@ def heading(account: SpikeAccount) -> Iterator[str]:
     usual = f"before it {number_of(account.usual_loss)}; it begins at step {account.onset:,}"
     yield f"  loss {number_of(account.loss)}, {usual}"
     yield f"  looked at: {account.seen:,} documents of the steps {account.window[0]:,} to {account.window[1]:,}"
+    if account.replayed is not None:
+        yield f"  gradients of single documents: on the weights after step {account.replayed:,}"
     yield f"verdict: {account.verdict.cause}"
     for line in account.verdict.evidence:
         yield f"  {on_a_line(line, WIDTH)}"
@@ -58,12 +60,21 @@ def heading(account: SpikeAccount) -> Iterator[str]:
         )
 
 
-def removal_text(rule: Removal, suspects: int) -> str:
+def suspicion_text(one: Suspect) -> str:
+    """A number, and whether it is that of an ordinary document."""
+    return f"{one.suspicion:.1f}" + (" (ordinary)" if one.suspicion < ORDINARY else "")
+
+
+def removal_text(rule: Removal) -> str:
     """`word_repetition_ratio <= 0.11 would have removed 8 of 10 and 0.4 % of the corpus`."""
-    ks = f"; distance of distributions {rule.ks:.2f}" if suspects > 1 else ""
-    return (
-        f"{rule.keeps} would have removed {rule.suspects} of {suspects} and {share_text(rule.share)} of the corpus{ks}"
-    )
+    ks = f"; distance of distributions {rule.ks:.2f}" if rule.of_suspects > 1 else ""
+    removed = f"{rule.suspects} of {rule.of_suspects} and {share_text(rule.share)} of the corpus"
+    return f"{rule.keeps} would have removed {removed}{ks}"
+
+
+def gradient_text(one: Suspect) -> str:
+    """`, gradient 11.6 (+19.4)`; nothing where it was not looked at."""
+    return "" if one.gradient is None else f", gradient {one.gradient:.3g} ({one.pull:+.1f})"
 
 
 def share_text(share: float) -> str:
@@ -95,12 +106,12 @@ def _suspect(number: int, one: Suspect) -> Iterator[str]:
     document = one.document
     yield (
         f"{number:3}. {document.doc_id}  step {one.step:,}  {one.side}: {one.loss:.2f} for {one.expected:.2f} nats a "
-        f"token ({one.high:+.1f} spreads), el2n {one.el2n:.2f} ({one.el2n_z:+.1f})"
+        f"token ({one.high:+.1f} spreads), el2n {one.el2n:.2f} ({one.el2n_z:+.1f}){gradient_text(one)}"
     )
     seen = f", pass {one.repeat + 1} over it" if one.repeat else ""
     yield (
         f"     {on_a_line(document.dataset, 40)}, {one.n_targets:,} targets, {share_text(one.share)} of its step{seen}"
-        f"; suspicion {one.suspicion:.1f}"
+        f"; suspicion {suspicion_text(one)}"
     )
     yield f"     {on_a_line(document.url, WIDTH)}"
     yield (

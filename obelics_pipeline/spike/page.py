@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
-from obelics_pipeline.explain.visible import on_a_line, visible
+from obelics_pipeline.explain.templates import sha256_of, templates_of
+from obelics_pipeline.explain.visible import on_a_line
 from obelics_pipeline.spike import lines
 from obelics_pipeline.spike.account import SpikeAccount
 from obelics_pipeline.spike.plot import Curve, Mark, Panel, curves_svg
-from obelics_pipeline.spike.shown import sha256_of
 
 _PACKAGE = "obelics_pipeline.spike"
 WIDEST = 300  # characters of a URL that are shown
@@ -35,6 +34,8 @@ def page(account: SpikeAccount) -> str:
             a=account,
             heading=list(lines.heading(account)),
             chart=Markup(curves_svg(_panels(account), marks)),  # every text in it was escaped by its template
+            gradient=lines.gradient_text,
+            suspicion=lines.suspicion_text,
             removal=lines.removal_text,
             command=lines.explain_command,
         )
@@ -51,22 +52,10 @@ def _panels(account: SpikeAccount) -> list[Panel]:
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
-        loader=PackageLoader(_PACKAGE, "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_harmless,
-    )
+    made = templates_of(_PACKAGE)
     made.filters |= {"line": _line, "share": lines.share_text, "g": lines.number_of}
     return made
 
 
 def _line(text: str) -> str:
     return on_a_line(text, WIDEST)
-
-
-def _harmless(value: Any) -> Any:
-    """Every text that a template shows, escaped afterwards: what acts on the text around it is shown by its number."""
-    return visible(value) if type(value) is str else value

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from functools import cache
 from math import floor, isfinite, log10
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Template
 
+from obelics_pipeline.explain.templates import templates_of
 from obelics_pipeline.explain.visible import on_a_line
 
 WIDTH, HEIGHT, LEFT, TOP, BELOW = 720, 96, 64, 18, 18  # pixels of a panel; room for the axis, the title, the steps
 MOST_POINTS = 1200  # of a curve: of more, the lowest and the highest of each part are drawn
 COLOURS = ("#1d4f91", "#d2554c", "#3f8f5f", "#b07d12", "#7a4fa3", "#5a606b")
+LETTER = 6  # pixels that a letter of a label takes, about
 CELL = 11  # pixels of a row of a grid
 _HEAT = ((255, 255, 255), (250, 205, 120), (210, 85, 76), (90, 20, 60))  # of a grid, from usual to far
 
@@ -63,7 +65,7 @@ class _Picture:
     left: int
     panels: Sequence[_Drawn]
     steps: Sequence[tuple[float, str]]  # x
-    marks: Sequence[tuple[float, str, str]]  # x, label, colour
+    marks: Sequence[tuple[float, str, str, str]]  # x, label, colour, which end of the label stands there
     cells: Sequence[tuple[float, float, float, str, str]] = field(default=())  # x, y, width, colour, title
     rows: Sequence[tuple[float, str]] = field(default=())  # y, name
 
@@ -74,12 +76,7 @@ def curves_svg(panels: Sequence[Panel], marks: Sequence[Mark] = ()) -> str:
     low, high = (min(steps), max(steps)) if steps else (0, 1)
     each = TOP + HEIGHT + BELOW
     drawn = [_panel(panel, i * each + TOP, low, high) for i, panel in enumerate(panels)]
-    named: list[tuple[float, str, str]] = []
-    for mark in sorted(marks, key=lambda m: m.step):
-        if low <= mark.step <= high:
-            x = _x(mark.step, low, high)
-            room = not named or x - max(at for at, label, _ in named if label or len(named) == 1) > 60
-            named.append((x, on_a_line(mark.label, 40) if room else "", COLOURS[mark.colour]))
+    named = _marks([mark for mark in marks if low <= mark.step <= high], low, high)
     picture = _Picture(LEFT + WIDTH + 12, len(panels) * each, LEFT, drawn, _steps(low, high), named)
     return _template().render(p=picture, panel_height=HEIGHT)
 
@@ -100,7 +97,7 @@ def grid_svg(title: str, rows: Sequence[tuple[str, Sequence[Point]]], marks: Seq
     every = max(1, len(steps) // 8)
     ticks = [(round(places[step], 1), f"{step:,}") for step in steps[::every]]
     lines = [
-        (places[min(steps, key=lambda s: abs(s - mark.step))], on_a_line(mark.label, 40), COLOURS[mark.colour])
+        (places[min(steps, key=lambda s: abs(s - mark.step))], "", COLOURS[mark.colour], "start")
         for mark in marks
         if steps and low <= mark.step <= high
     ]
@@ -127,6 +124,26 @@ def _panel(panel: Panel, top: float, low: int, high: int) -> _Drawn:
     names = [(on_a_line(c.name, 30), COLOURS[c.colour % len(COLOURS)]) for c in panel.curves if c.name]
     ticks = [(y(tick), f"{tick:.4g}") for tick in _ticks(bottom, most)]
     return _Drawn(on_a_line(panel.title, 60), top, paths, ticks, names if len(panel.curves) > 1 else ())
+
+
+def _marks(marks: Sequence[Mark], low: int, high: int) -> list[tuple[float, str, str, str]]:
+    """Those of one step are one line. A label that has no room beside the one before it is left out."""
+    by_step: dict[int, list[Mark]] = {}
+    for mark in marks:
+        by_step.setdefault(mark.step, []).append(mark)
+    named: list[tuple[float, str, str, str]] = []
+    free = 0.0
+    for step, here in sorted(by_step.items()):
+        x, label = _x(step, low, high), on_a_line(", ".join(dict.fromkeys(mark.label for mark in here)), 40)
+        wide = LETTER * len(label)
+        to_the_left = x + wide > LEFT + WIDTH
+        begins = x - wide if to_the_left else x
+        if begins >= free:
+            free = begins + wide + LETTER
+        else:
+            label = ""
+        named.append((x, label, COLOURS[here[0].colour], "end" if to_the_left else "start"))
+    return named
 
 
 def _x(step: int, low: int, high: int) -> float:
@@ -170,11 +187,4 @@ def _heat(z: float) -> str:
 
 @cache
 def _template() -> Template:
-    made = Environment(
-        loader=PackageLoader("obelics_pipeline.spike", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return made.get_template("plot.svg")
+    return templates_of("obelics_pipeline.spike").get_template("plot.svg")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import io
 import json
 import warnings
@@ -114,8 +113,3 @@ def _data_url(image: Any) -> str:
     out = io.BytesIO()
     small.save(out, "JPEG", quality=70)
     return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()
-
-
-def sha256_of(text: str) -> str:
-    """Of a style or script, as a policy names it."""
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

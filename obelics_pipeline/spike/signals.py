@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from obelics_pipeline.spike.robust import SMALLEST, Numbers, deviations
+from obelics_pipeline.spike.robust import SMALLEST, Numbers, spread
 
 FAR = 6.0  # spreads from which a value is out of its range
-BASELINE = 256  # steps before a window from which a signal's range is told
+BASELINE = 256  # steps before a window that are read
+RECENT = 64  # values that a signal's range is told from
 FEWEST = 8  # values that a range is told from, at least
 LEAST = {"loss": 0.01, "log_z": 0.01}  # shares of the median that are noise whatever the spread says
 SMALLEST_OF = {"clip_share": 0.01}  # of a number that may stand still at 0: spreads that are none
@@ -21,7 +23,7 @@ ALWAYS = ("loss", "grad_norm", "log_z", "log_z_max", "clip_share")
 
 @dataclass(frozen=True, eq=False)
 class Signal:
-    """A number of the run, by step; `z` are spreads above its median before the window. Not each step has one."""
+    """A number of the run, by step; `z` are spreads above what was to be expected. Not each step has one."""
 
     name: str
     steps: np.ndarray
@@ -55,9 +57,36 @@ def signals_of(lines: Sequence[Mapping[str, Any]], first: int) -> list[Signal]:
             before = values[: max(FEWEST, len(values) // 2)]
         if np.any(inside):
             least, smallest = LEAST.get(name, 0.001), SMALLEST_OF.get(name, SMALLEST)
-            z = deviations(values[inside], before[-BASELINE:], least, smallest)
+            z = _beyond(before, values[inside], least, smallest)
             found.append(Signal(name, steps[inside], values[inside], z))
     return found
+
+
+def _beyond(before: Numbers, values: Numbers, least: float, smallest: float) -> Numbers:
+    """Spreads that each value is above the straight line through those before it: a young loss falls all the time.
+
+    A spike of some steps moves no median of 32. `least` is the smallest spread as a share of the value, `smallest` as
+    a number.
+    """
+    known, found = [v for v in before.tolist() if np.isfinite(v)], []
+    for value in values.tolist():
+        expected, scale = _line(np.array(known[-RECENT:]))
+        z = (value - expected) / max(scale, least * abs(expected), smallest) if np.isfinite(value) else np.inf
+        found.append(z)
+        if np.isfinite(value):
+            known.append(value)
+    return np.array(found)
+
+
+def _line(values: Numbers) -> tuple[float, float]:
+    """The value to come, and the spread around the line through the medians of the two halves."""
+    half = len(values) // 2
+    if not half:
+        return (float(values[0]), 0.0) if len(values) else (0.0, np.inf)
+    early, late = float(np.median(values[:half])), float(np.median(values[-half:]))
+    slope = (late - early) / (len(values) - half)
+    at = np.arange(len(values)) - (len(values) - (half + 1) / 2)  # from the middle of the later half
+    return late + slope * (half + 1) / 2, spread(values - slope * at)
 
 
 def onset_of(signals: Sequence[Signal], step: int) -> int:
@@ -98,8 +127,8 @@ def _points(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[int, flo
 
     for line in lines:
         step = line["step"]
-        for name in ALWAYS:
-            note(name, step, line.get(name))
+        for name in ALWAYS:  # null: it was no number
+            note(name, step, math.nan if name in line and line[name] is None else line.get(name))
         for name, of_it in (line.get("datasets") or {}).items():
             note(f"loss of {name}", step, of_it.get("loss"))
         for name, of_it in (line.get("activations") or {}).items():

@@ -9,12 +9,12 @@ gradient, would rank long documents first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from obelics_pipeline.spike.robust import NORMAL, SMALLEST, Numbers, spread
+from obelics_pipeline.spike.robust import NORMAL, SMALLEST, Numbers, deviations, spread
 from obelics_pipeline.spike.sightings import Sightings
 
 FEW = 24  # documents of a group of like length, at least, where there are so many of a data set
@@ -22,11 +22,10 @@ GROUPS = 12  # of like length, at most
 FEW_OF_SET = 8  # documents of a data set below which it says nothing of what is usual in it
 FEW_OF_STEP = 6  # documents of a step from which its common part is told
 SURE = 4.0  # spreads of a median, from which it is no chance
-BEFORE, AFTER = 3, 0  # steps from the beginning of a spike within which its cause stands, before and after
-FORGET = 20.0  # steps further back in which a document becomes half as suspicious
-LEAST_TIMING = 0.25
-VICTIM = 0.2  # of a document that came after the spike had begun
+AWAY = 5.0  # steps from the beginning of a spike at which a document is half as suspicious
+VICTIM = 0.2  # of a document that came after it, where it is its loss that speaks against it
 SHORT = 16.0  # targets: a document of so many counts half, for it can hardly move a batch
+LEAST_PULL = 0.2  # spread of logarithms of gradients that is believed, at least
 LEAST_SPREAD = 0.25  # of a group, as a share of that of all: a group of equals makes nobody guilty
 
 
@@ -38,6 +37,7 @@ class Suspicions:
     high: Numbers
     low: Numbers
     el2n: Numbers  # spreads above what such documents have
+    pull: Numbers  # spreads that its gradient is above others', 0 where that was not looked at
     timing: Numbers  # 0 to 1
     share: Numbers  # of the targets of its step
     score: Numbers
@@ -51,9 +51,26 @@ def suspicions(seen: Sightings, dataset: NDArray[np.int64], onset: int) -> Suspi
     _, above_el2n = _residuals(seen.el2n, seen, dataset)
     el2n, _ = _scaled(above_el2n, seen, dataset)
     timing = timing_of(seen.step, onset)
-    weight = seen.n_targets / (seen.n_targets + SHORT)
-    strangest = np.maximum(high, low)
-    return Suspicions(expected, high, low, el2n, timing, _share(seen), strangest * timing * weight)
+    score = np.maximum(high, low) * timing * np.where(seen.step > onset, VICTIM, 1.0) * _weight(seen)
+    return Suspicions(expected, high, low, el2n, np.zeros(len(seen)), timing, _share(seen), score)
+
+
+def replayed(found: Suspicions, seen: Sightings, gradient: Numbers) -> Suspicions:
+    """The same with what gradients say. `gradient` is the norm of that of each mean loss; NaN where it is not known.
+
+    Of an ordinary text the targets pull each their own way, so that the norm falls with the root of their number. All
+    were computed on the same weights: what came after a spike's beginning is no victim in them.
+    """
+    size = np.log(np.maximum(gradient, SMALLEST)) + 0.5 * np.log(seen.n_targets)
+    known = np.isfinite(size)
+    pull = np.where(known, deviations(size, size, smallest=LEAST_PULL), 0.0)
+    score = np.maximum(found.score, pull * found.timing * _weight(seen))
+    return replace(found, pull=pull, score=score)
+
+
+def _weight(seen: Sightings) -> Numbers:
+    found: Numbers = seen.n_targets / (seen.n_targets + SHORT)
+    return found
 
 
 def _with_witnesses(dataset: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -66,10 +83,8 @@ def _with_witnesses(dataset: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def timing_of(step: NDArray[np.int64], onset: int) -> Numbers:
-    """1 just before the spike begins, less further back; little after it, where all losses are high."""
-    back = onset - step
-    far = np.maximum(0.5 ** (np.maximum(back - BEFORE, 0) / FORGET), LEAST_TIMING)
-    found: Numbers = np.where(back < -AFTER, VICTIM, far)
+    """1 where the spike begins, less away from it: what came long before made no spike then."""
+    found: Numbers = 1 / (1 + np.abs(onset - step) / AWAY)
     return found
 
 

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from obelics_pipeline.errors import UserError
-from obelics_pipeline.spike.lineage import Lineage, Part, lineage_of
 from obelics_pipeline.spike.sightings import Sightings, read_sightings
+from obelics_pipeline.train.journal import METRICS, read_journal
+from obelics_pipeline.train.state.entries import Entry
+from obelics_pipeline.train.state.ledger import read_ledger
+from obelics_pipeline.train.state.lineage import Lineage, Part
 
 Line = Mapping[str, Any]
+
+
+def loss_of(line: Line) -> float:
+    """Of a step; NaN where it was no number."""
+    return float("nan") if line.get("loss") is None else float(line["loss"])
 
 
 class TrainingRun:
@@ -20,30 +27,30 @@ class TrainingRun:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        if not (path / "metrics.jsonl").is_file():
+        if not (path / METRICS).is_file():
             raise UserError(f"{path}: not the folder of a training run (it has no metrics.jsonl); see: obelics train")
 
     @cached_property
     def metrics(self) -> dict[tuple[int, int], Line]:
         """The line of each step, by attempt and step, rising."""
-        found = {(line["attempt"], line["step"]): line for line in _lines(self.path / "metrics.jsonl")}
+        found = {(line["attempt"], line["step"]): line for line in read_journal(self.path / METRICS)}
         if not found:
             raise UserError(f"{self.path}: no step has been trained yet; metrics.jsonl has no whole line")
         return dict(sorted(found.items()))
 
     @cached_property
     def ledger(self) -> list[Line]:
-        """Its entries in their order; none where there is no ledger."""
-        path = self.path / "ledger.jsonl"
-        return list(_lines(path)) if path.is_file() else []
+        """Its entries in their order."""
+        return [entry.model_dump(mode="json") for entry in self._entries]
 
     @cached_property
     def lineage(self) -> Lineage:
         """Which attempt has which steps."""
-        first: dict[int, int] = {}
-        for attempt, step in self.metrics:
-            first[attempt] = min(step, first.get(attempt, step))
-        return lineage_of(self.ledger, first)
+        return Lineage(self._entries)
+
+    @cached_property
+    def _entries(self) -> tuple[Entry, ...]:
+        return read_ledger(self.path).entries
 
     @cached_property
     def plan(self) -> Path:
@@ -89,25 +96,3 @@ class TrainingRun:
         for (of, step), line in self.metrics.items():
             if of == attempt and first <= step <= last:
                 yield line
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The JSON objects of a file; its last line may be cut where a run is at work or was killed.
-
-    Raises UserError for another line that is no JSON object.
-    """
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read: {error}") from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line)
-        except ValueError:
-            value = None
-        if isinstance(value, dict):
-            yield value
-        elif number < len(lines):
-            raise UserError(f"{path}:{number}: not a JSON object; the file is damaged, take it from a copy")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -55,10 +55,3 @@ class AccountWriter:
             with draft(self._folder / name) as path:
                 pq.write_table(pa.concat_tables(self._tables), path, compression="zstd")
             self._tables, self._steps = [], []
-
-
-def account_files(run: Path) -> Iterator[tuple[int, int, int, Path]]:
-    """Attempt, first step, last step and path of every file of accounts, in that order."""
-    for path in sorted((run / FOLDER).glob("attempt-*/rank-*/steps-*.parquet")):
-        _, first, last = path.stem.split("-")
-        yield int(path.parent.parent.name.removeprefix("attempt-")), int(first), int(last), path

@@ -12,6 +12,7 @@ from models.device.torchvision_import import mend_torchvision
 from obelics_pipeline.config.yaml_file import bundled_configs, dump_config, read_config
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.plan.plan_file import Plan, open_plan
+from obelics_pipeline.plan.tokenizer import refuse_other
 from obelics_pipeline.storage import write_bytes
 from obelics_pipeline.train.state.entries import Entry, Unfreeze
 from obelics_pipeline.train.state.ledger import active
@@ -44,13 +45,12 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
     from obelics_pipeline.train.instruments import Instruments
     from obelics_pipeline.train.journal import Journal
     from obelics_pipeline.train.keeping import Keeping
-    from obelics_pipeline.train.learner import make_learner
+    from obelics_pipeline.train.learner import learner_of
     from obelics_pipeline.train.machines import look_before, watched
     from obelics_pipeline.train.processes import join, leave
     from obelics_pipeline.train.spreading import spread
     from obelics_pipeline.train.state.kept import checkpoints, restore_history, sweep
     from obelics_pipeline.train.state.ledger import Ledger
-    from obelics_pipeline.train.step import Objective
     from obelics_pipeline.train.stored_rows import RowReader
     from obelics_pipeline.train.training import Training
 
@@ -59,9 +59,9 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
     threads = settings.threads or cores()
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(settings.deterministic)
-    processes = join(settings.device if settings.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu")
+    processes = join(settings.device)
     folder = TrainingFolder(output)
-    say = say if processes.first else _nothing
+    say = say if processes.first else lambda _: None
     try:
         if processes.first:
             _lay_out(folder.path, folder.config, dump_config(settings), folder.plan, plan)
@@ -79,23 +79,16 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
                 update={"unfreeze": (*settings.model.unfreeze, *unfrozen), "seed": settings.seed}
             )
             model = build(shape)
+            refuse_other(model.vocabulary, plan.about["tokenizer"])
             if settings.start_from is not None:
                 begin_with(model, Path(settings.start_from))
             model = spread(model, processes, settings.precision, settings.compile)
-            weights = [settings.loss.dataset_weights.get(name, 1.0) for name in plan.datasets]
-            objective = Objective(
-                torch.tensor(weights, device=processes.device),
-                settings.loss.z_weight,
-                settings.record.el2n,
-                settings.precision,
-            )
-            learner = make_learner(model, objective, processes, settings.optimizer)
+            learner = learner_of(model, settings, plan.datasets, processes)
             for part in budget(model):
                 say(f"{part.part:<15}{part.parameters:>15,} parameters, {part.trainable:>15,} of them train")
             frozen = hashlib.sha256(json.dumps(sorted(part_hashes(shape).values())).encode()).hexdigest()
             machines = watched(settings.health, folder, processes, learner)
             stack.callback(machines.leave)
-            planned = min(settings.steps or plan.steps, plan.steps)
             reader = RowReader(plan, model.vocabulary, model.vision.side)
             training = Training(
                 config=settings,
@@ -107,8 +100,8 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
                 keeping=Keeping(settings, folder, plan.id, frozen, processes, learner, unfrozen),
                 instruments=Instruments(learner, settings.record.monitor_steps),
                 machines=machines,
-                schedule=settings.schedule.of(planned),
-                planned_steps=planned,
+                schedule=settings.schedule.of(plan.steps),
+                planned_steps=min(settings.steps or plan.steps, plan.steps),
                 about=about,
                 ledger=ledger,
                 metrics=stack.enter_context(Journal(folder.metrics)) if processes.first else None,
@@ -120,10 +113,6 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
         return 0
     finally:
         leave()
-
-
-def _nothing(_: str) -> None:
-    """What all processes but the first say."""
 
 
 def _unfrozen(entries: Sequence[Entry]) -> tuple[str, ...]:

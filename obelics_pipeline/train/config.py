@@ -71,7 +71,9 @@ class TrainConfig(Section):
 
     plan: str = Field(description="Folder that obelics plan wrote.")
     model: FlamingoSettings
-    steps: PositiveInt | None = Field(None, description="Where to stop; null: at the end of the plan.")
+    steps: PositiveInt | None = Field(
+        None, description="Where to stop; null: at the end of the plan. It moves no learning rate: schedule.steps does."
+    )
     micro_rows: PositiveInt = Field(8, description="Rows that a process takes at once.")
     precision: Literal["float32", "bfloat16"] = Field(
         "bfloat16", description="Of matrix products. Parameters, their moments, losses and sums are float32."
@@ -85,7 +87,8 @@ class TrainConfig(Section):
     )
     deterministic: bool = Field(False, description="Refuse operations whose last bits differ from run to run (GPU).")
     start_from: str | None = Field(
-        None, description="Folder of a trained model (RUN/model), whose parameters it begins with; moments begin anew."
+        None,
+        description="Folder of a trained model (RUN/model), or a checkpoint of open_flamingo, to begin with.",
     )
     seed: int = Field(0, description="Of the new parameters' first values. Nothing else in a training is drawn.")
     schedule: ScheduleSection = Field(default_factory=ScheduleSection)

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from obelics_pipeline.errors import UserError
+
 PIECE = 64 * 1024  # bytes: longer than a line
 METRICS, EVALUATIONS = "metrics.jsonl", "evaluations.jsonl"
 
@@ -49,11 +51,41 @@ def cut_half_line(path: Path) -> None:
         file.truncate(0)
 
 
-def read_journal(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a journal; a last one that is not whole yet is left out. Nothing where there is no file."""
+def newest_first(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a journal from its end on, of which only what is asked for is read; as `read_journal` else."""
     if not path.exists():
         return
     with path.open("rb") as file:
-        for line in file:
-            if line.endswith(b"\n"):
-                yield json.loads(line)
+        at = file.seek(0, os.SEEK_END)
+        rest, whole = b"", False
+        while at:
+            size = min(PIECE, at)
+            at -= size
+            file.seek(at)
+            rest, *lines = (file.read(size) + rest).split(b"\n")
+            if lines and not whole:
+                lines.pop()  # what follows the last end of a line
+                whole = True
+            yield from map(json.loads, reversed(lines))
+        if whole:
+            yield json.loads(rest)
+
+
+def read_journal(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a journal; a last one that is not whole yet is left out. Nothing where there is no file.
+
+    Raises UserError for a line that is no JSON object.
+    """
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                value = json.loads(line)
+            except ValueError:
+                value = None
+            if not isinstance(value, dict):
+                raise UserError(f"{path}:{number}: not a JSON object; the file is damaged, take it from a copy")
+            yield value

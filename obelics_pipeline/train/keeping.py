@@ -15,6 +15,7 @@ from obelics_pipeline.train.place import Place
 from obelics_pipeline.train.processes import Processes
 from obelics_pipeline.train.state.certificate import Now
 from obelics_pipeline.train.state.checkpoint import load, save
+from obelics_pipeline.train.state.entries import Rollback, SkipUpdate
 from obelics_pipeline.train.state.head import recorded
 from obelics_pipeline.train.state.kept import Kept, before, retain, to_resume
 from obelics_pipeline.train.state.ledger import Ledger
@@ -56,11 +57,17 @@ class Keeping:
             self.folder.checkpoints, progress, self.learner.names, self.learner.optimizer, run=run, late=self.unfrozen
         ).wait()
 
-    def tidy(self, ledger: Ledger, alarm: int | None) -> None:
-        """Remove checkpoints that need not stay; the last before the step of an `alarm` does. One process calls it."""
+    def tidy(self, ledger: Ledger, alarms: Sequence[int]) -> None:
+        """Remove checkpoints that need not stay. One process calls it.
+
+        The last before the first step of open `alarms` does, and the last before the newest act of the guard, by whose
+        weights explain-spike replays documents.
+        """
         kept = self.config.checkpoint
         lineage = Lineage(ledger.entries)
-        retain(self.folder.checkpoints, lineage, last=kept.keep_last, every=kept.keep_every, alarm=alarm)
+        acts = [entry.step for entry in ledger.entries if isinstance(entry, SkipUpdate | Rollback)]
+        signs = [*([min(alarms)] if alarms else []), *acts[-1:]]
+        retain(self.folder.checkpoints, lineage, last=kept.keep_last, every=kept.keep_every, signs=signs)
 
     def last(self, ledger: Ledger, step: int | None = None) -> Kept | None:
         """The checkpoint to go on from: the newest, or that of a step. None where there is none yet."""

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from models.packed_flamingo.model import PackedFlamingo
 from obelics_pipeline.train.collate import MicroBatch
+from obelics_pipeline.train.config import OptimizerConfig, TrainConfig
 from obelics_pipeline.train.evaluation import evaluate
 from obelics_pipeline.train.optimizer import cut_gradients, gradient_norm, make_optimizer, set_rate
 from obelics_pipeline.train.processes import Processes
@@ -77,7 +78,14 @@ class Learner:
         reset_moments(self.names, self.optimizer, pattern)
 
 
-def make_learner(model: PackedFlamingo, objective: Objective, processes: Processes, config: Any) -> Learner:
+def learner_of(model: PackedFlamingo, config: TrainConfig, datasets: Sequence[str], processes: Processes) -> Learner:
+    """As the config of a training on these data sets wants it; see `make_learner`."""
+    weights = torch.tensor([config.loss.dataset_weights.get(name, 1.0) for name in datasets], device=processes.device)
+    objective = Objective(weights, config.loss.z_weight, config.record.el2n, config.precision)
+    return make_learner(model, objective, processes, config.optimizer)
+
+
+def make_learner(model: PackedFlamingo, objective: Objective, processes: Processes, config: OptimizerConfig) -> Learner:
     """The optimiser beside a model that is on its device already, and spread over the processes."""
     decayed = frozenset(model.parameter_groups()[0])
     return Learner(model, make_optimizer(model.trainable(), decayed, config), objective, processes)

@@ -17,6 +17,7 @@ from obelics_pipeline.train.guard.observation import Observation
 from obelics_pipeline.train.instruments import Instruments
 from obelics_pipeline.train.learner import Learner
 from obelics_pipeline.train.machines import Machines
+from obelics_pipeline.train.operations import Operations, peak_of
 from obelics_pipeline.train.passes import Passes
 from obelics_pipeline.train.place import Place
 from obelics_pipeline.train.processes import Processes
@@ -56,7 +57,8 @@ class Done:
 class Loop:
     """One process of a training. The first of them decides and writes, and tells the others.
 
-    `checkpoint` writes one of where the training is; `schedule` knows its last step.
+    `checkpoint` writes one of where the training is, `evaluate` tells the guard of held-out rows; `schedule` knows its
+    last step.
     """
 
     config: TrainConfig
@@ -71,14 +73,18 @@ class Loop:
     instruments: Instruments
     machines: Machines
     checkpoint: Callable[[], None]
+    evaluate: Callable[[], None]
     say: Callable[[str], None]
     _entries: tuple[Entry, ...] = ()
     _changes: tuple[Holding, ...] = ()
     _order: RowOrder = field(default_factory=lambda: RowOrder(0))
     _passes: Passes = field(init=False)
+    _operations: Operations = field(init=False)
 
     def __post_init__(self) -> None:
         self._passes = Passes(self.plan)
+        self._operations = Operations(self.learner.model)
+        self._peak = peak_of(self.processes.device)
 
     def run(self) -> GoBack | Asked | Done:
         """Train until the end, or until the guard wants to go back, or a person asks for what needs a new beginning."""
@@ -154,6 +160,7 @@ class Loop:
         self.place = self.place.after(rows.next_cursor, rate, decay, clipped=seen.clipped, skipped=before.skip)
         self.record.account(step, account_rows(batches, sums.spans))
         took = time.perf_counter() - began
+        operations = self._operations.of([batch.packed for batch in batches]) / (took + waited)
         figures |= {
             "attempt": self.place.attempt,
             "clip_share": self.place.clipped / step,
@@ -161,6 +168,8 @@ class Loop:
             "time": {"step": took, "data": waited},
             "tokens_per_second": figures["tokens"] / (took + waited),
             "images_per_second": figures["images"] / (took + waited),
+            "operations_per_second": operations,
+            "mfu": operations / self._peak if self._peak else None,
         }
         self.record.step(figures, before, seen)
         if step % self.config.record.say_steps == 0:
@@ -172,6 +181,8 @@ class Loop:
             self.record.write("wait", step, slow)
         after = self.processes.agreed(self.guard.after_step(seen) if self.processes.first else Decision())
         self.record.decided(after, seen)
+        if after.action == "wait":
+            self.evaluate()  # is it the batch, or the model?
         if after.action == "rollback":
             return GoBack(after, seen, self.place.attempt)
         return Done(after.why, stopped=True) if after.action == "stop" else None

@@ -102,6 +102,9 @@ def look_before(
     """
     here = gpus() if processes.device.type == "cuda" else ()
     refuse_denied(here, [socket.gethostname()], config.deny)
+    for gpu in here:
+        if gpu.trouble:
+            say(f"look: GPU {gpu.uuid} of {socket.gethostname()} has {gpu.trouble}")
     local = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
     warning = thread_warning(threads, local)
     if warning and processes.first:

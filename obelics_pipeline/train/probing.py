@@ -10,6 +10,7 @@ from models.device.torchvision_import import mend_torchvision
 from obelics_pipeline.config.yaml_file import bundled_configs, read_config
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.plan.plan_file import open_plan
+from obelics_pipeline.plan.tokenizer import refuse_other
 from obelics_pipeline.storage import write_bytes
 
 PROBES = ("overfit", "range", "stability")
@@ -33,28 +34,23 @@ def probe(config: str, overrides: Sequence[str], output: Path, only: Sequence[st
     from obelics_pipeline.train.config import TrainConfig
     from obelics_pipeline.train.feed import Feed
     from obelics_pipeline.train.health.preflight import cores
-    from obelics_pipeline.train.learner import make_learner
+    from obelics_pipeline.train.learner import learner_of
     from obelics_pipeline.train.probe import Bench, Probed, overfit, rate_range, stability
-    from obelics_pipeline.train.processes import Processes
+    from obelics_pipeline.train.processes import Processes, device_of
     from obelics_pipeline.train.state import schedule
-    from obelics_pipeline.train.step import Objective
     from obelics_pipeline.train.stored_rows import RowReader
 
     settings = read_config(TrainConfig, config, overrides, bundled_configs() / "training")
     plan = open_plan(Path(settings.plan))
     torch.set_num_threads(settings.threads or cores())
-    named = settings.device if settings.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
-    processes = Processes(0, 1, torch.device(named))
+    processes = Processes(0, 1, torch.device(device_of(settings.device)))
     model = build(settings.model.model_copy(update={"seed": settings.seed})).to(processes.device)
-    weights = [settings.loss.dataset_weights.get(name, 1.0) for name in plan.datasets]
-    objective = Objective(
-        torch.tensor(weights, device=processes.device), settings.loss.z_weight, False, settings.precision
-    )
-    learner = make_learner(model, objective, processes, settings.optimizer)
+    refuse_other(model.vocabulary, plan.about["tokenizer"])
+    learner = learner_of(model, settings, plan.datasets, processes)
     reader = RowReader(plan, model.vocabulary, model.vision.side)
     feed = Feed(plan, reader, processes, settings.micro_rows, settings.loader)
     bench = Bench(learner, feed, plan, settings.optimizer.clip)
-    planned = settings.schedule.of(min(settings.steps or plan.steps, plan.steps))
+    planned = settings.schedule.of(plan.steps)
     probes: dict[str, Callable[[], Probed]] = {
         "overfit": lambda: overfit(bench, settings.schedule.peak),
         "range": lambda: rate_range(bench),

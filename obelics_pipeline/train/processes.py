@@ -69,8 +69,14 @@ class Processes:
             distributed.barrier()
 
 
-def join(device: str) -> Processes:
-    """Join the others where torchrun started this one; `device` is "cpu" or "cuda"."""
+def device_of(named: str) -> str:
+    """What a config's device is here: "auto" is the GPU where there is one."""
+    return ("cuda" if torch.cuda.is_available() else "cpu") if named == "auto" else named
+
+
+def join(named: str) -> Processes:
+    """Join the others where torchrun started this one; `named` is the config's device."""
+    device = device_of(named)
     if "WORLD_SIZE" not in os.environ:
         return Processes(0, 1, torch.device(device))
     if device == "cuda":

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from obelics_pipeline.train.accounts import AccountWriter
+from obelics_pipeline.train.figures import as_json
+from obelics_pipeline.train.guard.alarm import EVENTS
 from obelics_pipeline.train.guard.decision import Decision
 from obelics_pipeline.train.guard.observation import Observation
 from obelics_pipeline.train.journal import Journal
@@ -38,15 +40,14 @@ class Record:
         """A step's figures; its new alarms, and whether its update was left out."""
         if self.metrics is None:
             return
-        self.metrics.write(line)
+        self.metrics.write(as_json(line))
         for alarm in before.alarms:
-            if alarm.since == seen.step:
-                said = alarm.entry()
-                evidence = {"kind": said["alarm"]}
-                value, z = said["value"], said["z"]
-                self.write(
-                    "alarm", seen.step, alarm.kind, evidence, signal=alarm.signal, value=value, z=z, since=alarm.since
-                )
+            said = alarm.entry()
+            if alarm.kind in EVENTS:
+                self.write(alarm.kind, seen.step, f"{alarm.signal} has not fallen", said)
+            elif alarm.since == seen.step:
+                evidence, more = {"kind": alarm.kind}, {key: said[key] for key in ("signal", "value", "z", "since")}
+                self.write("alarm", seen.step, alarm.kind, evidence, **more)
         if before.skip:
             rows = (seen.cursor, seen.cursor + seen.rows)
             self.write("skip_update", seen.step, before.why, before.evidence, cursor=seen.cursor, rows=rows)

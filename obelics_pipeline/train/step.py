@@ -61,7 +61,7 @@ def backward(
         loss = loss + objective.z_weight * losses.log_z.square().sum()
         (loss * (processes.world / targets)).backward()  # the processes' gradients are averaged
         spans.append(of_spans(losses, packed.n_spans))
-        datasets.append(of_datasets(losses, batch, n_datasets))
+        datasets.append(of_datasets(losses, packed, n_datasets))
         highest.append(losses.log_z.detach().amax() if len(losses.log_z) else torch.zeros((), device=device))
         # as bincount, which would make the host wait for a GPU
         counted = losses.top1.new_zeros(words)

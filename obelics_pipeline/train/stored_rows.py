@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import io
-import os
-import zlib
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,10 +14,11 @@ from models.packed_flamingo.document_tokens import DocumentTokens, Vocabulary, d
 from models.pictures.pixels import Fit, Picture, picture
 from obelics_pipeline.errors import Stopped
 from obelics_pipeline.plan.plan_file import PlanDocument, PlanRow
-from obelics_pipeline.ranged import Ranged
+from obelics_pipeline.plan.records import slice_of
+from obelics_pipeline.plan.tokenizer import ids_crc32
 from obelics_pipeline.shard.check_record import NotJson, parse_json
 from obelics_pipeline.shard.tar import Placed, TarDamaged, read_members
-from obelics_pipeline.storage import place, size_of
+from obelics_pipeline.storage import place
 
 KEPT = 64  # documents whose tokens and files are kept: the spans of a long one often lie in rows that are near
 
@@ -118,7 +116,7 @@ def read_document(document: PlanDocument, vocabulary: Vocabulary) -> tuple[Docum
     where = f"{document.shard}, document {document.doc_id}"
     record, files = read_members_of(document)
     tokens = document_tokens(record, vocabulary)
-    if zlib.crc32(tokens.ids.astype("<i4").tobytes()) != document.ids_crc32 or len(files) != tokens.n_images:
+    if ids_crc32(tokens) != document.ids_crc32 or len(files) != tokens.n_images:
         raise Stopped(f"{where}: has other tokens than planned; the shard or the tokenizer changed: make the plan anew")
     return tokens, files
 
@@ -129,28 +127,14 @@ def read_members_of(document: PlanDocument) -> tuple[dict[str, Any], tuple[bytes
     Raises Stopped where its shard cannot be read, or another document stands there.
     """
     try:
-        data = _bytes(document.shard, document.offset, document.length)
-        members = list(read_members(io.BytesIO(data), Placed(0, len(data)), len(data)))
-        first, *files = [member.stream.read() for member in members]
-        return parse_json(first), tuple(files)
+        data = slice_of(place(document.shard), document.offset, document.length)
+        if len(data) != document.length:
+            raise TarDamaged(f"{len(data)} bytes at {document.offset}, where {document.length} should be")
+        members = read_members(io.BytesIO(data), Placed(0, len(data)), len(data))
+        named = [(member.name, member.stream.read()) for member in members]
+        if named[0][0] != f"{document.doc_id}.json":
+            raise TarDamaged(f"{named[0][0]} is at byte {document.offset}")
+        return parse_json(named[0][1]), tuple(file for _, file in named[1:])
     except (OSError, TarDamaged, NotJson, ValueError) as error:
         where = f"{document.shard}, document {document.doc_id}"
         raise Stopped(f"{where}: cannot be read ({error}); see obelics validate, and make the plan anew") from None
-
-
-def _bytes(shard: str, offset: int, length: int) -> bytes:
-    """A slice of a shard. A local file is opened for each: `open` is cheap, and handles of forked workers race."""
-    where = place(shard)
-    if isinstance(where, Path):
-        handle = os.open(where, os.O_RDONLY)
-        try:
-            data = os.pread(handle, length, offset)
-        finally:
-            os.close(handle)
-    else:
-        ranged = Ranged(where, size_of(where) or 0)
-        ranged.seek(offset)
-        data = ranged.read(length)
-    if len(data) != length:
-        raise TarDamaged(f"{len(data)} bytes at {offset}, where {length} should be")
-    return data

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from models.packed_flamingo.batch import PackedBatch
 from models.packed_flamingo.model import Losses
 from obelics_pipeline.train.collate import MicroBatch
 
@@ -37,13 +38,12 @@ def of_spans(losses: Losses, n_spans: int) -> Tensor:
     return found.index_add_(0, losses.span, values)
 
 
-def of_datasets(losses: Losses, batch: MicroBatch, n_datasets: int) -> Tensor:
+def of_datasets(losses: Losses, packed: PackedBatch, n_datasets: int) -> Tensor:
     """(n_datasets, 6) float64 on the device, without gradient."""
     nll, log_z = losses.nll.detach().double(), losses.log_z.detach().double()
     found = torch.zeros((n_datasets, len(DATASET_COLUMNS)), dtype=torch.float64, device=nll.device)
     values = torch.stack([torch.ones_like(nll), nll, log_z, log_z.square()], 1)
     found[:, :4].index_add_(0, losses.dataset, values)
-    packed = batch.packed
     of_row = packed.dataset.long()
     found[:, 4].index_add_(0, of_row, (packed.picture_of >= 0).sum(1).double())
     found[:, 5].index_add_(0, of_row, (packed.segment >= 0).sum(1).double())

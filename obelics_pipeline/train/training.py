@@ -110,6 +110,7 @@ class Training:
             instruments=self.instruments,
             machines=self.machines,
             checkpoint=lambda: self._checkpoint(loop.place, guard, accounts),
+            evaluate=lambda: guard.evaluated(loop.place.step, self._evaluate(loop.place)),
             say=self.say,
         )
         try:
@@ -203,7 +204,7 @@ class Training:
             guard.evaluated(place.step, self._evaluate(place))
         if self.ledger is not None:
             open_since = [int(times[0]) for times in guard.panel.open.values()]
-            self.keeping.tidy(self.ledger, min(open_since, default=None))
+            self.keeping.tidy(self.ledger, open_since)
         self.processes.wait()
 
     def _evaluate(self, place: Place) -> dict[str, float]:

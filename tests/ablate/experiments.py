@@ -54,7 +54,7 @@ def outcome(arm: str, seed: int, loss: float, **more: Any) -> Outcome:
     """Of a training of two steps whose held-out loss was this."""
     exact = [{"loss": 3.0, "grad_norm": 1.0}, {"loss": 2.0, "grad_norm": 0.5}]
     values: dict[str, Any] = {
-        "figures": {LOSS: loss, "image gain": 0.1, "tokens trained": 100.0},
+        "figures": {LOSS: loss, "image gain": 0.1, "tokens trained": 300_000.0, "parameters": 480_000.0},
         "actions": {"alarm": 1}, "restarts": 0, "steps": 2, "passes": {"web": 1.5}, "documents": {"web": 7},
         "tokens": [50, 100], "images": [1, 2], "loss": [3.0, 2.0], "grad_norm": [1.0, None], "exact": exact,
     } | more  # fmt: skip

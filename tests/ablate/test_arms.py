@@ -92,6 +92,8 @@ def test_what_an_arm_may_not_say_is_refused_in_one_line(change: dict[str, Any], 
         ({"parts": None, "arms": {"a": {"parts": {"layers": 3}}}}, "is for an experiment with parts"),
         ({"clean": {"plan": "p", "recipe": {"seed": 1}}}, "not both"),
         ({"tokens": 0}, "tokens"),
+        ({"parts": {"side": 30}}, "parts.side.*multiple of 8"),
+        ({"arms": {"a": {"parts": {"width": 30}}}}, "arms.a.parts.width.*multiple of 8"),
     ],
 )
 def test_wrong_experiments_are_refused_in_one_line(tmp_path: Path, change: dict[str, Any], message: str) -> None:

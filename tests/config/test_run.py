@@ -35,6 +35,13 @@ def test_an_unknown_key_of_a_threshold_is_found_in_its_depth(path: Path) -> None
     assert "did you mean max?" in message
 
 
+def test_yaml_cannot_make_objects(path: Path, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    assert "YAML" in refused(path, f"fetch: !!python/object/apply:os.mkdir ['{made}']")
+    assert "YAML" in refused(path, "{}", f"fetch.enabled=!!python/object/apply:os.mkdir ['{made}']")
+    assert not made.exists()
+
+
 def test_an_unknown_section_names_the_sections(path: Path) -> None:
     assert "did you mean filters?" in refused(path, "filter: {}")
 

@@ -149,7 +149,7 @@ def test_a_model_in_any_type_of_numbers_is_evaluated(coloured: Path, tmp_path: P
 def test_the_command_says_what_it_did(coloured: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = [str(coloured / "run/model"), "--plan", str(coloured / "plan"), "--output", str(tmp_path)]
     assert main(["evaluate", *place, "--rows", "2", "--prompts", "1"]) == 0
-    assert capsys.readouterr().out.endswith("1 evaluated\n")
+    assert capsys.readouterr().out.endswith(f"1 evaluated, in {tmp_path}\n")
     assert main(["evaluate", str(tmp_path), "--plan", str(coloured / "plan")]) == 2
     assert "neither a training" in capsys.readouterr().err
 

@@ -11,8 +11,8 @@ torch = pytest.importorskip("torch")
 
 from obelics_pipeline.evaluate.command import Wanted, evaluate_place
 from obelics_pipeline.evaluate.prompts import generate, prompts
-from obelics_pipeline.evaluate.source import load_checkpoint
 from obelics_pipeline.plan.plan_file import open_plan
+from obelics_pipeline.train.saved_model import load_checkpoint
 
 
 def test_each_checkpoint_has_its_file_and_all_have_the_same_prompts(coloured: Path, tmp_path: Path) -> None:

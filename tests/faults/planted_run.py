@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
-from planted.corpus import make_corpus
-from planted.faults import planted
-from planted.trainer import config_of, trainer
-from planted.trial import Outcome, Setting, trial
-
+from benchmarks.planted.corpus import make_corpus
+from benchmarks.planted.faults import planted
+from benchmarks.planted.trainer import config_of, trainer
+from benchmarks.planted.trial import Outcome, Setting, trial
 from obelics_pipeline.train.processes import join, leave
 
 AT = 33

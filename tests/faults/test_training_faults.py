@@ -33,6 +33,13 @@ def test_a_broken_model_or_machine_is_found_soon_and_leaves_no_trace(work: Path,
     assert found.false == () and sum(a.startswith("rollback") for a in found.actions) == 1, found.line
 
 
+def test_a_loss_that_is_no_number_changes_no_weight_and_is_written_down(work: Path) -> None:
+    found = outcome(work, "nan", 0)
+    assert found.found == 1 and found.actions[0].startswith("skip_update 33 "), found.line
+    lines = {line["step"]: line for line in read_journal(work / "nan-0" / "metrics.jsonl")}
+    assert lines[33]["loss"] is None and lines[33]["applied"] is False and lines[53]["loss"] > 0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [11, 12])
 def test_a_bad_document_is_found_in_three_steps_and_outlived(work: Path, seed: int) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from obelics_pipeline.errors import UserError
-from obelics_pipeline.plan.arithmetic import Part, chronicle_arms, write_parts, write_slice, write_without
+from obelics_pipeline.plan.arithmetic import Part, chronicle_arms, write_parts, write_slice
 from obelics_pipeline.plan.plan_file import Ordered, PlanRow, open_plan
 
 from .planned import planned
@@ -93,17 +93,3 @@ def test_plans_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
         other = planned(tmp_path / "other", **{"first": 150, **values})
         with pytest.raises(UserError, match=message):
             write_parts([Part(plan), Part(other)], tmp_path / "none")
-
-
-def test_a_run_goes_on_without_some_documents(tmp_path: Path) -> None:
-    plan = planned(tmp_path / "plan", repeat=2)
-    bad = plan.row(5).spans[0].document  # it was read once, and would come again
-    found = write_without(plan, [bad], 24, tmp_path / "without")
-    assert rows(found, 0, 24) == rows(plan, 0, 24)
-    expected = [[span for span in row.spans if span.document != bad] for row in rows(plan, 24)]
-    assert [list(row.spans) for row in rows(found, 24)] == [spans for spans in expected if spans]
-    assert found.about["ledger"]["tokens"]["dropped"] == 0
-    whole = write_without(plan, [bad], 0, tmp_path / "whole")
-    assert whole.document(bad).reason == "without"
-    with pytest.raises(UserError, match="no row is left"):
-        write_without(plan, range(150), 0, tmp_path / "none")

@@ -155,6 +155,13 @@ def test_no_tar_of_pairs_is_empty_and_too_few_are_told(tmp_path: Path) -> None:
     assert any("only 2 tars of pairs, 4 were asked for" in line for line in exported.lines())
 
 
+def test_without_any_pair_no_tar_is_named_that_is_not_there(tmp_path: Path) -> None:
+    make_run(tmp_path / "run", [document(0, [image(1), TextNode("a")])])
+    said = export_flamingo(tmp_path / "run", tmp_path / "out").lines()
+    assert "only 0 tars of pairs, 1 were asked for: name another run's by --laion_shards" in said
+    assert "laion-" not in said[-1]
+
+
 def test_pairs_alone_leave_the_run_uncopied(run: Path, tmp_path: Path) -> None:
     exported = export_flamingo(run, tmp_path / "out", pairs_only=True)
     assert exported.manifest is None

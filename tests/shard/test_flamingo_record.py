@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -79,12 +80,18 @@ def test_the_size_is_known_before_it_is_written_and_the_hash_is_the_plain_record
     assert dict(plain_members({"json": member(record)})) == dict(plain.members(stored))
 
 
+def test_which_texts_are_given_and_not_learned_is_kept() -> None:
+    plain = make_record(document(1, [image(1), TextNode("a")]), SCORES)
+    given = replace(plain, json=plain.json.removesuffix(b"}") + b',"given":[false,true]}')
+    assert plain_members({"json": member(shaped(given, "open_flamingo"))})["json"] == given.json
+
+
 def test_the_plain_form_is_left_as_it_is() -> None:
     record = make_record(document(3), SCORES)
     assert shaped(record, "webdataset") is record
     members = dict(record.members(stored))
     assert plain_members(members) is members
-    alone = {"json": b'{"texts":["is_gpt"]}'}
+    alone = {"json": json.dumps({"texts": ["is_gpt", '"is_gpt":true']}).encode()}
     assert plain_members(alone) is alone
 
 

@@ -123,6 +123,8 @@ class Made:
     def again(self, kind: str, from_step: int, why: str = "", **more: Any) -> Made:
         """A further attempt that goes on after a step."""
         parent, self.attempt = self.attempt, self.attempt + 1
+        if kind == "rollback":
+            more |= {"to_step": from_step, "cursor": from_step * ROWS_PER_STEP}
         self.note(kind, from_step, why, parent=parent, from_step=from_step, **more)
         return self
 

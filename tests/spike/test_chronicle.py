@@ -16,9 +16,9 @@ HOSTILE = "a `<script>x()</script>` ![x](http://evil.example/a.png) \u202e\x1b[2
 
 def made(folder: Path) -> Made:
     run = Made(folder / "run", 300).begin(folder / "plan").train(1, 40).train(41, 48, dict.fromkeys(range(44, 49), 2.0))
-    run.note("alarm", 44, HOSTILE, signal="loss", z=12.0, since=43)
+    run.note("alarm", 44, HOSTILE, signal="loss", value=5.0, z=12.0, since=43)
     run.note("hardware", 45, "Xid 63 on gpu 3")
-    run.again("rollback", 40, "spike did not return", to_step=40, rows=[336, 384]).train(41, 200)
+    run.again("rollback", 40, "spike did not return", rows=[336, 384]).train(41, 200)
     run.note("lr", 150, "a person wanted it", factor=0.5, at=151)
     run.written()
     (run.folder / "config.yaml").write_text("guard:\n  most_lost: 0.15\n  note: '<script>'\n")

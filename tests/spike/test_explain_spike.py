@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
 
 from obelics_pipeline.cli import main
 from obelics_pipeline.document import Document, Node, TextNode
+from obelics_pipeline.explain.templates import sha256_of
 from obelics_pipeline.spike.account import explain_spike
-from obelics_pipeline.spike.shown import sha256_of
 from obelics_pipeline.spike.training_run import TrainingRun
 from tests.explain.hostile import Elements
 from tests.shard.runs import document, drawn_nodes, image, make_run
@@ -46,9 +47,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert BAD // ROWS_PER_STEP + 1 == STEP
     made = Made(folder / "run", N, {BAD: 9.0}).begin(plan)
     made.train(1, 41).train(42, 45, {43: 1.5, 44: 2.5, 45: 1.0})
-    made.note("alarm", 43, "the loss jumped", evidence={"signal": "loss", "z": 20.0})
+    made.note("alarm", 43, "the loss jumped", signal="loss", value=4.5, z=20.0, since=43)
     made.bad = {}
-    made.again("rollback", 36, "did not return", to_step=36).train(37, 50)
+    made.again("rollback", 36, "did not return").train(37, 50)
     return made.written()
 
 
@@ -90,8 +91,8 @@ def test_the_command_tells_all_of_it_and_writes_what_a_plan_leaves_out(
     assert main(["explain-spike", str(run), "44", "--top", "3", "--without", str(without)]) == 0
     out = capsys.readouterr().out
     bad = documents()[BAD]
-    assert without.read_text().splitlines()[0] == bad.doc_id
-    assert len(without.read_text().splitlines()) == 3
+    assert without.read_text() == f"{bad.doc_id}\n"  # the others are shown, and are ordinary
+    assert out.count("(ordinary)") == 2
     assert f"obelics plan RECIPE.yaml --without '{without}'" in out
     assert f"obelics explain {run.parent / 'curated'} {bad.doc_id}" in out
     assert "verdict: data" in out
@@ -181,3 +182,32 @@ def test_a_plan_that_is_another_one_is_refused(tmp_path: Path, capsys: pytest.Ca
     plan = make_plan(tmp_path / "plan", tmp_path / "curated")
     made = Made(tmp_path / "run", 50).begin(plan).train(1, 4).written()
     assert "another plan than the run's" in refused(capsys, str(made), "4")
+
+
+def test_a_loss_that_is_no_number_and_steps_without_documents_are_told(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = Made(tmp_path / "run", N).begin(TrainingRun(run).plan).train(1, 14).train(15, 20)
+    made.lines[17]["loss"] = None  # as a training writes it
+    folder = made.written()
+    (folder / "accounts/attempt-00001/rank-00000/steps-00000015-00000020.parquet").unlink()
+    found = explain_spike(TrainingRun(folder), 18)
+    assert any(lead.name == "loss" and math.isinf(lead.farthest) for lead in found.leads)
+    assert "of 4 of 18 steps no documents are noted" in found.notices[0]
+    target = tmp_path / "spike.html"
+    assert main(["explain-spike", str(folder), "18", "--html", str(target)]) == 0
+    assert main(["chronicle", str(folder)]) == 0
+    del made.lines[17]
+    assert "has the steps 1 to 20" in refused(capsys, str(made.written()), "18")
+
+
+def test_a_word_of_a_megabyte_is_shown_cut(tmp_path: Path) -> None:
+    pages = documents()[:40]
+    pages[3] = document(3, [TextNode("w" * 10**6), image(1)])
+    make_run(tmp_path / "curated", pages, per_shard=50)
+    plan = make_plan(tmp_path / "plan", tmp_path / "curated")
+    made = Made(tmp_path / "run", 40, {3: 9.0}).begin(plan).train(1, 10, {2: 2.0}).written()
+    target = tmp_path / "spike.html"
+    assert main(["explain-spike", str(made), "1", "--html", str(target)]) == 0
+    assert "w" * 1000 in (html := target.read_text(encoding="utf-8"))
+    assert len(html) < 500_000

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from obelics_pipeline.spike.sightings import Sightings
-from obelics_pipeline.spike.suspicion import LEAST_TIMING, VICTIM, suspicions, timing_of
+from obelics_pipeline.spike.suspicion import replayed, suspicions, timing_of
 from tests.spike.bigram import KINDS, Bigram, Language, Trial, trained, trial
 
 
@@ -102,10 +102,26 @@ def test_what_all_documents_of_a_step_have_in_common_makes_none_of_them_guilty()
 
 
 def test_what_stood_just_before_the_spike_counts_more_than_what_came_long_before_or_after() -> None:
-    timing = timing_of(np.array([100, 98, 60, 1, 101]), 100)
-    assert timing[0] == timing[1] == 1
-    assert 1 > timing[2] > timing[3] == LEAST_TIMING
-    assert timing[4] == VICTIM
+    timing = timing_of(np.array([100, 99, 60, 1]), 100)
+    assert timing[0] == 1
+    assert sorted(timing.tolist(), reverse=True) == timing.tolist()
+    chance = np.random.default_rng(6)
+    loss = [*(3 + 0.2 * chance.normal(size=60)), 6.0, 6.0]
+    found = suspicions(made(loss, [100] * 62, [99] * 60 + [98, 101]), np.zeros(62, np.int64), 100)
+    assert found.score[60] > 3 * found.score[61]
+
+
+def test_a_gradient_that_is_far_above_others_makes_guilty_whatever_the_loss() -> None:
+    chance = np.random.default_rng(7)
+    n = np.exp(chance.uniform(3, 6, 62)).astype(int)
+    seen = made([3.0] * 62, n.tolist())
+    gradient = np.exp(0.2 * chance.normal(size=62)) / n**0.5
+    gradient[[7, 9]] = 6 * gradient[7], np.nan
+    plain = suspicions(seen, np.zeros(62, np.int64), 1)
+    found = replayed(plain, seen, gradient)
+    assert int(found.score.argmax()) == 7
+    assert found.score[9] == plain.score[9]
+    assert np.array_equal(replayed(plain, seen, np.full(62, np.nan)).score, plain.score)
 
 
 def test_nothing_is_infinite_where_all_are_equal_or_there_is_one() -> None:

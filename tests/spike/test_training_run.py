@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from obelics_pipeline.errors import UserError
-from obelics_pipeline.spike.lineage import Attempt, Lineage, lineage_of
 from obelics_pipeline.spike.training_run import TrainingRun
 from tests.spike.made import Made, steps_of
 
@@ -39,15 +38,6 @@ def test_a_step_that_was_rolled_back_is_read_with_what_came_before_it(tmp_path: 
 def test_a_step_of_no_attempt_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="has the steps 1 to 20"):
         TrainingRun(made(tmp_path).folder).attempts_with(21)
-
-
-def test_attempts_without_an_entry_follow_the_one_before() -> None:
-    lineage = lineage_of([{"kind": "start", "attempt": 1, "parent": None, "from_step": 0}], {1: 1, 2: 8})
-    assert lineage.attempts[2] == Attempt(2, 1, 7, "resume")
-
-
-def test_a_lineage_that_goes_in_a_circle_ends() -> None:
-    assert Lineage([Attempt(1, None, 0), Attempt(2, 2, 5)]).parts(2, 1, 9) == [(2, 6, 9)]
 
 
 def test_a_line_that_is_being_written_is_left_out_and_a_damaged_one_refused(tmp_path: Path) -> None:

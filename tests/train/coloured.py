@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import random
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from obelics_pipeline.document import Document, ImageNode, Node, TextNode
-from obelics_pipeline.evaluate.task import write_task
+from obelics_pipeline.evaluate.task import ABOUT, EXAMPLES
 from obelics_pipeline.plan.command import make_plan
 from obelics_pipeline.plan.recipe import Recipe
 from tests.shard.runs import document, make_run
@@ -100,5 +101,6 @@ def make_task(folder: Path, asked: int = 12, **about: Any) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{number}.png").write_bytes(picture(colour, 90_000 + number))
     said = {"name": "colours", "capabilities": ["colour", "caption"], "shots": [0, 4, 8], "templates": list(TEMPLATES)}
-    write_task(folder, said | about, examples)
+    (folder / ABOUT).write_text(json.dumps(said | about))
+    (folder / EXAMPLES).write_text("".join(json.dumps(example) + "\n" for example in examples))
     return folder

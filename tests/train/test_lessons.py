@@ -13,10 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 torch = pytest.importorskip("torch")
 
+from models.packed_flamingo.budget import budget
+from models.packed_flamingo.builder import build
 from models.packed_flamingo.document_tokens import document_tokens, open_vocabulary
+from models.packed_flamingo.settings import FlamingoSettings
+from models.packed_flamingo.tiny import tiny
 from obelics_pipeline.cli import main
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.plan.plan_file import open_plan
@@ -259,6 +264,7 @@ def test_a_line_of_the_metrics_tells_speed_wait_epoch_and_images_to_text(trainin
         assert line["tokens"] / line["tokens_per_second"] == pytest.approx(
             line["time"]["step"] + line["time"]["data"], rel=0.2
         )
+        assert line["operations_per_second"] > 0 and line["mfu"] is None  # whose peak nobody knows
         assert line["image_to_text"] == pytest.approx(line["images"] / line["targets"])
         assert {"grad_norm", "lr", "clip_share", "loss", "log_z"} <= line.keys()
     plan = open_plan(Path(training[1]["plan"]))
@@ -501,3 +507,19 @@ def test_what_others_made_is_used_and_little_is_our_own() -> None:
     ]
     theirs = 7_537 + 7_437  # lines of the trainer of IDEFICS and SmolVLM (m4/training) and of its models
     assert sum(len(path.read_text().splitlines()) for path in code) < theirs
+
+
+def test_the_deep_and_the_wide_model_have_as_many_parameters_and_rates_go_by_four(tmp_path: Path) -> None:
+    found = yaml.safe_load((ROOT / "configs/training/ablate-settings.yaml").read_text())
+    sizes, rates = {}, {"base": found["training"]["schedule"]["peak"]}
+    for name, arm in found["arms"].items():
+        changes = arm.get("training", {})
+        rates[name] = changes.get("schedule.peak", rates["base"])
+        if name in ("deep", "wide"):
+            language_model, vision = tiny(tmp_path / name, TEXTS * 20, **(found["parts"] | arm["parts"]))
+            parts = {"language_model": str(language_model), "vision": str(vision)}
+            shape = found["training"]["model"] | parts | {"cross_every": changes.get("model.cross_every", 2)}
+            sizes[name] = budget(build(FlamingoSettings.model_validate(shape)))[-1].parameters
+    assert sizes["deep"] == pytest.approx(sizes["wide"], rel=0.03)
+    assert {round(rates[f"{name}x4"] / rates[name.rstrip("-") or "base"]) for name in ("deep-", "wide-")} == {4}
+    assert round(rates["rate-x4"] / rates["base"]) == 4 == round(rates["rate-x16"] / rates["rate-x4"])

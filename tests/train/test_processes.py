@@ -50,6 +50,19 @@ def test_two_processes_have_the_losses_of_one(undisturbed: Path, of_two: Path) -
     assert found[last]["loss"] == pytest.approx(expected[last]["loss"], abs=0.01)
 
 
+def test_compiled_blocks_of_two_processes_have_the_losses_of_one(
+    training: Training, undisturbed: Path, tmp_path: Path
+) -> None:
+    folder, config = training
+    small = ("--set", "compile=true", "--set", "steps=8")
+    run(write_config(folder, config), tmp_path / "compiled", *small, ranks=2, module="tests.train.traced")
+    expected, found = curve(undisturbed), curve(tmp_path / "compiled")
+    assert len(found) == 8
+    for step, line in found.items():
+        assert line["loss"] == pytest.approx(expected[step]["loss"], abs=CLOSE)
+        assert line["grad_norm"] == pytest.approx(expected[step]["grad_norm"], rel=1e-4)
+
+
 def test_groups_of_modules_have_the_same_norms(undisturbed: Path, of_two: Path) -> None:
     one, two = curve(undisturbed)[5], curve(of_two)[5]
     for kind in ("activations", "gradients"):

@@ -9,8 +9,12 @@ import pytest
 torch = pytest.importorskip("torch")
 
 
+from safetensors.torch import load_file
+
 from models.packed_flamingo.saved import load
+from models.packed_flamingo.tiny import tiny
 from obelics_pipeline.plan.plan_file import open_plan
+from obelics_pipeline.train.state.kept import checkpoints
 from tests.train.trainable import accounts, curve, ledger, lines, run, write_config
 
 Training = tuple[Path, dict[str, Any]]
@@ -69,18 +73,25 @@ def test_held_out_documents_are_evaluated_at_every_checkpoint(undisturbed: Path)
 
 
 def test_the_trained_model_loads_and_has_the_weights_of_the_end(training: Training, undisturbed: Path) -> None:
-    model = load(undisturbed / "model")
-    assert (
-        any(float(p.detach().abs().sum()) for name, p in model.trainable().items() if name.endswith("gate.value"))
-        or True
-    )
-    assert model.trainable().keys()
+    found = {name: parameter.detach() for name, parameter in load(undisturbed / "model").trainable().items()}
+    last = checkpoints(undisturbed / "checkpoints")[-1].path / "tensors"
+    written = {name: value for file in last.glob("*-model-*.safetensors") for name, value in load_file(file).items()}
+    assert found.keys() and all(torch.equal(value, written[name]) for name, value in found.items())
 
 
 def test_a_second_training_has_the_same_numbers_to_the_bit(training: Training, undisturbed: Path) -> None:
     folder, config = training
     run(write_config(folder, config), folder / "again")
     assert curve(folder / "again") == curve(undisturbed)
+
+
+def test_a_training_that_was_tried_for_some_steps_goes_on_as_if_it_had_not_been(
+    training: Training, undisturbed: Path
+) -> None:
+    folder, config = training
+    run(write_config(folder, config), folder / "tried", "--set", "steps=11")
+    run(write_config(folder, config), folder / "tried")
+    assert curve(folder / "tried") == curve(undisturbed)
 
 
 def test_workers_change_no_number(training: Training, undisturbed: Path) -> None:
@@ -109,7 +120,14 @@ def test_another_plan_in_the_same_folder_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("schedule.peak", "0.01"), ("optimizer.beta1", "0.5"), ("loss.z_weight", "0.1"), ("seed", "5")]
+    ("key", "value"),
+    [
+        ("schedule.peak", "0.01"),
+        ("schedule.steps", "30"),
+        ("optimizer.beta1", "0.5"),
+        ("loss.z_weight", "0.1"),
+        ("seed", "5"),
+    ],
 )
 def test_a_resume_with_another_config_is_refused(
     training: Training, key: str, value: str, tmp_path_factory: pytest.TempPathFactory
@@ -124,6 +142,14 @@ def test_a_resume_with_another_config_is_refused(
     assert done.returncode == 2
     assert (output / "config.yaml").read_bytes() == before
     assert key.rpartition(".")[2] in done.stderr
+
+
+def test_a_plan_of_another_tokenizer_is_refused_before_anything_is_read(training: Training, tmp_path: Path) -> None:
+    language_model, _ = tiny(tmp_path, ["Other words, and more of them, for another tokenizer."] * 20, words=300)
+    model = training[1]["model"] | {"language_model": str(language_model)}
+    done = run(write_config(tmp_path, training[1] | {"model": model}), tmp_path / "run", check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("obelics: plan: ") and "whose words is 320" in done.stderr
 
 
 def test_the_share_of_each_data_set_that_was_read_is_told(training: Training, undisturbed: Path) -> None:

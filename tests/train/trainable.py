@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
+from upath import UPath
 
 from obelics_pipeline.document import Document, Node, TextNode
 from obelics_pipeline.plan.command import make_plan
@@ -30,7 +31,8 @@ SENTENCES = (
     "Children counted the boats that came back at night.",
 )
 ROOT = Path(__file__).parents[2]
-OF_THE_CLOCK = ("time", "tokens_per_second", "images_per_second", "attempt")  # or of how often it was started
+SPEEDS = ("tokens_per_second", "images_per_second", "operations_per_second", "mfu")
+OF_THE_CLOCK = ("time", *SPEEDS, "attempt")  # or of how often it was started
 
 
 def page(number: int) -> Document:
@@ -56,20 +58,22 @@ def make_training(folder: Path, documents: int = 40, repeat: int = 3, **recipe: 
     numbers = list(range(documents))
     make_run(folder / "web", [page(n) for n in numbers if n % 4])
     make_run(folder / "wiki", [page(n) for n in numbers if n % 4 == 0])
+    make_plan(recipe_of(folder, language_model, repeat, **recipe), folder / "plan")
+    return config_of(folder, language_model, vision)
+
+
+def recipe_of(runs: Path | UPath, language_model: Path, repeat: int = 3, **others: Any) -> Recipe:
+    """Of the two data sets below a folder, wherever that is."""
     values = {
-        "datasets": {
-            "web": {"runs": [str(folder / "web")], "repeat": repeat},
-            "wiki": {"runs": [str(folder / "wiki")], "repeat": repeat},
-        },
+        "datasets": {name: {"runs": [str(runs / name)], "repeat": repeat} for name in ("web", "wiki")},
         "language_model": str(language_model),
         "sequence_tokens": 96,
         "images_per_row": 4,
         "batch_tokens": 96 * 4,
         "held_out": 0.1,
         "allow_equal_content": True,
-    } | recipe
-    make_plan(Recipe.model_validate(values), folder / "plan")
-    return config_of(folder, language_model, vision)
+    }
+    return Recipe.model_validate(values | others)
 
 
 def config_of(folder: Path, language_model: Path, vision: Path) -> dict[str, Any]:
@@ -106,12 +110,12 @@ def write_config(folder: Path, config: dict[str, Any], name: str = "train.yaml")
     return str(path)
 
 
-def command(config: str, output: Path, *more: str, ranks: int = 1) -> list[str]:
+def command(config: str, output: Path, *more: str, ranks: int = 1, module: str = "obelics_pipeline") -> list[str]:
     """The command line of a training, under torchrun where there are several processes."""
     start = [sys.executable, "-m"]
     if ranks > 1:
         start += ["torch.distributed.run", "--nproc-per-node", str(ranks), "--master-port", "0", "--standalone", "-m"]
-    return [*start, "obelics_pipeline", "train", config, "--output", str(output), *more]
+    return [*start, module, "train", config, "--output", str(output), *more]
 
 
 def environment() -> dict[str, str]:
@@ -122,10 +126,10 @@ def environment() -> dict[str, str]:
     return inherited | ours | {"PYTHONPYCACHEPREFIX": str(bytecode)}
 
 
-def run(config: str, output: Path, *more: str, ranks: int = 1, check: bool = True) -> subprocess.CompletedProcess[str]:
-    """Train as a process of its own."""
+def run(config: str, output: Path, *more: str, check: bool = True, **how: Any) -> subprocess.CompletedProcess[str]:
+    """Train as a process of its own, or `ranks` of them."""
     done = subprocess.run(
-        command(config, output, *more, ranks=ranks), capture_output=True, text=True, env=environment(), cwd=ROOT
+        command(config, output, *more, **how), capture_output=True, text=True, env=environment(), cwd=ROOT
     )
     assert not check or done.returncode == 0, done.stdout + done.stderr
     return done

@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass
 from math import isfinite
 from typing import Any
 
-JUMPS = ("loss_jump", "logit_collapse")
-"""Alarms that open a spike: a collapse may hide in the noise of the loss."""
-RISES = ("grad_drift", "activation_drift", "activation_jump", "grad_jump")
+JUMPS = ("loss_jump", "logit_collapse", "log_z_jump")
+"""Alarms that open a spike: what happens to the logits may hide in the noise of the loss."""
+RISES = ("grad_drift", "activation_drift", "activation_jump", "grad_jump", "log_z_drift")
 """Alarms that make a rising loss a divergence."""
 EVENTS = ("plateau",)
-"""For the record only: a person decides."""
+"""Entries of their own in the ledger, for a person to decide: no alarms."""
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class Alarm:
     """What was abnormal, by how much, and since when."""
 
     kind: str
-    """nonfinite, loss_jump, loss_drift, document, grad_jump, grad_far, grad_drift, activation_jump, activation_drift,
-    activation_far, logit_collapse, log_z_jump, too_low, one_token, clip_frequency, learning_rate, loss_scale, hardware
-    or plateau."""
+    """nonfinite, loss_jump, loss_drift, loss_far, document, grad_jump, grad_far, grad_drift, activation_jump,
+    activation_drift, activation_far, logit_collapse, log_z_jump, log_z_drift, too_low, one_token, clip_frequency,
+    learning_rate, hardware; or plateau, which is written as an entry of its own."""
     signal: str
     """Which number: "loss:NAME OF A DATA SET", "loss", "grad_norm", "activation:LAYER.KIND", ..."""
     value: float

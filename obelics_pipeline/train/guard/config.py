@@ -34,7 +34,7 @@ class GuardConfig(Section):
     grad_far: PositiveFloat = Field(
         4.6,
         description="Jump of the gradient norm, difference of logarithms (a factor of 100), that is skipped beside a "
-        "loss as it was. In healthy runs of benchmarks/guarding.py 34 times the usual was seen.",
+        "loss as it was. In healthy runs of benchmarks/guarding.py 150 times the usual was seen.",
     )
     log_z_z: PositiveFloat = Field(10.0, description="Deviations at which the mean log z has jumped, up or down.")
     log_z_jump: PositiveFloat = Field(1.0, description="Least jump of the mean log z, nats.")
@@ -61,8 +61,12 @@ class GuardConfig(Section):
     loss_drift: PositiveFloat = Field(
         0.03, description="Rise of a loss over its expected line that is a drift, difference of logarithms."
     )
+    loss_far: PositiveFloat = Field(
+        0.1, description="The same where it stays for `divergence_steps`: a divergence, whatever else stands still."
+    )
+    log_z_drift: PositiveFloat = Field(0.5, description="Departure of the mean log z from its line, nats.")
     grad_drift: PositiveFloat = Field(0.35, description="The same of the gradient norm (0.35 is a factor of 1.4).")
-    activation_drift: PositiveFloat = Field(0.25, description="The same of a group's activations.")
+    activation_drift: PositiveFloat = Field(0.4, description="The same of a group's activations.")
     drift_z: PositiveFloat = Field(3.5, description="Deviations, besides, that a drift must have.")
     activation_far: PositiveFloat = Field(
         2.3, description="Rise of activations (factor 10) that is a divergence even while the loss stands still."
@@ -105,6 +109,12 @@ class GuardConfig(Section):
         0.01,
         description="Rise of the held-out loss over a spike that has returned, difference of logarithms, that is "
         "rolled back all the same: the first evaluation after it, against the worst of the last three before it.",
+    )
+
+    broken: PositiveFloat = Field(
+        0.1,
+        description="Rise of the held-out loss, difference of logarithms, that says while a spike is open that it is "
+        "the model and not the batch; nor is a checkpoint gone back to that stands so high.",
     )
 
     suspect_steps: NonNegativeInt = Field(

@@ -30,6 +30,7 @@ from obelics_pipeline.train.guard.signals import median
 ONSET = (
     "loss_jump",
     "loss_drift",
+    "log_z_drift",
     "grad_jump",
     "grad_drift",
     "activation_jump",
@@ -40,10 +41,12 @@ ONSET = (
     "nonfinite",
 )
 """Alarms whose first step may be where the trouble began."""
-BROKEN = ("logit_collapse", "activation_jump", "activation_drift")
+BROKEN = ("logit_collapse", "log_z_jump", "activation_jump", "activation_drift")
 """Alarms that say it is the model, and not the batch, that has changed."""
 PERSISTENT_STEPS = 10
-"""Steps that a rise of the loss must have lasted before it counts toward a divergence."""
+"""Steps that a rise of the loss, or gradients far out, must have lasted before they are the model's."""
+AT_ONCE_STEPS = 10
+"""Steps after a rollback's checkpoint within which the next sign was not made by training on."""
 
 
 class Guard:
@@ -122,13 +125,17 @@ class Guard:
             )
         if "activation_far" in kinds:
             return self._rollback(seen, "divergence", self._earliest(seen.step), "activations have grown tenfold")
-        if self.far_in_a_row > self.config.skip_in_a_row and (self.waiting is not None or "grad_far" in kinds):
+        if self.far_in_a_row > PERSISTENT_STEPS and (self.waiting is not None or "grad_far" in kinds):
             why = f"gradients are far out for {self.far_in_a_row} steps: it is the model, and not a batch"
             return self._rollback(seen, "spike", self._earliest(seen.step), why)
         if self.damage and self.returned is not None:
             return self._rollback(seen, "spike", self.returned[0], self.damage, until=self.returned[2])
+        if self.damage and self.waiting is not None:
+            return self._rollback(seen, "spike", self.waiting["earliest"], self.damage)
         if self.waiting is not None:
             return self._wait(seen, self.waiting)
+        if "loss_far" in kinds:
+            return self._rollback(seen, "divergence", self._earliest(seen.step), "the loss has risen and stays there")
         if self._diverges(seen):
             why = "the loss rises slowly, and activations or gradients with it"
             return self._rollback(seen, "divergence", self._earliest(seen.step), why)
@@ -141,6 +148,11 @@ class Guard:
         if not found:
             return
         now = sum(found) / len(found)
+        if self.waiting is not None:
+            before = [x for s, x in self.held_out if s < self.waiting["earliest"]][-3:]
+            if before and now - max(before) > self.config.broken:
+                worse = exp(now - max(before)) - 1
+                self.damage = f"held-out loss is {worse:.0%} higher: it is the model, and not the batch"
         if self.returned is not None and step >= self.returned[2]:
             before = [x for s, x in self.held_out if s < self.returned[0]][-3:]
             if before and now - max(before) > self.config.damage:
@@ -194,9 +206,11 @@ class Guard:
 
     def _must_skip(self) -> bool:
         """A long gradient beside a loss as it was is let through: Adam's update has a bound whatever the gradient's
-        length. Healthy runs have such steps, as where a new layer begins to be of use (seen: 34 times the usual)."""
+        length. Healthy runs have such steps, as where a new layer begins to be of use (seen: 150 times the usual). One
+        that is a hundred times as long is skipped, and not the next one: where two batches say it, it is the model, and
+        the way back is along the gradient."""
         kinds = {a.kind for a in self.now}
-        if kinds & {"nonfinite", "learning_rate", "grad_far"}:
+        if kinds & {"nonfinite", "learning_rate"} or ("grad_far" in kinds and self.far_in_a_row == 1):
             return True
         return "grad_jump" in kinds and bool(kinds & {*JUMPS, "document"})
 
@@ -221,7 +235,7 @@ class Guard:
                 del recent[: -c.returned_steps]
         waited = seen.step - waiting["since"]
         evidence = self._evidence(seen) | {"spike": waiting["since"], "waited": waited}
-        collapsed = any(a.kind == "logit_collapse" for a in self.now)
+        collapsed = any(a.kind in ("logit_collapse", "log_z_jump") for a in self.now)
         if not collapsed and all(
             len(recent) == c.returned_steps
             and median(recent) <= waiting["levels"][name][0] + c.returned_z * waiting["levels"][name][1]
@@ -283,11 +297,14 @@ class Guard:
         before = since
         rows: tuple[tuple[int, int], ...] = ()
         if cause not in ("hardware", "learning_rate"):
+            before = self._sound(since)
             late = history.late(seen.step, c.again_steps)
             if late:
-                before = min(since, seen.step - 2 * late[-1].distance + 1)
-                factor = c.second_factor if len(late) == 1 else c.third_factor
-                factor = max(factor, min(1.0, c.lr_floor / history.factor))
+                before = min(before, seen.step - 2 * late[-1].distance + 1)
+                # what comes back at once was in the checkpoint already, and says nothing of the rate
+                if since - late[-1].to_step > AT_ONCE_STEPS:
+                    factor = c.second_factor if all(r.factor == 1 for r in late) else c.third_factor
+                    factor = max(factor, min(1.0, c.lr_floor / history.factor))
                 until = None  # where a short cut was not enough, all of it goes
             rows = self._rows(since - c.suspect_steps, min(until or seen.step, since + c.suspect_most))
         return Decision(
@@ -300,6 +317,14 @@ class Guard:
             skip_rows=rows,
             deny=tuple(dict.fromkeys(str(h["where"]) for h in near if h["corrupts"])),
         )
+
+    def _sound(self, since: int) -> int:
+        """The step before which a checkpoint is to be: `since`, or that of the evaluations right before it whose losses
+        are all higher by `broken` than the best one before them."""
+        known = [(int(step), loss) for step, loss in self.held_out if step < since]
+        while len(known) > 1 and known[-1][1] - min(loss for _, loss in known[:-1]) > self.config.broken:
+            since = known.pop()[0]
+        return since
 
     def _rows(self, first: int, last: int) -> tuple[tuple[int, int], ...]:
         """Rows of these steps, ranges that touch made one."""

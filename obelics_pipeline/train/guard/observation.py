@@ -64,12 +64,9 @@ class Observation:
     schedule is still the same. NaN: not known, or changed on purpose."""
     log_z: float = nan
     log_z_max: float = nan
-    z_loss: float = nan
     clipped: bool = False
     top1_share: float = nan
     """Share of the places at which the commonest predicted token is predicted."""
-    loss_scale: float | None = None
-    """Of float16 training; None where there is none."""
     finite: bool = True
     """False where a gradient, or a part of the loss, is NaN or infinite on any rank."""
     datasets: Mapping[str, DatasetSigns] = field(default_factory=dict)
@@ -100,7 +97,6 @@ class Observation:
             lr_before=number(line, "lr_before"),
             log_z=number(line, "log_z"),
             log_z_max=number(line, "log_z_max"),
-            z_loss=number(line, "z_loss"),
             clipped=bool(line.get("clipped")),
             top1_share=number(line, "top1_share"),
             datasets={

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp, isfinite, log
 from typing import Any
 
-from obelics_pipeline.train.guard.alarm import Alarm
+from obelics_pipeline.train.guard.alarm import EVENTS, Alarm
 from obelics_pipeline.train.guard.config import GuardConfig
 from obelics_pipeline.train.guard.observation import Observation
 from obelics_pipeline.train.guard.progress import Plateau
-from obelics_pipeline.train.guard.signals import Drift, Jump, Often, Rate, Reading, median
+from obelics_pipeline.train.guard.signals import Climb, Drift, Jump, Memory, Often, Rate, Reading, median
 
 LOSS_FLOOR = 0.002
 """Least deviation of a log loss: a loss in whose noise one could not believe."""
@@ -20,8 +20,10 @@ EARLY_DEVIATION = 0.05
 GRAD_FLOOR = 0.05
 LOG_Z_FLOOR = 0.02
 ACTIVATION_FLOOR = 0.01
-LEAST_SAMPLES = 5
+LEAST_SAMPLES = 8
 """Samples of an activation, or a group's gradient, before it is judged: they come every few steps only."""
+OF_MANY = 1.6
+"""Factor on the deviations and the record of a drift that is one of dozens, or that is to be acted upon."""
 DOCUMENT_JUMP = 0.3
 """Least jump of the worst document's loss, difference of logarithms."""
 SPREAD_FALL = 1.0
@@ -43,15 +45,12 @@ class Panel:
     """The signals and the alarms that they have open."""
 
     config: GuardConfig
-    jumps: dict[str, Jump] = field(default_factory=dict)
-    drifts: dict[str, Drift] = field(default_factory=dict)
-    plateaus: dict[str, Plateau] = field(default_factory=dict)
+    signals: dict[str, Any] = field(default_factory=dict)
+    """By "test name"."""
     rate: Rate = field(default_factory=Rate)
     clips: Often = field(default_factory=lambda: Often(100))
     refused: dict[str, int] = field(default_factory=dict)
     """Steps in a row in which a signal jumped, and was not learnt from."""
-    scale_low: int = 0
-    """Steps in a row with a loss scale below 1."""
     anchors: dict[str, float] = field(default_factory=dict)
     """Logarithm of what was expected of a group when its alarm began."""
     open: dict[str, list[float]] = field(default_factory=dict)
@@ -61,12 +60,15 @@ class Panel:
         """The alarms of this step, and its numbers remembered."""
         found = list(self._found(seen))
         for f in found:
+            if f.kind in EVENTS:
+                continue
             times = self.open.setdefault(f"{f.kind} {f.signal}", [seen.step, seen.step])
             times[1] = seen.step
         for key in [k for k, (_, last) in self.open.items() if last < seen.step - self.config.forget]:
             del self.open[key]
             self.anchors.pop(key.partition(" ")[2], None)
-        return [Alarm(f.kind, f.signal, f.value, f.z, int(self.open[f"{f.kind} {f.signal}"][0])) for f in found]
+        since = {key: int(first) for key, (first, _) in self.open.items()}
+        return [Alarm(f.kind, f.signal, f.value, f.z, since.get(f"{f.kind} {f.signal}", seen.step)) for f in found]
 
     def since(self, kinds: tuple[str, ...] | None = None) -> int | None:
         """First step of the earliest open alarm of these kinds; None where none is open."""
@@ -76,7 +78,7 @@ class Panel:
 
     def level(self, name: str) -> tuple[float, float]:
         """Level and deviation of a log loss before a jump, which it does not learn from; a guess early in a run."""
-        jump = self.jumps[name]
+        jump = self._jump(name)
         reading = jump.read(jump.values[-1], jump.sums["weight"]) if jump.sums else None
         return (reading.level, reading.scale) if reading else (median(jump.values or [0.0]), EARLY_DEVIATION)
 
@@ -90,7 +92,6 @@ class Panel:
         else:
             self.rate.feed(seen.step, seen.lr_expected / seen.lr_factor)
         yield from (Found("hardware", f"{h.kind} {h.where}", float(h.corrupts), 0.0) for h in seen.hardware)
-        yield from self._scale(seen)
         if not seen.healthy:
             yield Found("nonfinite", "loss" if not isfinite(seen.loss) else "grad_norm", seen.loss, 0.0)
             return
@@ -111,8 +112,8 @@ class Panel:
     def _jumps(self, seen: Observation, losses: Mapping[str, tuple[float, float]]) -> Iterator[Found]:
         c = self.config
         grad = log(max(seen.grad_norm, 1e-12))
-        readings = {name: self._jump(name, LOSS_FLOOR).read(*value) for name, value in losses.items()}
-        of_grad = self._jump("grad_norm", GRAD_FLOOR).read(grad)
+        readings = {name: self._jump(name).read(*value) for name, value in losses.items()}
+        of_grad = self._jump("grad_norm").read(grad)
         top = max((self._over(r, c.loss_z, c.loss_jump) for r in readings.values()), default=0.0)
         grad_over = self._over(of_grad, c.grad_z, c.grad_jump)
         together = top >= c.joint and grad_over >= c.joint
@@ -139,7 +140,7 @@ class Panel:
         for name, signs in seen.datasets.items():
             if not signs.worst > 0 or not isfinite(signs.worst):
                 continue
-            worst = self._jump(f"worst:{name}", LOSS_FLOOR).read(log(signs.worst))
+            worst = self._jump(f"worst:{name}").read(log(signs.worst))
             if worst and worst.z > c.document_z and worst.rise > DOCUMENT_JUMP and worst.record > c.document_record:
                 yield Found("document", f"worst:{name}", signs.worst, worst.z)
                 self._refuse(f"worst:{name}")
@@ -149,16 +150,24 @@ class Panel:
     def _drifts(self, seen: Observation, losses: Mapping[str, tuple[float, float]]) -> Iterator[Found]:
         c = self.config
         for name, (value, _) in losses.items():
-            drift = self._drift(name, LOSS_FLOOR, c.drift_span // 2)
+            climb = self._signal("climb", name)
+            climb.feed(value)
+            risen = climb.read()
+            since = int(self.open.get(f"loss_drift {name}", [seen.step])[0])
+            # what has begun need be no record: in a long rise it stands beside what itself has risen before
+            if risen and self._drifted(risen, c.loss_drift, record=0.0 if since < seen.step else 1.0):
+                yield Found("loss_drift", name, exp(value), risen.z)
+                far = self._drifted(risen, c.loss_far, OF_MANY, record=0.0)
+                if far and seen.step - since >= c.divergence_steps:
+                    yield Found("loss_far", name, exp(value), risen.z)
+            drift = self._drift(name)
             drift.feed(seen.step, value)
             reading = drift.read()
-            if reading and self._drifted(reading, c.loss_drift):
-                yield Found("loss_drift", name, exp(value), reading.z)
             if reading and reading.rise < -c.too_low and reading.z < -c.drift_z and reading.record > c.record:
                 yield Found("too_low", name, exp(value), reading.z)
-            if self.plateaus.setdefault(name, Plateau(c.plateau_steps)).feed(value):
+            if self._signal("plateau", name).feed(value):
                 yield Found("plateau", name, exp(value), 0.0)
-        drift = self._drift("grad_norm", GRAD_FLOOR, c.drift_span // 2)
+        drift = self._drift("grad_norm")
         drift.feed(seen.step, log(max(seen.grad_norm, 1e-12)))
         reading = drift.read()
         if reading and self._drifted(reading, c.grad_drift):
@@ -171,7 +180,7 @@ class Panel:
         for name, value in named.items():
             if not isfinite(value):
                 continue
-            reading = self._jump(name, LOG_Z_FLOOR).read(value)
+            reading = self._jump(name).read(value)
             if (
                 reading
                 and abs(reading.z) > c.log_z_z
@@ -182,9 +191,14 @@ class Panel:
                 self._refuse(name)
             else:
                 self._learn(name, value)
+            drift = self._drift(name)
+            drift.feed(seen.step, value)
+            reading = drift.read()
+            if reading and self._drifted(replace(reading, rise=abs(reading.rise), z=abs(reading.z)), c.log_z_drift):
+                yield Found("log_z_drift", name, value, reading.z)
         room = seen.log_z_max - seen.log_z
         if isfinite(room) and room > 0:
-            reading = self._jump("log_z_room", GRAD_FLOOR).read(log(room))
+            reading = self._jump("log_z_room").read(log(room))
             if reading and reading.rise < -SPREAD_FALL and reading.z < -c.grad_z and reading.record > c.record:
                 yield Found("logit_collapse", "log_z_room", room, reading.z)
                 self._refuse("log_z_room")
@@ -208,13 +222,14 @@ class Panel:
 
     def _group(self, step: int, name: str, value: float, drift_limit: float, jump_limit: float) -> Iterator[Found]:
         c = self.config
-        drift = self._drift(name, ACTIVATION_FLOOR, LEAST_SAMPLES)
+        drift = self._drift(name)
         drift.feed(step, log(value))
         reading = drift.read()
         if reading is None:
             return
         now = log(value) - (reading.value - reading.rise)  # what was expected, from what was found
-        if self._drifted(reading, drift_limit):
+        # there are dozens of groups, and each has its chance to be wrong
+        if self._drifted(reading, drift_limit, OF_MANY, OF_MANY):
             yield Found("activation_drift", name, value, reading.z)
             # against where the alarm began: a growth that lasts becomes its own line
             anchor = self.anchors.setdefault(name, reading.value - reading.rise)
@@ -226,25 +241,25 @@ class Panel:
     def _habits(self, seen: Observation) -> Iterator[Found]:
         """What is wrong without any jump."""
         # an untrained model predicts the commonest token, and may
-        if seen.top1_share > self.config.top1_share and self.clips.steps >= self.config.least:
+        if seen.top1_share > self.config.top1_share and self.clips.steps >= self.config.window:
             yield Found("one_token", "top1_share", seen.top1_share, 0.0)
         self.clips.feed(seen.clipped)
         if self.clips.read() > self.config.clip_share:
             yield Found("clip_frequency", "clipped", self.clips.share, 0.0)
 
-    def _scale(self, seen: Observation) -> Iterator[Found]:
-        """A float16 loss scale near nothing: training goes on, and nothing is learnt."""
-        self.scale_low = self.scale_low + 1 if seen.loss_scale is not None and seen.loss_scale < 1 else 0
-        if self.scale_low >= 20 and seen.loss_scale is not None:
-            yield Found("loss_scale", "loss_scale", seen.loss_scale, 0.0)
+    def _signal(self, test: str, name: str) -> Any:
+        key = f"{test} {name}"
+        if key not in self.signals:
+            self.signals[key] = _made(self.config, test, name)
+        return self.signals[key]
 
-    def _jump(self, name: str, floor: float) -> Jump:
-        c = self.config
-        return self.jumps.setdefault(name, Jump(c.window, c.short, c.least, floor))
+    def _jump(self, name: str) -> Jump:
+        found: Jump = self._signal("jump", name)
+        return found
 
-    def _drift(self, name: str, floor: float, least: int) -> Drift:
-        c = self.config
-        return self.drifts.setdefault(name, Drift(c.drift_recent, c.drift_span, least, floor))
+    def _drift(self, name: str) -> Drift:
+        found: Drift = self._signal("drift", name)
+        return found
 
     def _over(self, reading: Reading | None, z: float, jump: float) -> float:
         """How far over its thresholds a reading is, as a multiple of them; the least of the three counts."""
@@ -252,57 +267,61 @@ class Panel:
             return 0.0
         return min(reading.z / z, reading.rise / jump, reading.record / self.config.record)
 
-    def _drifted(self, reading: Reading, least: float) -> bool:
-        """Whether it has risen, and farther than it wandered before."""
+    def _drifted(self, reading: Reading, least: float, z: float = 1.0, record: float = 1.0) -> bool:
+        """Whether it has risen, out of its noise, and farther than it wandered before; `z`, `record`: factors."""
         c = self.config
-        return reading.rise > least and reading.z > c.drift_z and reading.record > c.drift_record
+        return reading.rise > least and reading.z > z * c.drift_z and reading.record > record * c.drift_record
 
     def _early(self, name: str, value: float) -> bool:
         """Whether a number that has no spread yet has grown by `early_factor`."""
-        values = self.jumps[name].values
+        values = self._jump(name).values
         return len(values) >= 8 and value - max(values[-self.config.short :]) > log(self.config.early_factor)
 
     def _learn(self, name: str, value: float, weight: float = 1.0) -> None:
         self.refused.pop(name, None)
-        self.jumps[name].feed(value, weight)
+        self._jump(name).feed(value, weight)
 
     def _refuse(self, name: str) -> None:
         """Do not learn from a jump; but what has stayed there for long is the new level."""
         self.refused[name] = self.refused.get(name, 0) + 1
         if self.refused[name] > 2 * self.config.wait_steps:
-            self.jumps[name].load({"values": [], "residuals": [], "weights": [], "sums": {}})
+            del self.signals[f"jump {name}"]
             del self.refused[name]
 
     def state(self) -> dict[str, Any]:
         """For a checkpoint."""
         return {
-            "jumps": {n: j.state() for n, j in self.jumps.items()},
-            "drifts": {n: d.state() for n, d in self.drifts.items()},
-            "plateaus": {n: p.state() for n, p in self.plateaus.items()},
+            "signals": {key: signal.state() for key, signal in self.signals.items()},
             "rate": self.rate.state(),
             "clips": self.clips.state(),
             "refused": dict(self.refused),
-            "scale_low": self.scale_low,
             "anchors": dict(self.anchors),
             "open": {k: list(v) for k, v in self.open.items()},
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
         """As `state` gave it."""
-        self.jumps, self.drifts, self.plateaus = {}, {}, {}
-        for name, s in state["jumps"].items():
-            self._jump(name, _floor(name)).load(s)
-        for name, s in state["drifts"].items():
-            grouped = name.startswith(("activation:", "gradient:"))
-            self._drift(name, _floor(name), LEAST_SAMPLES if grouped else self.config.drift_span // 2).load(s)
-        for name, s in state["plateaus"].items():
-            self.plateaus.setdefault(name, Plateau(self.config.plateau_steps)).load(s)
+        self.signals = {}
+        for key, kept in state["signals"].items():
+            self._signal(*key.split(" ", 1)).load(kept)
         self.rate.load(state["rate"])
         self.clips.load(state["clips"])
         self.refused = dict(state["refused"])
-        self.scale_low = int(state["scale_low"])
         self.anchors = dict(state["anchors"])
         self.open = {k: list(v) for k, v in state["open"].items()}
+
+
+def _made(config: GuardConfig, test: str, name: str) -> Memory:
+    """A test of a signal that has seen nothing."""
+    c, floor = config, _floor(name)
+    if test == "jump":
+        return Jump(c.window, c.short, c.least, floor)
+    if test == "climb":
+        return Climb(c.drift_recent, c.drift_span, c.drift_span // 2, floor)
+    if test == "plateau":
+        return Plateau(c.plateau_steps)
+    few = name.startswith(("activation:", "gradient:"))
+    return Drift(c.drift_recent, c.drift_span, LEAST_SAMPLES if few else c.drift_span // 2, floor)
 
 
 def _floor(name: str) -> float:

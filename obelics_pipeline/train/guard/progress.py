@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import Any
 
 import numpy as np
+
+from obelics_pipeline.train.guard.signals import Memory
 
 BLOCKS = 20
 """Blocks that the steps are averaged in: their means are near normal, and near independent."""
@@ -16,7 +17,7 @@ T_95 = 2.10
 
 
 @dataclass
-class Plateau:
+class Plateau(Memory):
     """A loss whose slope over some steps cannot be told from zero, or from a rise."""
 
     steps: int
@@ -37,14 +38,6 @@ class Plateau:
         if flat:
             self.blocks.clear()
         return flat
-
-    def state(self) -> dict[str, Any]:
-        """For a checkpoint."""
-        return {"total": self.total, "count": self.count, "blocks": list(self.blocks)}
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """As `state` gave it."""
-        self.total, self.count, self.blocks = float(state["total"]), int(state["count"]), list(state["blocks"])
 
 
 def falls(values: Sequence[float]) -> bool:

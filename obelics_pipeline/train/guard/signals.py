@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import MISSING, dataclass, field, fields
 from math import inf, isfinite, sqrt
 from typing import Any
 
@@ -63,8 +64,25 @@ class Reading:
     """`rise` as a multiple of the largest in the window; inf where the window had none."""
 
 
+class Memory:
+    """What a signal remembers: those of its fields that have a default, lists, dicts and numbers."""
+
+    def state(self) -> dict[str, Any]:
+        """For a checkpoint."""
+        return {name: copy(getattr(self, name)) for name in self._names()}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """As `state` gave it."""
+        for name in self._names():
+            setattr(self, name, copy(state[name]))
+
+    def _names(self) -> list[str]:
+        made: Any = self
+        return [f.name for f in fields(made) if f.default is not MISSING or f.default_factory is not MISSING]
+
+
 @dataclass
-class Jump:
+class Jump(Memory):
     """Deviation of a number from its level of late, in units of how it usually deviates.
 
     The window is summed up every `SUMMED_UP` values only; the sums are part of the state, so that a run that was
@@ -127,19 +145,9 @@ class Jump:
             "age": 0.0,
         }
 
-    def state(self) -> dict[str, Any]:
-        """For a checkpoint."""
-        lists = {"values": list(self.values), "residuals": list(self.residuals), "weights": list(self.weights)}
-        return lists | {"sums": dict(self.sums)}
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """As `state` gave it."""
-        self.values, self.residuals = list(state["values"]), list(state["residuals"])
-        self.weights, self.sums = list(state["weights"]), dict(state["sums"])
-
 
 @dataclass
-class Drift:
+class Drift(Memory):
     """Slow departure from the line that a number was on.
 
     The median of the last `recent` steps is compared with the line through the `span` steps before them. A rising line
@@ -203,13 +211,42 @@ class Drift:
             "largest": max(abs(m - level) for m in _block_medians(x, rest, self.recent)),
         }
 
-    def state(self) -> dict[str, Any]:
-        """For a checkpoint."""
-        return {"steps": list(self.steps), "values": list(self.values), "line": dict(self.line)}
 
-    def load(self, state: Mapping[str, Any]) -> None:
-        """As `state` gave it."""
-        self.steps, self.values, self.line = list(state["steps"]), list(state["values"]), dict(state["line"])
+@dataclass
+class Climb(Memory):
+    """How far a number that should fall stands above the lowest that it was of late.
+
+    Of values `recent` at a time medians are taken, back from the last one; the rise is the last of them less the lowest
+    in the `span` before. It is held against the farthest that they rose before, whatever the curve they fall on.
+    """
+
+    recent: int
+    span: int
+    least: int
+    """Values before anything is said."""
+    floor: float
+    values: list[float] = field(default_factory=list)
+
+    def read(self) -> Reading | None:
+        """Where the recent values stand; None while there is too little to say so."""
+        if len(self.values) < self.least + self.recent:
+            return None
+        n = self.recent
+        blocks = [self.values[i - n : i] for i in range(len(self.values), n - 1, -n)][::-1]
+        *before, present = [median(block) for block in blocks]
+        rest = [v - m for block, m in zip(blocks, before, strict=False) for v in block]
+        scale = spread(rest, self.floor)
+        rise = present - min(before)
+        wandered = max(m - min(before[: i + 1]) for i, m in enumerate(before))
+        # of medians: pi/2 times the variance of means; of two of them
+        return Reading(
+            present, min(before), rise, rise / (scale * sqrt(3.2 / n)), scale, abs(rise) / (wandered or 1e-9)
+        )
+
+    def feed(self, value: float) -> None:
+        """Remember a value: all of them, also those of an alarm, or a climb would never be seen."""
+        self.values.append(value)
+        del self.values[: -(self.span + self.recent)]
 
 
 def _block_medians(steps: Sequence[int], values: Sequence[float], length: int) -> list[float]:
@@ -221,7 +258,7 @@ def _block_medians(steps: Sequence[int], values: Sequence[float], length: int) -
 
 
 @dataclass
-class Rate:
+class Rate(Memory):
     """The learning rate: the optimiser has what the schedule says, and the schedule is that of the step before.
 
     No shape is assumed: short schedules bend as sharply as broken ones. What a schedule that begins anew cannot do is
@@ -247,14 +284,6 @@ class Rate:
         """Remember what the schedule gave a step whose rate was right."""
         self.last = [float(step), scheduled] if isfinite(scheduled) else []
 
-    def state(self) -> dict[str, Any]:
-        """For a checkpoint."""
-        return {"last": list(self.last)}
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """As `state` gave it."""
-        self.last = list(state["last"])
-
 
 def _apart(one: float, other: float) -> float:
     """As a share of the larger one; a rate that is no number is infinitely far."""
@@ -262,7 +291,7 @@ def _apart(one: float, other: float) -> float:
 
 
 @dataclass
-class Often:
+class Often(Memory):
     """How often something happens: its share of late against its share over the run."""
 
     recent: int
@@ -280,11 +309,3 @@ class Often:
     def read(self) -> float:
         """Share of late less the share over the run; 0 until the run is four times as long as "of late"."""
         return self.share - self.times / self.steps if self.steps >= 4 * self.recent else 0.0
-
-    def state(self) -> dict[str, Any]:
-        """For a checkpoint."""
-        return {"share": self.share, "times": self.times, "steps": self.steps}
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """As `state` gave it."""
-        self.share, self.times, self.steps = float(state["share"]), int(state["times"]), int(state["steps"])

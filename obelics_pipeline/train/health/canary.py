@@ -55,23 +55,6 @@ class Canary:
         return self.judge(step, gathered(gradient_canary(device), device, process_group))
 
 
-class Replicas:
-    """Weights, or gradients, that all ranks have whole (DDP, or what FSDP leaves unsharded): equal bits, always."""
-
-    def __init__(self) -> None:
-        self.good_until: int | None = None
-
-    def check(
-        self, step: int, tensors: Iterable[Tensor], device: torch.device | str = "cpu", process_group: Any = None
-    ) -> tuple[Hardware, ...]:
-        """Events for the ranks whose tensors differ. All ranks must call this."""
-        bad = differing(gathered(checksum(tensors), device, process_group), None)
-        events = tuple(Hardware("replica", f"rank {rank}", True, self.good_until) for rank in bad)
-        if not bad:
-            self.good_until = step
-        return events
-
-
 class StillWeights:
     """Weights do not change between two updates: `written` after the optimiser's step, `check` before the next one.
 

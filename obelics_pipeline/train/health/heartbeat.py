@@ -20,18 +20,6 @@ def heartbeat_path(run: Path, rank: int) -> Path:
     return run / "heartbeat" / f"rank-{rank:05d}.json"
 
 
-def read_heartbeats(run: Path) -> dict[int, dict[str, Any]]:
-    """The last word of each rank: `step`, `phase`, `time` (seconds since 1970), `pid`, `host`. A torn one is left
-    out."""
-    found = {}
-    for path in sorted((run / "heartbeat").glob("rank-*.json")):
-        try:
-            found[int(path.stem.removeprefix("rank-"))] = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            continue
-    return found
-
-
 class Heartbeat:
     """Writes a rank's file, and watches that `beat` is called often enough.
 

@@ -11,30 +11,28 @@ MOST_BYTES = 1 << 20
 
 
 class KernelLog:
-    """Follows a log from where it ends now (`from_start`: from its beginning).
+    """Follows a log from where it ends now.
 
     `/dev/kmsg` is read as the device that it is, without waiting. A file that became shorter, or another file, is read
-    from its beginning. Where it cannot be read `readable` is false, and no line comes: watching is a courtesy, and
-    many containers have no kernel log.
+    from its beginning. Where it cannot be read no line comes: watching is a courtesy, and many containers have no
+    kernel log.
     """
 
-    def __init__(self, path: Path = Path("/dev/kmsg"), *, from_start: bool = False) -> None:
+    def __init__(self, path: Path = Path("/dev/kmsg")) -> None:
         self.path = path
         self.rest = b""
-        self.readable = True
         self.device: int | None = None
         self.place = (0, 0)
         """Inode and position."""
         try:
             if path.is_char_device():
                 self.device = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-                if not from_start:
-                    os.lseek(self.device, 0, os.SEEK_END)
+                os.lseek(self.device, 0, os.SEEK_END)
             else:
                 stat = path.stat()
-                self.place = (stat.st_ino, 0 if from_start else stat.st_size)
+                self.place = (stat.st_ino, stat.st_size)
         except OSError:
-            self.readable = path.parent.is_dir() and not path.exists()  # it may yet come
+            pass  # it may yet come
 
     def lines(self) -> Iterator[str]:
         """Those that are complete since the last look."""

@@ -19,33 +19,31 @@ class Meaning:
     what: str
     corrupts: bool
     """Whether numbers may have been wrong: an error that was not contained, or memory that was lost."""
-    replace: bool
-    """Whether the GPU wants a reset, or a look, before it is used again."""
 
 
 XIDS = {
-    13: Meaning("graphics engine exception: mostly the program's own fault", False, False),
-    31: Meaning("memory page fault: mostly the program's own fault", False, False),
-    32: Meaning("corrupted push buffer", False, False),
-    43: Meaning("the GPU stopped processing: the program's own fault", False, False),
-    45: Meaning("the program was ended, or an earlier error ended it", False, False),
-    48: Meaning("double-bit ECC error: memory was lost", True, True),
-    61: Meaning("internal micro-controller breakpoint", False, True),
-    62: Meaning("internal micro-controller halt", False, True),
-    63: Meaning("a memory row is remapped, or a page retired: recorded, done at the next reset", False, False),
-    64: Meaning("remapping a memory row, or retiring a page, has failed", True, True),
-    74: Meaning("NVLink error", True, True),
-    79: Meaning("the GPU has fallen off the bus", False, True),
-    92: Meaning("many single-bit ECC errors, corrected", False, False),
-    94: Meaning("contained ECC error: only its program was hit", True, False),
-    95: Meaning("uncontained ECC error: any program may have been hit", True, True),
-    119: Meaning("GSP firmware does not answer", False, True),
-    120: Meaning("GSP firmware error", False, True),
-    140: Meaning("unrecovered ECC error", True, True),
+    13: Meaning("graphics engine exception: mostly the program's own fault", False),
+    31: Meaning("memory page fault: mostly the program's own fault", False),
+    32: Meaning("corrupted push buffer", False),
+    43: Meaning("the GPU stopped processing: the program's own fault", False),
+    45: Meaning("the program was ended, or an earlier error ended it", False),
+    48: Meaning("double-bit ECC error: memory was lost", True),
+    61: Meaning("internal micro-controller breakpoint", False),
+    62: Meaning("internal micro-controller halt", False),
+    63: Meaning("a memory row is remapped, or a page retired: recorded, done at the next reset", False),
+    64: Meaning("remapping a memory row, or retiring a page, has failed", True),
+    74: Meaning("NVLink error", True),
+    79: Meaning("the GPU has fallen off the bus", False),
+    92: Meaning("many single-bit ECC errors, corrected", False),
+    94: Meaning("contained ECC error: only its program was hit", True),
+    95: Meaning("uncontained ECC error: any program may have been hit", True),
+    119: Meaning("GSP firmware does not answer", False),
+    120: Meaning("GSP firmware error", False),
+    140: Meaning("unrecovered ECC error", True),
 }
 """Those that a training meets; others are kept with what the line says."""
 
-UNKNOWN = Meaning("not in the table", False, False)
+UNKNOWN = Meaning("not in the table", False)
 
 _XID = re.compile(
     r"NVRM: Xid \(PCI:(?P<pci>[0-9A-Fa-f:.]+)\): (?P<code>\d+)"

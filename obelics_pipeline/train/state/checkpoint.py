@@ -25,9 +25,9 @@ from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageReader, Hu
 
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.storage import file_sha256, remove_tree, sync
-from obelics_pipeline.train.journal import cut_half_line
+from obelics_pipeline.train.journal import METRICS, cut_half_line
 from obelics_pipeline.train.state.fingerprint import fingerprint
-from obelics_pipeline.train.state.kept import DRAFT, HISTORY, METRICS, OLD, name_of
+from obelics_pipeline.train.state.kept import DRAFT, HISTORY, OLD, name_of
 from obelics_pipeline.train.state.ledger import NAME as LEDGER
 from obelics_pipeline.train.state.manifest import files_in, verify, write_manifest
 from obelics_pipeline.train.state.saved import STATE, Loaded, Progress, SavedState, read_state

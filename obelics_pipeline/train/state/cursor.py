@@ -67,10 +67,6 @@ class RowOrder:
         skipped = sum(max(0, min(stop, self.stop) - max(start, cursor)) for start, stop in self.skipped)
         return max(0, self.stop - cursor - skipped)
 
-    def steps_left(self, cursor: int, rows_per_step: int) -> int:
-        """How many steps are still to come."""
-        return -(-self.left(cursor) // rows_per_step)
-
     def _next(self, position: int) -> int:
         """This position, or the first after the skipped ones that it lies in."""
         place = bisect_right(self.skipped, (position, self.stop + 1)) - 1

@@ -193,7 +193,7 @@ class Alarm(Entry):
 
     kind: Literal["alarm"] = "alarm"
     signal: str
-    value: float
+    value: float | None = Field(description="As it was measured; null: no number.")
     z: float | None = Field(None, description="Robust deviations from the median.")
     since: NonNegativeInt = Field(description="The first step that was out of range.")
 

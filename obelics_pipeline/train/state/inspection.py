@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from obelics_pipeline.errors import UserError
-from obelics_pipeline.train.state.head import head_of, metrics_lines
+from obelics_pipeline.train.journal import METRICS, read_journal
+from obelics_pipeline.train.state.head import head_of
 from obelics_pipeline.train.state.interventions import described
-from obelics_pipeline.train.state.kept import FOLDER, METRICS, checkpoints
+from obelics_pipeline.train.state.kept import FOLDER, checkpoints
 from obelics_pipeline.train.state.ledger import NAME as LEDGER
 from obelics_pipeline.train.state.ledger import active, read_ledger
 from obelics_pipeline.train.state.lineage import Lineage
@@ -54,7 +55,7 @@ def _checkpoint(path: Path) -> list[str]:
 def _run(run: Path) -> list[str]:
     ledger = read_ledger(run)
     head, lineage = head_of(run, ledger.entries), Lineage(ledger.entries)
-    done = [(int(line["attempt"]), int(line["step"])) for line in metrics_lines(run / METRICS)]
+    done = [(int(line["attempt"]), int(line["step"])) for line in read_journal(run / METRICS)]
     rate = (head.metrics or {}).get("lr")
     changes = active(ledger.entries, head.step + 1)
     lines = [

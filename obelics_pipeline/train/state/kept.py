@@ -9,6 +9,7 @@ from pathlib import Path
 
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.storage import remove_tree
+from obelics_pipeline.train.journal import METRICS
 from obelics_pipeline.train.state.ledger import NAME as LEDGER
 from obelics_pipeline.train.state.lineage import Lineage
 from obelics_pipeline.train.state.manifest import NAME as MANIFEST
@@ -17,7 +18,6 @@ from obelics_pipeline.train.state.saved import read_state
 FOLDER = "checkpoints"
 DRAFT, OLD = ".draft-", ".old-"
 HISTORY = "run"  # folder within a checkpoint for copies of the run's own files
-METRICS = "metrics.jsonl"
 _NAME = re.compile(r"step-(\d{8})")
 
 
@@ -69,18 +69,18 @@ def before(folder: Path, lineage: Lineage, alarm: int) -> Kept | None:
     return max((kept for kept in on_line(folder, lineage) if kept.step < alarm), default=None)
 
 
-def keep(steps: Iterable[int], last: int, every: int | None = None, alarm: int | None = None) -> set[int]:
-    """Which of the steps' checkpoints stay: the `last` ones, each multiple of `every`, and the last before `alarm`."""
+def keep(steps: Iterable[int], last: int, every: int | None = None, signs: Iterable[int] = ()) -> set[int]:
+    """Which of the steps' checkpoints stay: the `last` ones, multiples of `every`, and the last before each sign."""
     ordered = sorted(steps)
     kept = set(ordered[-last:] if last > 0 else [])
     if every:
         kept |= {step for step in ordered if step % every == 0}
-    good = [step for step in ordered if alarm is not None and step < alarm]
-    return kept | set(good[-1:])
+    before = ((step for step in ordered if step < sign) for sign in signs)
+    return kept | {step for good in before if (step := max(good, default=None)) is not None}
 
 
 def retain(
-    folder: Path, lineage: Lineage, *, last: int, every: int | None = None, alarm: int | None = None
+    folder: Path, lineage: Lineage, *, last: int, every: int | None = None, signs: Iterable[int] = ()
 ) -> list[Path]:
     """Remove what need not stay; returns what was removed. One process does this.
 
@@ -88,7 +88,7 @@ def retain(
     """
     found = checkpoints(folder)
     line = {kept.step for kept in found if lineage.on_line(kept.attempt, kept.step)}
-    stay = keep(line, last, every, alarm)
+    stay = keep(line, last, every, signs)
     head = max(line, default=0)
     gone = [kept.path for kept in found if (kept.step not in stay if kept.step in line else kept.step <= head)]
     for path in gone:

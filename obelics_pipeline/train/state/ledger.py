@@ -40,9 +40,9 @@ class Ledger:
         return tuple(self._entries)
 
     def refresh(self) -> tuple[Entry, ...]:
-        """Read what others appended since; returns only that."""
+        """Read what others appended since; returns only that. Where nothing was, the file is not opened."""
         known = len(self._entries)
-        if self.path.exists() or known:
+        if (known or self.path.exists()) and self.path.stat().st_size != self._bytes:
             with self.path.open("rb") as stream:
                 self._read(stream)
         return tuple(self._entries[known:])

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.train.state.entries import Beginning, Entry
 
+Part = tuple[int, int, int]  # an attempt, its first and its last step
+
 
 @dataclass(frozen=True)
 class Attempt:
@@ -38,13 +40,24 @@ class Lineage:
         """The attempts that lead to one (default: the last), oldest first, each with its last step that counts; None:
         all that it does."""
         found: list[tuple[Attempt, int | None]] = []
-        at = self.attempts.get(attempt if attempt is not None else max(self.attempts, default=0))
+        at = self.attempts.get(self.last if attempt is None else attempt)
         until: int | None = None
         while at is not None:
             found.append((at, until))
             until = at.from_step if until is None else min(until, at.from_step)
             at = self.attempts.get(at.parent) if at.parent is not None else None
         return tuple(reversed(found))
+
+    @property
+    def last(self) -> int:
+        """The attempt that the run is at, or ended with; 0 before the first."""
+        return max(self.attempts, default=0)
+
+    def parts(self, attempt: int, first: int, last: int) -> list[Part]:
+        """The steps `first` to `last` as an attempt has had them: those of its parents, and its own."""
+        line = ((one, last if until is None else min(last, until)) for one, until in self.line(attempt))
+        found = [(one.number, max(first, one.from_step + 1), stop) for one, stop in line]
+        return [part for part in found if part[1] <= part[2]]
 
     def owner(self, step: int) -> int | None:
         """The attempt whose step of this number is on the final line, done or still to do. Step 0 is the first's."""

@@ -44,11 +44,6 @@ def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
     return files
 
 
-def manifest_id(folder: Path) -> str:
-    """The name of a folder's content."""
-    return _id(read_manifest(folder))
-
-
 def verify(folder: Path, part: int = 0, parts: int = 1) -> None:
     """Compare a folder with its manifest, file by file.
 

@@ -20,6 +20,7 @@ from models.flamingo.weights import put_trained, trained
 from models.packed_flamingo.builder import build
 from models.packed_flamingo.exchange import load_open_flamingo, open_flamingo_state
 from models.packed_flamingo.model import PackedFlamingo
+from models.packed_flamingo.saved import begin_with
 from models.packed_flamingo.settings import of_open_flamingo
 from obelics_pipeline.errors import UserError
 
@@ -101,6 +102,15 @@ def test_a_checkpoint_of_open_flamingo_gives_the_same_logits(kind: str, every: i
     assert logits.shape[-1] == mine.words + 3
     assert (logits - their_logits(theirs_, made)).abs().max() <= 1e-4
     assert logits.std() > 0.1
+
+
+def test_a_training_begins_with_a_file_of_their_trainer(tmp_path: Path) -> None:
+    theirs_, mine, other = open_flamingo("gpt_neox"), ours("gpt_neox"), ours("gpt_neox")
+    weights = {f"module.{name}": weight for name, weight in theirs_.flamingo.state_dict().items()}
+    torch.save({"epoch": 3, "model_state_dict": weights}, tmp_path / "checkpoint_3.pt")
+    begin_with(mine, tmp_path / "checkpoint_3.pt")
+    load_open_flamingo(other, theirs_.flamingo.state_dict(), "theirs")
+    assert all(torch.equal(p, q) for p, q in zip(mine.parameters(), other.parameters(), strict=True))
 
 
 @pytest.mark.parametrize("kind", KINDS)

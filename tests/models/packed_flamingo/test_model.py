@@ -359,3 +359,23 @@ def test_without_a_mask_of_tokens_by_tokens_losses_are_the_same(kind: Kind) -> N
     made = batch(model.vocabulary, [PAGES[:3], PAGES[3:]], tokens=256)
     with torch.no_grad():
         assert torch.allclose(target_losses(model, made).nll, target_losses(other, made).nll, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_without_a_mask_of_tokens_by_tokens_gradients_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a CPU torch has no kernel for the gradient, but the formulas that its kernels are tested by."""
+    from torch.nn.attention import flex_attention as torchs
+    from transformers.integrations import flex_attention as of_transformers
+
+    prepared = torchs._apply_kernel_options
+    monkeypatch.setattr(torchs, "_validate_device", lambda *_: None)  # it refuses
+    monkeypatch.setattr(torchs, "_apply_kernel_options", lambda *a, **k: prepared(*a, **k) | {"OUTPUT_LOGSUMEXP": True})
+    monkeypatch.setattr(of_transformers.WrappedFlexAttention, "__call__", lambda _: torchs.flex_attention)
+    found = []
+    for attention in ("sdpa", "flex_attention"):
+        model = flamingo(attention=attention, unfreeze=("language_model.*",)).train()
+        made = batch(model.vocabulary, [PAGES[:3], PAGES[3:]], tokens=256)
+        target_losses(model, made).nll.mean().backward()
+        found.append({name: p.grad for name, p in model.trainable().items()})
+    for name, grad in found[0].items():
+        assert torch.allclose(grad, found[1][name], atol=1e-5), name

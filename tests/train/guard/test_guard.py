@@ -103,9 +103,9 @@ def test_a_spike_that_does_not_return_is_rolled_back_with_its_rows() -> None:
     assert start <= (AT - 1) * 8 < stop < (AT + 20) * 8  # what came after the onset is innocent
 
 
-def test_gradients_far_out_for_longer_than_may_be_skipped_are_rolled_back() -> None:
+def test_gradients_far_out_for_ten_steps_are_rolled_back() -> None:
     found = actions(faulty(PLAIN, lambda seen: replace(seen, grad_norm=300 * seen.grad_norm)))
-    assert [a for _, a in found] == ["skip"] * 3 + ["rollback"] and found[-1][0] == AT + 3
+    assert found == [(AT, "skip"), (AT + 10, "rollback")]
 
 
 @pytest.mark.parametrize(("after", "rolled_back"), [(2.02, False), (2.06, True)])
@@ -249,10 +249,60 @@ def test_rollbacks_escalate() -> None:
         assert decision.action == "rollback" and decision.to_before_step is not None
         factors.append(decision.lr_factor)
         distances.append(seen.step - (decision.to_before_step - 1))
-        g.rolled_back(decision, decision.to_before_step - 1, None)
+        g.rolled_back(decision, decision.to_before_step - 21, None)
     assert factors[:3] == [1.0, 0.75, 0.5]
     assert g.history.factor == pytest.approx(0.25)
     assert distances[1] >= 2 * distances[0] and distances[2] >= min(2 * distances[1], AT)
+
+
+def test_what_comes_back_at_once_was_in_the_checkpoint_and_says_nothing_of_the_rate() -> None:
+    g = guard()
+    g.history.rollbacks.append(Rollback(AT + 40, AT - 5, 1.0, "spike"))
+    _, _, decision = last(g, faulty(PLAIN, lambda s: louder(s, 0.7)))
+    assert decision.lr_factor == 1.0 and decision.to_before_step is not None
+    assert decision.to_before_step <= AT + 100 - 2 * 45 + 1
+
+
+def test_a_checkpoint_whose_held_out_loss_is_high_is_not_gone_back_to() -> None:
+    g = guard()
+    for step, loss in ((AT - 80, 2.2), (AT - 60, 2.03), (AT - 40, 2.6), (AT - 20, 2.7)):
+        g.evaluated(step, {"web": loss})
+    _, _, decision = last(g, faulty(PLAIN, lambda s: louder(s, 0.7)))
+    assert decision.to_before_step == AT - 40
+
+
+@pytest.mark.parametrize(("now", "back"), [(2.1, False), (2.6, True)])
+def test_held_out_rows_say_whether_a_spike_is_the_models_or_the_batchs(now: float, back: bool) -> None:
+    g = guard()
+    g.evaluated(AT - 50, {"web": 2.0})
+    for seen, _, decision in watched(g, faulty(PLAIN, lambda s: louder(s, 0.7), steps=AT + 5)):
+        if decision.action == "wait":
+            g.evaluated(seen.step, {"web": now})
+    assert (decision.action == "rollback") is back
+    if back:
+        assert seen.step == AT + 1 and "30% higher: it is the model" in decision.why
+
+
+@pytest.mark.parametrize("by", [0.002, 0.01, 0.03])
+def test_a_loss_that_climbs_alone_is_a_divergence(by: float) -> None:
+    series = list(faulty(11, lambda s: louder(s, by * (s.step - AT))))
+    first = min(s.step for s, before, _ in watched(guard(), series) if any(a.since >= AT for a in before.alarms))
+    seen, _, decision = last(guard(), series)
+    assert first <= AT + 50 and decision.action == "rollback" and seen.step <= AT + 150
+    assert decision.to_before_step is not None and AT - 20 < decision.to_before_step <= first
+
+
+@pytest.mark.parametrize("by", [-0.05, 0.05])
+def test_log_z_that_leaves_its_line_slowly_is_an_alarm(by: float) -> None:
+    series = faulty(PLAIN, lambda s: replace(s, log_z=s.log_z + by * (s.step - AT)), steps=AT + 50)
+    kinds = {a.kind for _, before, _ in watched(guard(), series) for a in before.alarms}
+    assert "log_z_drift" in kinds
+
+
+def test_a_far_gradient_that_comes_again_is_let_through() -> None:
+    """Healthy runs pass sharp places, and the gradient is the way out: skipping would keep them there."""
+    change = lambda s: replace(s, grad_norm=300 * s.grad_norm)  # noqa: E731
+    assert actions(faulty(PLAIN, change, stop=AT + 4)) == [(AT, "skip")]
 
 
 def test_long_apart_incidents_do_not_escalate() -> None:
@@ -284,12 +334,6 @@ def test_one_token_everywhere_and_a_loss_too_good_are_alarms_and_no_actions() ->
         assert not before.skip and after.action == "none"
         kinds |= {(a.kind) for a in before.alarms if seen.step >= AT}
     assert {"one_token", "too_low"} <= kinds
-
-
-def test_a_loss_scale_near_nothing_is_an_alarm() -> None:
-    series = faulty(PLAIN, lambda s: replace(s, loss_scale=0.25), start=60, steps=90)
-    first = [s.step for s, before, _ in watched(guard(), series) if any(a.kind == "loss_scale" for a in before.alarms)]
-    assert first[0] == 79
 
 
 def test_a_guard_that_is_off_sees_and_does_nothing() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from obelics_pipeline.train.health.canary import Canary, Replicas, StillWeights
+from obelics_pipeline.train.health.canary import Canary, StillWeights
 
 
 def flip(weight: torch.Tensor, place: int, bit: int) -> None:
@@ -19,12 +19,11 @@ def watched(rank: int, folder: str) -> None:
     torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2)
     torch.manual_seed(0)
     weight = nn.Parameter(torch.randn(40, 40))
-    canary, replicas, still = Canary(), Replicas(), StillWeights()
-    said = {"sound": [*canary.check(3, "cpu"), *replicas.check(3, [weight]), *still.check([weight])]}
+    canary, still = Canary(), StillWeights()
+    said = {"sound": [*canary.check(3, "cpu"), *still.check([weight])]}
     still.written(3, [weight])
     if rank == 1:
         flip(weight, 123, 0)
-    said["replica"] = list(replicas.check(4, [weight]))
     said["weights"] = list(still.check([weight]))
     said["canary"] = list(canary.check(4, "cpu"))
     Path(folder, f"rank-{rank}.txt").write_text(repr(said), encoding="utf-8")

@@ -11,7 +11,7 @@ import pytest
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.train.health.exit_reason import exit_reason
 from obelics_pipeline.train.health.gpus import Gpu, parse, refuse_denied
-from obelics_pipeline.train.health.heartbeat import EXIT_CODE, Heartbeat, heartbeat_path, read_heartbeats
+from obelics_pipeline.train.health.heartbeat import EXIT_CODE, Heartbeat, heartbeat_path
 from obelics_pipeline.train.health.kernel_log import KernelLog
 from obelics_pipeline.train.health.preflight import burn, cores, thread_warning
 from obelics_pipeline.train.health.slow_ranks import Slow, SlowRanks
@@ -28,7 +28,7 @@ def test_the_two_lines_of_a_remapped_row_are_read() -> None:
     assert (first.code, first.pci, first.pid, first.host) == (63, "0000:10:1c", 11734, None)
     assert (second.code, second.pci, second.pid, second.host) == (64, "0000:10:1c", None, "ip-26-0-153-234")
     assert "remapped" in first.meaning.what and not first.meaning.corrupts
-    assert second.meaning.corrupts and second.meaning.replace
+    assert second.meaning.corrupts
     assert second.event().where == "ip-26-0-153-234/0000:10:1c" and first.event("here").where == "here/0000:10:1c"
 
 
@@ -55,9 +55,9 @@ def test_new_lines_of_a_log_come_once_and_whole(tmp_path: Path) -> None:
     assert list(log.lines()) == ["x"]
 
 
-def test_a_log_that_cannot_be_read_says_so(tmp_path: Path) -> None:
+def test_a_log_that_cannot_be_read_has_no_lines(tmp_path: Path) -> None:
     log = KernelLog(tmp_path / "no" / "log")
-    assert not log.readable and list(log.lines()) == []
+    assert list(log.lines()) == []
 
 
 def test_gpus_are_known_by_name_and_their_trouble_is_told() -> None:
@@ -75,12 +75,11 @@ def test_what_is_denied_does_not_start(denied: str) -> None:
     refuse_denied(present, ["node-9"], ["GPU-3", ""])
 
 
-def test_a_heartbeat_tells_the_step_and_a_torn_one_is_left_out(tmp_path: Path) -> None:
+def test_a_heartbeat_tells_the_step_and_the_end(tmp_path: Path) -> None:
     heart = Heartbeat(heartbeat_path(tmp_path, 3), 60, about={"host": "a"}, interval_seconds=0.02).start()
     heart.beat(41, "evaluation")
     time.sleep(0.2)
-    heartbeat_path(tmp_path, 4).write_text("{")
-    (found,) = read_heartbeats(tmp_path).values()
+    found = json.loads(heartbeat_path(tmp_path, 3).read_text())
     heart.stop()
     assert (found["step"], found["phase"], found["host"]) == (41, "evaluation", "a")
     assert json.loads(heartbeat_path(tmp_path, 3).read_text())["phase"] == "end"

@@ -13,7 +13,6 @@ from torch import nn
 
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.train.monitor.activations import ActivationMonitor
-from obelics_pipeline.train.monitor.attention import AttentionSigns, attention_signs
 from obelics_pipeline.train.monitor.gates import gates
 from obelics_pipeline.train.monitor.noise_scale import NoiseScale
 from obelics_pipeline.train.monitor.norms import UpdateRatio, gradient_norms, parameter_groups
@@ -104,28 +103,6 @@ def test_an_update_is_measured_beside_the_weights() -> None:
 def test_gates_are_the_mean_opening() -> None:
     named = dict(model().named_parameters())
     assert gates(named, parameter_groups(list(named), GROUPS)) == {"3.weight": pytest.approx(math.tanh(0.5) / 2)}
-
-
-def test_attention_signs_are_those_of_the_softmax() -> None:
-    query, key = torch.randn(2, 3, 4), torch.randn(2, 5, 4)
-    allowed = torch.ones(2, 3, 5, dtype=torch.bool)
-    allowed[0, 0] = False  # a query that sees nothing
-    allowed[1, 2, 1:] = False  # one that sees a single key: entropy 0
-    logits = query @ key.transpose(-1, -2) / 2
-    weights = logits.masked_fill(~allowed, -math.inf).softmax(-1)
-    entropies = [-sum(p * math.log(p) for p in row.tolist() if p > 0) for row in weights.view(-1, 5)[1:]]
-    largest, entropy = attention_signs(query, key, allowed).tolist()
-    assert largest == pytest.approx(logits[allowed].abs().max().item())
-    assert entropy == pytest.approx(sum(entropies) / 5, rel=1e-5)
-
-
-def test_attention_is_kept_on_sampled_steps_only() -> None:
-    signs = AttentionSigns()
-    signs.put("0", torch.ones(2, 4), torch.ones(3, 4))
-    assert signs.read() == {}
-    signs.start()
-    signs.put("0", torch.ones(2, 4), torch.ones(3, 4))
-    assert signs.read() == {"0": {"max_logit": 2.0, "entropy": pytest.approx(math.log(3))}}
 
 
 def test_the_noise_scale_of_known_noise_is_found() -> None:

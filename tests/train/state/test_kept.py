@@ -65,21 +65,22 @@ def test_the_last_good_checkpoint_is_before_the_first_sign(folder: Path, lineage
     assert kept.before(folder, lineage, 0) is None
 
 
-@given(st.sets(st.integers(0, 200)), st.integers(1, 5), st.integers(1, 50), st.none() | st.integers(0, 200))
-def test_retention_keeps_the_last_each_nth_and_one_from_before_the_alarm(
-    steps: set[int], last: int, every: int, alarm: int | None
+@given(st.sets(st.integers(0, 200)), st.integers(1, 5), st.integers(1, 50), st.lists(st.integers(0, 200), max_size=2))
+def test_retention_keeps_the_last_each_nth_and_one_from_before_each_sign(
+    steps: set[int], last: int, every: int, signs: list[int]
 ) -> None:
-    stay = kept.keep(steps, last, every, alarm)
+    stay = kept.keep(steps, last, every, signs)
     assert stay <= steps
     assert set(sorted(steps)[-last:]) <= stay
     assert {step for step in steps if step % every == 0} <= stay
-    good = {step for step in steps if alarm is not None and step < alarm}
-    assert not good or max(good) in stay
-    assert len(stay) <= last + len({step for step in steps if step % every == 0}) + 1
+    for sign in signs:
+        good = {step for step in steps if step < sign}
+        assert not good or max(good) in stay
+    assert len(stay) <= last + len({step for step in steps if step % every == 0}) + len(signs)
 
 
 def test_what_may_go_goes_and_what_was_rolled_back_waits_until_it_is_passed(folder: Path, lineage: Lineage) -> None:
-    gone = kept.retain(folder, lineage, last=1, alarm=150)
+    gone = kept.retain(folder, lineage, last=1, signs=[150])
     assert [path.name for path in gone] == ["step-00000000"]
     put(folder, 350, attempt=2)
     gone = kept.retain(folder, lineage, last=1, every=200)

@@ -27,6 +27,13 @@ def test_a_rollback_past_the_beginning_of_its_parent_leaves_nothing_of_that(tmp_
     assert [(attempt.number, until) for attempt, until in tree.line()] == [(1, 100), (2, 100), (3, None)]
 
 
+def test_steps_are_those_that_an_attempt_has_had_of_its_parents_and_its_own(tmp_path: Path) -> None:
+    tree = lineage(tmp_path, (None, 0), (1, 250), (2, 100))
+    assert tree.parts(2, 240, 260) == [(1, 240, 250), (2, 251, 260)]
+    assert tree.parts(3, 90, 300) == [(1, 90, 100), (3, 101, 300)]
+    assert tree.parts(3, 5, 9) == [(1, 5, 9)]
+
+
 def test_a_branch_that_was_left_is_off_the_line_though_it_is_younger(tmp_path: Path) -> None:
     tree = lineage(tmp_path, (None, 0), (1, 100), (1, 150))
     assert not tree.on_line(2, 120)

@@ -1,0 +1,1 @@
+"""A corpus tells what it is: a card for people, and Croissant for machines."""

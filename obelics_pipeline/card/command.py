@@ -1,0 +1,52 @@
+"""`obelics card`: write what a corpus is beside its shards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from obelics_pipeline.card.contents import contents_of
+from obelics_pipeline.card.croissant import croissant
+from obelics_pipeline.card.page import card, in_a_sentence
+from obelics_pipeline.card.statement import Statement
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.report.funnel import funnel_of
+from obelics_pipeline.report.opened import read_run
+from obelics_pipeline.storage import Place, file_sha256, place, write_bytes
+
+CARD, CROISSANT = "README.md", "croissant.json"  # as the Hugging Face hub names the first
+
+
+def write_card(folder: str, said: Statement, output: str | None = None) -> Sequence[Place]:
+    """Write both files into the folder of a finished run, or into `output`; returns where.
+
+    Raises UserError where no finished run is, or its index cannot be read.
+    """
+    import duckdb
+
+    run = read_run(folder)
+    manifest = run.manifest
+    if manifest is None:
+        raise UserError(f"{folder}: the run there has not finished; the same obelics run command goes on with it")
+    names = manifest.promises.score_names
+    try:
+        contents = contents_of(run.folder, names)
+    except (OSError, pa.ArrowException, duckdb.Error) as error:
+        why = str(error).splitlines()[0][:200]
+        raise UserError(f"{folder}: cannot be read ({why}); see obelics validate") from None
+    text = card(run, manifest, funnel_of(run), contents, said, file_sha256(run.folder.config))
+    languages = [row.name for row in contents.languages if row.name]
+    about = croissant(manifest, names, languages, said, in_a_sentence(manifest, contents))
+    target = run.folder.path if output is None else place(output)
+    files = {CARD: text, CROISSANT: json.dumps(about, ensure_ascii=False, indent=1) + "\n"}
+    try:
+        if isinstance(target, Path):
+            target.mkdir(parents=True, exist_ok=True)
+        for name, written in files.items():
+            write_bytes(target / name, written.encode())
+    except OSError as error:
+        raise UserError(f"--output {target}: cannot be written: {error.strerror}; give another folder") from None
+    return [target / name for name in files]

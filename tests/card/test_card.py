@@ -1,0 +1,183 @@
+"""A card says what is in the shards, where it came from and what was removed, and nothing in it is markup of others."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from obelics_pipeline.card.command import write_card
+from obelics_pipeline.card.contents import Contents, Counted, contents_of
+from obelics_pipeline.card.limits import known_limits
+from obelics_pipeline.card.page import card, size_category
+from obelics_pipeline.card.statement import Statement
+from obelics_pipeline.cli import main
+from obelics_pipeline.config import RunConfig
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.report.funnel import funnel_of
+from obelics_pipeline.report.opened import read_run
+from obelics_pipeline.shard.manifest import read_manifest
+
+SAID = Statement("Pages of a test", "cc-by-4.0", "https://corpus.example/", "removal@corpus.example", "2026-05-31")
+
+
+def written(run: Path, output: Path, said: Statement = SAID) -> tuple[str, dict[str, Any]]:
+    text, about = (Path(str(path)).read_text("utf-8") for path in write_card(str(run), said, str(output)))
+    return text, json.loads(about)
+
+
+def section(text: str, name: str) -> str:
+    return text.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+
+
+def test_the_front_matter_is_what_the_hub_reads(run_of_demo: Path, tmp_path: Path) -> None:
+    text, _ = written(run_of_demo, tmp_path)
+    front = yaml.safe_load(text.split("---\n")[1])
+    assert front["pretty_name"] == SAID.name
+    assert front["license"] == "cc-by-4.0"
+    assert front["language"][0] == "en"
+    assert front["size_categories"] == ["n<1K"]
+    assert front["configs"] == [{"config_name": "default", "data_files": "shards/*.tar"}]
+
+
+def test_counts_are_those_of_the_manifest_and_the_index(run_of_demo: Path) -> None:
+    manifest = read_manifest(run_of_demo)
+    found = contents_of(RunFolder(run_of_demo), manifest.promises.score_names)
+    index = pq.read_table(run_of_demo / "index.parquet").to_pylist()
+    for rows in (found.languages, found.sites, found.files):
+        assert sum(row.documents for row in rows) == manifest.counts()["documents"]
+        assert sum(row.images for row in rows) == manifest.counts()["images"]
+        assert [row.documents for row in rows] == sorted((row.documents for row in rows), reverse=True)
+    assert found.words == sum(int(row["word_count"]) for row in index)
+    low, middle, high = found.quantiles["word_count"]
+    assert min(row["word_count"] for row in index) <= low <= middle <= high <= max(row["word_count"] for row in index)
+    assert found.captured == ("2031-05-04", "2031-05-04")
+
+
+def test_each_reason_of_the_ledgers_is_told_with_its_count(run_of_demo: Path, tmp_path: Path) -> None:
+    text, _ = written(run_of_demo, tmp_path)
+    removed = section(text, "What was removed, and why").replace("\\", "")
+    ledgers = read_manifest(run_of_demo).ledgers
+    for reason, count in ledgers["records"].dropped.items():
+        assert f"| {count} | {reason} |" in removed
+    assert "| farm_score |" in removed
+    assert "private_address" in removed
+
+
+def test_scores_stand_with_their_rules(run_of_demo: Path, tmp_path: Path) -> None:
+    rows = section(written(run_of_demo, tmp_path)[0], "Filters and thresholds").replace("\\", "")
+    assert re.search(r"\| farm_score \| [\d., ]+ \| must be ≤ 0.95 \|", rows)
+
+
+def test_what_is_not_stated_is_said_to_be_missing(run_of_demo: Path, tmp_path: Path) -> None:
+    text, about = written(run_of_demo, tmp_path, Statement("Pages"))
+    assert "| licence | not stated" in text
+    assert "| contact, also for removal | not stated |" in text
+    assert not {"license", "url", "datePublished", "creator"} & about.keys()
+
+
+def test_the_same_run_has_the_same_card(run_of_demo: Path, tmp_path: Path) -> None:
+    assert written(run_of_demo, tmp_path / "a") == written(run_of_demo, tmp_path / "b")
+
+
+def test_croissant_is_valid_and_reads_the_index(run_of_demo: Path, tmp_path: Path) -> None:
+    mlcroissant = pytest.importorskip("mlcroissant")
+    for name in ("shards", "index.parquet"):
+        copy = shutil.copytree if (run_of_demo / name).is_dir() else shutil.copy
+        copy(run_of_demo / name, tmp_path / name)
+    written(run_of_demo, tmp_path)
+    data = mlcroissant.Dataset(str(tmp_path / "croissant.json"))  # raises where it is not valid
+    first = next(iter(data.records(record_set="index")))
+    index = pq.read_table(tmp_path / "index.parquet").to_pylist()
+    assert first["index/doc_id"].decode() == index[0]["doc_id"]
+    assert {field.split("/")[1] for field in first} == set(index[0])
+
+
+def test_croissant_has_the_hash_of_every_shard(run_of_demo: Path, tmp_path: Path) -> None:
+    _, about = written(run_of_demo, tmp_path)
+    shas = {file["@id"]: file.get("sha256") for file in about["distribution"]}
+    manifest = read_manifest(run_of_demo)
+    assert shas["index.parquet"] == manifest.index_sha256
+    assert all(shas[f"shards/{shard.name}"] == shard.sha256 for shard in manifest.shards)
+
+
+def hostile(text: str) -> Contents:
+    rows = [Counted(text, 2, 1)]
+    return Contents(languages=rows, sites=rows, files=rows, words=None, quantiles={}, captured=None)
+
+
+def test_nothing_that_others_wrote_is_markup(run_of_demo: Path) -> None:
+    run, manifest = read_run(str(run_of_demo)), read_manifest(run_of_demo)
+    evil = "a|b\n# <img src=x onerror=alert(1)> [x](http://evil.example) `c` \u202e"
+    text = card(run, manifest, funnel_of(run), hostile(evil), replace(SAID, name=evil), "0" * 64)
+    body = text.partition("\n---\n")[2]
+    assert "\n# <img" not in body
+    assert not re.search(r"(?<!\\)<img", body)
+    assert not re.search(r"(?<!\\)\[x\]", body)
+    assert "\u202e" not in body
+    assert yaml.safe_load(text.split("---\n")[1])["pretty_name"] == evil
+
+
+def limits(run_of_demo: Path, **sections: Any) -> str:
+    config = RunConfig.model_validate(sections)
+    run = replace(read_run(str(run_of_demo)), config=config)
+    return "\n".join(known_limits(run, hostile("de")))
+
+
+def test_limits_follow_from_the_config(run_of_demo: Path) -> None:
+    assert "similarity of 0.8" in limits(run_of_demo)
+    assert "Duplicates were not looked for" in limits(run_of_demo, dedup={"enabled": False})
+    assert "near duplicates of texts were not" in limits(run_of_demo, dedup={"text": {"enabled": False}})
+    assert "Images are addresses" in limits(run_of_demo, fetch={"enabled": False})
+    assert "robots.txt was not asked" in limits(run_of_demo, fetch={"robots_txt": False})
+    assert "not to be used for AI" in limits(run_of_demo, reading={"honour_noai": False})
+    measured = {"document": {"farm_score": {"max": 0.9}}}
+    assert "farm_score may be null" in limits(run_of_demo, filters=measured)
+    assert "program wrote were not looked for" not in limits(run_of_demo, filters=measured)
+
+
+@pytest.mark.parametrize(
+    ("documents", "name"), [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (141_000_000, "100M<n<1B")]
+)
+def test_sizes_have_the_names_of_the_hub(documents: int, name: str) -> None:
+    assert size_category(documents) == name
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--licence", "CC BY"], "identifier in lower case"),
+        (["--homepage", "ftp://x"], "http or https"),
+        (["--published", "May 2026"], "a day such as"),
+        (["--name", " "], "must not be empty"),
+    ],
+)
+def test_a_wrong_statement_is_refused_in_one_line(
+    run_of_demo: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["card", str(run_of_demo), *options]) == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.count("\n") == 1
+
+
+def test_a_run_that_has_not_finished_has_no_card(run_of_demo: Path, tmp_path: Path) -> None:
+    shutil.copytree(run_of_demo, tmp_path / "run")
+    (tmp_path / "run/manifest.json").unlink()
+    with pytest.raises(UserError, match="has not finished"):
+        write_card(str(tmp_path / "run"), SAID)
+
+
+def test_a_damaged_index_is_told_in_one_line(run_of_demo: Path, tmp_path: Path) -> None:
+    shutil.copytree(run_of_demo, tmp_path / "run")
+    (tmp_path / "run/index.parquet").write_bytes(b"PAR1 no PAR1")
+    with pytest.raises(UserError, match=r"cannot be read.*obelics validate"):
+        write_card(str(tmp_path / "run"), SAID)
