@@ -51,6 +51,7 @@ from obelics_pipeline.tombstones.obeyed import noted_exports
 from obelics_pipeline.tombstones.tombstones import FOLDER, KEY, UNFINISHED, Tombstones, stored, tombstones_in
 
 REPORTS = ("report.html", "report-against.html")
+CARD = ("README.md", "croissant.json")  # somebody may have written in it: it is not removed
 EXPORT = "export-"  # begins the names of the folders that obelics export writes to where none is given
 REMEMBERED = 1 << 16  # answers on addresses
 Say = Callable[[str], None]
@@ -103,6 +104,8 @@ class Gone:
         if ":" in token:
             return "forgotten" if self.image_url(token) else None
         value = token.lower()
+        if "." in value:
+            return "forgotten" if self._known.host(value) else None
         if len(value) == 32:
             return self.name(value) if self.document(value) else None
         return "0" * 64 if self.sha256(value) else None
@@ -347,6 +350,8 @@ class _Work:
             if size_of(self._run.path / name) is not None:
                 remove([self._run.path / name])
                 done.remake.append(f"{self._run.path / name} (removed): obelics report")
+        if size_of(self._run.path / CARD[0]) is not None:
+            done.remake.append(f"{self._run.path / CARD[0]}, {CARD[1]} (its counts are old): obelics card")
         inside = str(self._run.path.resolve() if isinstance(self._run.path, Path) else self._run.path)
         exports = [output for output in noted_exports(self._run.path) if not output.startswith(f"{inside}/")]
         done.remake += [f"{output}: obelics export" for output in exports]

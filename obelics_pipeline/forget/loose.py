@@ -12,9 +12,11 @@ from obelics_pipeline.storage import Place, read_bytes, write_bytes
 
 ENDINGS = (".json", ".jsonl", ".yaml", ".txt", ".html", ".csv", ".log", ".md")
 STRUCK = "forgotten"  # stands for an address
-_TOKEN = re.compile(r"https?:(?:/|\\/){2}[^\s\"'<>|]+|\b[0-9a-f]{64}\b|\b[0-9a-f]{32}\b", re.IGNORECASE)
+_TOKEN = re.compile(
+    r"https?:(?:/|\\/){2}[^\s\"'<>|]+|\b[0-9a-f]{64}\b|\b[0-9a-f]{32}\b|[\w-]+(?:\.[\w-]+)+", re.IGNORECASE
+)
 
-Strike = Callable[[str], str | None]  # a URL or a hash -> what stands for it; None where nothing is forgotten
+Strike = Callable[[str], str | None]  # a URL, a hash or a host -> what stands for it; None where it is not forgotten
 
 
 def struck(text: str, strike: Strike) -> str:

@@ -61,6 +61,11 @@ class Tombstones:
             return True
         return any(ring.has(URL, normal) for ring in self._rings())
 
+    def host(self, host: str) -> bool:
+        """Whether a host, or a domain that it is below, was taken back."""
+        found = host_in(normalise(f"http://{host}/"))
+        return found is not None and _host(self._folders, self.digest, found)
+
     def document(self, doc_id: str) -> bool:
         """See `Forgotten`."""
         return any(ring.has(ID, doc_id) for ring in self._rings())
