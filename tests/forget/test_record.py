@@ -1,4 +1,4 @@
-"""A document of a shard without its forgotten images is what it would have been without them, in both forms of shards."""
+"""A document of a shard without its forgotten images is what it would have been without them, in either form."""
 
 import json
 from pathlib import Path
