@@ -24,9 +24,11 @@ BASE = [
     "jinja2>=3.1",
     "markupsafe>=2.1",
     "numpy>=2.0",
+    "phonenumbers>=9.0",
     "publicsuffixlist>=1.0",
     "pyarrow>=15.0",
     "pydantic>=2.6",
+    "python-stdnum>=2.0",
     "pyyaml>=6.0",
     "resiliparse>=0.15",
     "rich>=13.0",
@@ -36,6 +38,7 @@ BASE = [
     "universal-pathlib>=0.3",
     "warcio>=1.7.4",
     "webdataset>=0.2.86",
+    "xxhash>=3.4",
     "zstandard>=0.22",
 ]
 
@@ -74,7 +77,7 @@ EXTRAS["train"] = [
     "transformers>=5.0",  # the first that keeps packed documents apart by their positions
 ]
 EXTRAS["demo"] = EXTRAS["images"] + EXTRAS["datasets"]  # what `make demo` installs
-EXTRAS["bench"] = ["datasketch>=1.6", "rensa>=0.5", "readability-lxml>=0.9", "trafilatura>=2.0"]
+EXTRAS["bench"] = ["datasketch>=1.6", "marisa-trie>=1.2", "rensa>=0.5", "readability-lxml>=0.9", "trafilatura>=2.0"]
 EXTRAS["dev"] = [
     *EXTRAS["demo"],
     *EXTRAS["fit"],

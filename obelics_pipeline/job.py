@@ -27,6 +27,7 @@ from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.model_scores.document_models import LoadDocumentModels, located, model_columns
 from obelics_pipeline.model_scores.identity import models_identity
 from obelics_pipeline.model_scores.stage import RunImages, decide_unit, decide_units, measure_unit, measure_units
+from obelics_pipeline.personal_data.counts import total
 from obelics_pipeline.read.inputs import Inputs
 from obelics_pipeline.read.ranges import ReadTask, plan_ranges, sampled
 from obelics_pipeline.shard.image_rules import url_reason
@@ -71,6 +72,7 @@ class Job:
         self.folder, self.config, self.runner = folder, config, runner
         self._sample = sample
         self._dedup = Deduplication(folder, config.dedup, runner, earlier) if config.dedup.enabled else None
+        self._notes: dict[str, Any] = {}  # of what was extracted, for the manifest
         self.ledgers: dict[str, Ledger] = {}  # the run's: records, documents, images, urls
         others = tombstones_in(forgotten, config.dedup)
         self._forgotten_elsewhere = others.digest if others is not None else ""
@@ -88,6 +90,8 @@ class Job:
         )
         manifests = self.runner.map("extract", work, units, self.folder.extract)
         self.ledgers = dict(self.runner.ledgers["extract"])
+        if self.config.personal_data.enabled:
+            self._notes["personal_data"] = total(m.notes["personal_data"] for m in manifests)
         sweep(self.folder.extract, manifests)
         return manifests
 
@@ -308,7 +312,7 @@ class Job:
 
     def _publish(self, tars: Sequence[Manifest], scores: Sequence[str]) -> None:
         """Write the index and, last of all, the manifest that makes the folder a finished run."""
-        notes: dict[str, Any] = {"failed_units": sorted(self.runner.failures, key=str)}
+        notes: dict[str, Any] = {"failed_units": sorted(self.runner.failures, key=str)} | self._notes
         if self._sample is not None:
             notes["sample"] = self._sample
         if size_of(self.folder.index) is None:

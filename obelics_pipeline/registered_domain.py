@@ -37,11 +37,12 @@ def _site_of(host: str) -> str:
         return str(ip_address(host))
     except ValueError:
         pass
-    name = _ascii(host.rstrip("."))
+    name = ascii_host(host.rstrip("."))
     return name and (_suffixes().privatesuffix(name) or name)
 
 
-def _ascii(host: str) -> str:
+def ascii_host(host: str) -> str:
+    """A host in ASCII and lower case; NO_SITE for what cannot be one."""
     if not host.isascii():
         import idna
 

@@ -24,6 +24,8 @@ from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.events import EventLog
 from obelics_pipeline.extract.measure import Measurer, score_names
+from obelics_pipeline.extract.safety import notices as safety_notices
+from obelics_pipeline.extract.safety import safety_of
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.job import Job
 from obelics_pipeline.model_scores.document_models import model_columns
@@ -204,7 +206,8 @@ def _check(config: RunConfig, stages: Sequence[str]) -> list[str]:
     check_bounds(config.score, [*score_names(config), *site_columns])
     if _will_score(config, stages):
         models_identity(config.score)
-    return measurer.notices()
+    safety_of(config.model_dump_json())  # raises UserError; what every worker needs is built and fetched here, once
+    return measurer.notices() + safety_notices(config)
 
 
 @contextmanager

@@ -48,6 +48,14 @@ def _of_texts(run: Run, contents: Contents) -> Iterator[str]:
     measured = [name for name in ENGLISH_ONLY if name in config.filters.document]
     if others and measured:
         yield f"Of texts in {len(others)} other languages, {' and '.join(measured)} may be null: these are for English."
+    if not config.personal_data.enabled:
+        yield "E-mail addresses, phone numbers and other personal data were not looked for."
+    else:
+        yield "Personal data is found by its form: names, addresses and what a story tells of somebody stay."
+        if config.personal_data.key_file is None:
+            yield "The key of the pseudonyms is public: who guesses a value can see whether it was here."
+    if not config.blocklists:
+        yield "No list of domains that are known for what they show was applied."
     if "farm_score" not in config.filters.document:
         yield "Pages that a program wrote were not looked for."
     yield "Languages are told by a model, which is wrong more often for short texts and for rare languages."

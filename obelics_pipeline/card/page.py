@@ -54,6 +54,7 @@ def card(run: Run, manifest: RunManifest, funnel: Funnel, contents: Contents, sa
             size_category=size_category(counts["documents"]),
             first_shard=manifest.shards[0].name if manifest.shards else "",
             ledgers=[("Records", [funnel.records]), ("Documents", funnel.documents), ("Images", funnel.images)],
+            personal=manifest.notes.get("personal_data", {}),
             thresholds=_worded(document_thresholds(run.config)),
             of_paragraphs=_worded(paragraph_thresholds(run.config)),
             limits=list(known_limits(run, contents)),

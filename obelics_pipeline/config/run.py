@@ -8,11 +8,13 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
+from obelics_pipeline.config.blocklists import BlocklistConfig, ListName
 from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.config.filtering import FiltersConfig, LanguageConfig
 from obelics_pipeline.config.forgetting import ForgottenFolders
+from obelics_pipeline.config.personal_data import PersonalDataConfig
 from obelics_pipeline.config.ray import RayConfig
 from obelics_pipeline.config.reading import ReadingConfig
 from obelics_pipeline.config.scoring import ScoringConfig
@@ -28,6 +30,8 @@ class RunConfig(Section):
 
     reading: ReadingConfig = Field(default_factory=ReadingConfig)
     extract: ExtractionConfig = Field(default_factory=ExtractionConfig)
+    blocklists: dict[ListName, BlocklistConfig] = Field(default_factory=dict)
+    personal_data: PersonalDataConfig = Field(default_factory=PersonalDataConfig)
     language: LanguageConfig = Field(default_factory=LanguageConfig)
     filters: FiltersConfig = Field(default_factory=FiltersConfig)
     dedup: DedupConfig = Field(default_factory=DedupConfig)

@@ -16,6 +16,7 @@ from obelics_pipeline.explain.node_rows import node_rows
 from obelics_pipeline.extract.main_content import probabilities
 from obelics_pipeline.extract.measure import Measurer
 from obelics_pipeline.extract.page import SimplifiedPage, simplify_page
+from obelics_pipeline.extract.safety import safety_of
 from obelics_pipeline.extract.stage import MEASURING_ERROR, Refused, page_documents
 from obelics_pipeline.read.page import Page, Skipped
 
@@ -73,7 +74,7 @@ def account_of(path: str, record: Page | Skipped, config: RunConfig) -> Account:
     if isinstance(record, Skipped):
         return Account(path, record, config, record.reason)
     simplified = _simplified(record, config)
-    outcome = page_documents(record, config)
+    outcome = page_documents(record, config, safety_of(config.model_dump_json()))
     probability = None
     if simplified is not None and config.extract.scope == "main":
         probability = probabilities(simplified.tree)

@@ -60,7 +60,7 @@ class Measurer:
 
         `everything` measures on after a drop, for the paragraphs as well; the reasons are the same.
         """
-        document.scores = dict.fromkeys([LANGUAGE_SCORE, *self._config.document])
+        document.scores |= dict.fromkeys([LANGUAGE_SCORE, *self._config.document])
         self._clean(document)
         text = document.text()
         if not text:
@@ -204,7 +204,7 @@ def _spans(rule: Rule, text: Text) -> list[Span]:
 
 def score_names(config: RunConfig) -> list[str]:
     """The columns of floats that a measured document has, in order."""
-    return list(dict.fromkeys([LANGUAGE_SCORE, *config.filters.document]))
+    return list(dict.fromkeys([LANGUAGE_SCORE, *config.personal_data.columns, *config.filters.document]))
 
 
 def measurement_config(config: RunConfig) -> dict[str, Any]:

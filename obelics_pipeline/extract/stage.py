@@ -19,10 +19,12 @@ from obelics_pipeline.errors import UserError
 from obelics_pipeline.extract.measure import Measurer, decision_config, measurement_config, score_names
 from obelics_pipeline.extract.page import ExtractedPage, PageRejected, extract_page
 from obelics_pipeline.extract.publication import is_ahead
+from obelics_pipeline.extract.safety import Safety, safety_config, safety_of
 from obelics_pipeline.extract.split import split_nodes
 from obelics_pipeline.extract.suspects import Suspects
 from obelics_pipeline.forgotten import FORGOTTEN, Forgotten, blank, forget_images
 from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.personal_data.counts import Tally
 from obelics_pipeline.read.page import Page, Skipped
 from obelics_pipeline.read.ranges import ReadTask
 from obelics_pipeline.read.records import read_task
@@ -63,6 +65,7 @@ def extract_units(
         config.extract.model_dump(mode="json"),
         measurement_config(config),
         *([{"forgotten": forgotten}] if forgotten else []),
+        *safety_config(config),  # nothing, and so the ids of before, where nothing of it is asked for
     )
     decided = digest(decision_config(config))
     return [
@@ -87,25 +90,30 @@ def extract_unit(unit: Unit, *, folder: Place, config: RunConfig, forgotten: For
     page is read. Raises OSError where the source cannot be read or the output not be written.
     """
     measuring = measurer(config.model_dump_json())
+    safety, tally = safety_of(config.model_dump_json()), Tally(config.personal_data.columns)
     earlier = _earlier(folder, unit)
     with Attempt(folder, unit) as attempt:
         documents = Ledger("documents")
         if earlier is not None:
             source = _decide_again(earlier.path(folder, "data"), measuring, unit)
-            write_documents(source, attempt.file("data", ".parquet"), config, documents)
+            write_documents(tally.passing(source), attempt.file("data", ".parquet"), config, documents)
             records = earlier.ledgers["records"]
             attempt.file("records", ".parquet").write_bytes(read_bytes(earlier.path(folder, "records")))
         else:
             records = Ledger("records")
             with Suspects(scratch_of(folder) / f".tmp-suspects-{unit.label}", unit.crashes) as suspects:
                 rows: list[dict[str, Any]] = []
-                source = _measure(_documents(unit, config, records, rows, suspects, forgotten), measuring, unit)
+                found = _documents(unit, config, safety, records, rows, suspects, forgotten)
+                source = _measure(found, measuring, unit)
                 if forgotten is not None:
                     source = _less_forgotten(source, forgotten)
-                write_documents(source, attempt.file("data", ".parquet"), config, documents)
+                write_documents(tally.passing(source), attempt.file("data", ".parquet"), config, documents)
                 suspects.forget()
             pq.write_table(pa.Table.from_pylist(rows, RECORDS), attempt.file("records", ".parquet"), compression="zstd")
-        return attempt.commit([records, documents], {"measured": unit.payload["measured"]})
+        notes = {"measured": unit.payload["measured"]}
+        if config.personal_data.enabled:
+            notes["personal_data"] = tally.to_json()
+        return attempt.commit([records, documents], notes)
 
 
 def _earlier(folder: Place, unit: Unit) -> Manifest | None:
@@ -172,6 +180,7 @@ def write_documents(documents: Iterable[Document], path: Path, config: RunConfig
 def _documents(
     unit: Unit,
     config: RunConfig,
+    safety: Safety,
     ledger: Ledger,
     rows: list[dict[str, Any]],
     suspects: Suspects,
@@ -179,13 +188,17 @@ def _documents(
 ) -> Iterator[Document]:
     """The documents of a unit's pages; what becomes of each record is counted in `ledger` and listed in `rows`."""
     task = ReadTask.from_json(unit.payload["task"])
+
+    def add_row(item: Page | Skipped, reason: str | None, outcome: str, documents: int) -> None:
+        row = _record_row(item, safety.stored_url(item.url), task.name, reason, outcome, documents)
+        gone = forgotten is not None and item.url is not None and forgotten.url(item.url)
+        rows.append(blank_record(row) if gone or reason == FORGOTTEN else row)
+
     for item in read_task(task, config.reading):
         if isinstance(item, Skipped):
             _count(ledger, item.reason, item.failed)
             if not item.counted_only:
-                row = _record_row(item, task.name, item.reason, "failed" if item.failed else "dropped", 0)
-                gone = forgotten is not None and item.url is not None and forgotten.url(item.url)
-                rows.append(blank_record(row) if gone else row)
+                add_row(item, item.reason, "failed" if item.failed else "dropped", 0)
             continue
         name = f"{item.offset}.{item.ordinal}"
         if forgotten is not None and forgotten.url(item.url):
@@ -193,16 +206,15 @@ def _documents(
         else:
             suspects.touch(name)
             guilty = name in suspects.guilty
-            outcome = Refused("worker_died", failed=True) if guilty else page_documents(item, config)
+            outcome = Refused("worker_died", failed=True) if guilty else page_documents(item, config, safety)
         if forgotten is not None and not isinstance(outcome, Refused):
             outcome = _remembered(outcome, forgotten)
         if isinstance(outcome, Refused):
             _count(ledger, outcome.reason, outcome.failed)
-            row = _record_row(item, task.name, outcome.reason, "failed" if outcome.failed else "dropped", 0)
-            rows.append(blank_record(row) if outcome.reason == FORGOTTEN else row)
+            add_row(item, outcome.reason, "failed" if outcome.failed else "dropped", 0)
             continue
         ledger.keep()
-        rows.append(_record_row(item, task.name, None, "kept", len(outcome)))
+        add_row(item, None, "kept", len(outcome))
         yield from outcome
 
 
@@ -231,9 +243,11 @@ def _count(ledger: Ledger, reason: str, failed: bool) -> None:
         ledger.drop(reason)
 
 
-def _record_row(item: Page | Skipped, source: str, reason: str | None, outcome: str, documents: int) -> dict[str, Any]:
+def _record_row(
+    item: Page | Skipped, url: str | None, source: str, reason: str | None, outcome: str, documents: int
+) -> dict[str, Any]:
     return {
-        "url": item.url,
+        "url": url,
         "warc_filename": item.warc_filename if isinstance(item, Page) else source,
         "warc_record_offset": item.offset,
         "warc_record_length": item.length,
@@ -251,8 +265,11 @@ class Refused:
     failed: bool = False
 
 
-def page_documents(page: Page, config: RunConfig) -> list[Document] | Refused:
+def page_documents(page: Page, config: RunConfig, safety: Safety) -> list[Document] | Refused:
     """The documents of one page, at least one, or why there is none."""
+    blocked = safety.page_reason(page.url)
+    if blocked is not None:
+        return Refused(blocked)
     try:
         extracted = extract_page(page.html, page.url, config.extract)
     except PageRejected as rejected:
@@ -267,8 +284,12 @@ def page_documents(page: Page, config: RunConfig) -> list[Document] | Refused:
         for node in extracted.nodes:
             if isinstance(node, ImageNode):
                 node.reason = "noimageai_meta"
+    safety.judge_images(extracted.nodes)
     parts = split_nodes(extracted.nodes, config.extract)
-    return [_document(page, extracted, nodes, i, len(parts)) for i, nodes in enumerate(parts)]
+    documents = [_document(page, extracted, nodes, i, len(parts)) for i, nodes in enumerate(parts)]
+    for document in documents:
+        safety.clean(document, extracted.html_lang)
+    return documents
 
 
 def _document(page: Page, extracted: ExtractedPage, nodes: list[Node], part: int, parts: int) -> Document:

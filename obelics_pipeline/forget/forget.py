@@ -18,6 +18,7 @@ from obelics_pipeline.config import RunConfig, load_config
 from obelics_pipeline.engines.attempts import DISK_FULL, disk_full
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.events import EventLog
+from obelics_pipeline.extract.safety import safety_of
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.folder import MARK, RunFolder
 from obelics_pipeline.forget.find import Finder
@@ -217,7 +218,11 @@ class _Work:
 
     def _read(self, lists: Mapping[str, Sequence[Path]], skip_bad: bool, done: Done) -> bytes:
         """The hashes of all lists; every line is read before anything is decided."""
-        hashes = (hashes_of(kind, path, self._keyed, done.lists) for kind in PARSERS for path in lists.get(kind, ()))
+        config = self._config
+        stored = safety_of(config.model_dump_json()).stored_url if config.personal_data.enabled else None
+        hashes = (
+            hashes_of(kind, path, self._keyed, done.lists, stored) for kind in PARSERS for path in lists.get(kind, ())
+        )
         data = sorted_hashes(chain.from_iterable(hashes))
         if done.lists.bad and not skip_bad:
             more = f" ({done.lists.bad:,} such lines)" if done.lists.bad > 1 else ""

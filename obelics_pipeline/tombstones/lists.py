@@ -37,9 +37,12 @@ class Counts:
     named: list[str] = field(default_factory=list)
 
 
-def hashes_of(kind: str, path: Path, keyed: Keyed, counts: Counts) -> Iterator[bytes]:
+def hashes_of(
+    kind: str, path: Path, keyed: Keyed, counts: Counts, stored: Callable[[str], str | None] | None = None
+) -> Iterator[bytes]:
     """The keyed hashes of a list of `urls`, `domains` or `hashes`; empty lines and those that begin with # are none.
 
+    `stored` says how a run keeps an address, where it keeps none as it was: then both are hashed.
     What is wrong is noted in `counts`, with the line's number and never its content. Raises UserError for a file that
     cannot be read.
     """
@@ -62,6 +65,9 @@ def hashes_of(kind: str, path: Path, keyed: Keyed, counts: Counts) -> Iterator[b
                     continue
                 counts.entries[kind] += 1
                 yield keyed.of(of_kind, value)
+                kept = stored(text) if stored is not None and of_kind == URL else None
+                if kept is not None and kept != text:
+                    yield keyed.of(URL, normalise(kept))
     except OSError as error:
         raise UserError(f"--{kind} {path}: cannot be read ({error.strerror}); give a text file, a line each") from None
 

@@ -72,6 +72,13 @@ def test_each_reason_of_the_ledgers_is_told_with_its_count(run_of_demo: Path, tm
     assert "private_address" in removed
 
 
+def test_personal_data_is_told_by_kind(run_of_demo: Path, tmp_path: Path) -> None:
+    found = read_manifest(run_of_demo).notes["personal_data"]
+    rows = section(written(run_of_demo, tmp_path)[0], "What was removed, and why").replace("\\", "")
+    for kind, counts in found.items():
+        assert f"| {kind} | {counts['values']} | {counts['documents']} | replace |" in rows
+
+
 def test_scores_stand_with_their_rules(run_of_demo: Path, tmp_path: Path) -> None:
     rows = section(written(run_of_demo, tmp_path)[0], "Filters and thresholds").replace("\\", "")
     assert re.search(r"\| farm_score \| [\d., ]+ \| must be ≤ 0.95 \|", rows)
@@ -139,6 +146,9 @@ def test_limits_follow_from_the_config(run_of_demo: Path) -> None:
     assert "Images are addresses" in limits(run_of_demo, fetch={"enabled": False})
     assert "robots.txt was not asked" in limits(run_of_demo, fetch={"robots_txt": False})
     assert "not to be used for AI" in limits(run_of_demo, reading={"honour_noai": False})
+    assert "personal data were not looked for" in limits(run_of_demo)
+    assert "names, addresses" in limits(run_of_demo, personal_data={"enabled": True})
+    assert "No list of domains" in limits(run_of_demo)
     measured = {"document": {"farm_score": {"max": 0.9}}}
     assert "farm_score may be null" in limits(run_of_demo, filters=measured)
     assert "program wrote were not looked for" not in limits(run_of_demo, filters=measured)

@@ -22,10 +22,10 @@ class Poisoned:
     def __call__(self, unit: Unit) -> Manifest:
         real: Callable[..., Any] = stage.page_documents
 
-        def deadly(page: Any, config: RunConfig) -> Any:
+        def deadly(page: Any, *others: Any) -> Any:
             if page.url == self.url:
                 os.kill(os.getpid(), signal.SIGKILL)
-            return real(page, config)
+            return real(page, *others)
 
         stage.page_documents = deadly
         try:

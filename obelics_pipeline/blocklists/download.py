@@ -1,0 +1,61 @@
+"""Lists that lie at a URL, fetched by the guarded client of images: bounded, and never from a private address."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from obelics_pipeline.config.blocklists import BlocklistConfig
+from obelics_pipeline.config.fetching import FetchingConfig
+from obelics_pipeline.errors import UserError
+
+MAX_DOWNLOAD = 512 * 2**20  # bytes, as sent
+SECONDS = 900.0  # of a download, redirects included
+MAX_REDIRECTS = 5
+
+
+def download(config: BlocklistConfig, fetching: FetchingConfig, target: Path) -> None:
+    """Fetch a list to a file, whole or not at all. Raises UserError where it cannot be had, or is another one."""
+    content = _content(config.path, fetching)
+    found = hashlib.sha256(content).hexdigest()
+    if found != config.sha256:
+        raise UserError(
+            f"blocklist {config.path}: has the sha256 {found}, not {config.sha256}; if it has changed and you trust "
+            "it, write the new one"
+        )
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".tmp-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(temporary).replace(target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _content(url: str, fetching: FetchingConfig) -> bytes:
+    from obelics_pipeline.fetch.body import BodyBudget
+    from obelics_pipeline.fetch.deadline import Deadline
+    from obelics_pipeline.fetch.guard import Guard
+    from obelics_pipeline.fetch.reason import FetchError, Redirected
+    from obelics_pipeline.fetch.target import join_location, parse_target
+
+    guard, deadline = Guard(fetching), Deadline(SECONDS)
+    budget = BodyBudget(MAX_DOWNLOAD, 1, MAX_DOWNLOAD)
+    try:
+        target = parse_target(url)
+        for _ in range(MAX_REDIRECTS + 1):
+            try:
+                with guard.open(target, deadline) as answer, budget.request():
+                    answer.demand_body()
+                    return answer.read_body(MAX_DOWNLOAD, budget)
+            except Redirected as moved:
+                target = join_location(target, moved.location)
+        raise FetchError("too_many_redirects")
+    except FetchError as error:
+        raise UserError(
+            f"blocklist {url}: cannot be fetched ({error.reason}); fetch it yourself and give its path"
+        ) from None

@@ -1,0 +1,160 @@
+"""What is personal data is found, in every locale and spelling; what merely looks like it stays."""
+
+import random
+
+import pytest
+
+from benchmarks.personal_data import NEAR, cases, judged
+from obelics_pipeline.config.personal_data import KINDS
+from obelics_pipeline.personal_data.find import find
+from obelics_pipeline.personal_data.regions import Regions
+
+
+def found(text: str, *languages: str, special: bool = False) -> list[tuple[str, str, str]]:
+    findings = find(text, KINDS, Regions(languages or ("en",)), special)
+    return [(f.kind, text[f.begin : f.end], f.value) for f in findings]
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "value"),
+    [
+        ("write foo.bar+x@example.co.uk.", "foo.bar+x@example.co.uk", "foo.bar+x@example.co.uk"),
+        ("(mailto:Anna@Example.COM)", "Anna@Example.COM", "anna@example.com"),
+        ("name [at] host dot com, ok", "name [at] host dot com", "name@host.com"),
+        ("john (at) gmail (dot) com", "john (at) gmail (dot) com", "john@gmail.com"),
+        ("john AT gmail [dot] com!", "john AT gmail [dot] com", "john@gmail.com"),
+        ("john dot smith at host dot co dot uk", "john dot smith at host dot co dot uk", "john.smith@host.co.uk"),
+        ("marie arobase exemple point fr", "marie arobase exemple point fr", "marie@exemple.fr"),
+        ("请联系zhang@example.cn。谢谢", "zhang@example.cn", "zhang@example.cn"),
+        ("ご連絡はtaro@example.jpまで", "taro@example.jp", "taro@example.jp"),
+        ("info@müller.de", "info@müller.de", "info@xn--mller-kva.de"),
+        ("почта@пример.рф", "почта@пример.рф", "почта@xn--e1afmkfd.xn--p1ai"),
+        ('"john doe"@example.com', '"john doe"@example.com', '"john doe"@example.com'),
+        ("ｔａｒｏ＠example．jp", "ｔａｒｏ＠example．jp", "taro@example.jp"),
+        ("x@[IPv6:2a02:8108::1]", "x@[IPv6:2a02:8108::1]", "x@[ipv6:2a02:8108::1]"),
+        ("josé@example.es", "josé@example.es", "josé@example.es"),
+    ],
+)
+def test_an_address_is_found_in_each_spelling(text: str, written: str, value: str) -> None:
+    assert found(text) == [("email", written, value)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "logo@2x.png", "git@github.com:owner/name.git", "ssh user@host.example.com", "@handle", "@user@mastodon.social",
+        "react@18.2.0", "https://user:pw@host.com/x", "the house at example.com is", "at this point in time", "a@b",
+        "2 @ 10.com", "user@localhost", "3 @ 5.99",
+    ],
+)  # fmt: skip
+def test_what_only_has_an_at_sign_stays(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "written", "value"),
+    [
+        ("Call (212) 555-0187 now", "en", "(212) 555-0187", "+12125550187"),
+        ("or +1 212-555-0188 x12.", "de", "+1 212-555-0188 x12", "+12125550188"),
+        ("Anna (030/123 456)", "de", "030/123 456", "+4930123456"),
+        ("+49 (0)30 123456", "en", "+49 (0)30 123456", "+4930123456"),
+        ("0171-1234567", "de", "0171-1234567", "+491711234567"),
+        ("0049 30 123456", "en", "0049 30 123456", "+4930123456"),
+        ("06 12 34 56 78", "fr", "06 12 34 56 78", "+33612345678"),
+        ("電話０３-１２３４-５６７８まで", "ja", "０３-１２３４-５６７８", "+81312345678"),
+        ("٠٥٠١٢٣٤٥٦٧", "ar", "٠٥٠١٢٣٤٥٦٧", "+966501234567"),
+        ("手机13812345678", "zh", "13812345678", "+8613812345678"),
+        ("WhatsApp: 98765 43210", "en", "98765 43210", "+919876543210"),
+        ("8 (912) 345-67-89", "ru", "8 (912) 345-67-89", "+79123456789"),
+        ("(11) 98765-4321", "pt", "(11) 98765-4321", "+5511987654321"),
+        ("0532 123 45 67", "tr", "0532 123 45 67", "+905321234567"),
+        ("600 123 456", "pl", "600 123 456", "+48600123456"),
+        ("ring 07700 900123 please", "en-GB", "07700 900123", "+447700900123"),  # of no network
+    ],
+)  # fmt: skip
+def test_a_number_is_found_as_its_region_writes_it(text: str, language: str, written: str, value: str) -> None:
+    assert found(text, language) == [("phone", written, value)]
+
+
+def test_a_number_of_another_region_is_one_where_the_text_is_found_to_be_in_its_language() -> None:
+    asked: list[int] = []
+
+    def language() -> str:
+        asked.append(1)
+        return "de"
+
+    text = "Anna (030/123 456)"
+    assert [f.value for f in find(text, KINDS, Regions(("en",), "", (), language))] == ["+4930123456"]
+    assert not find("no number here, in 2024-05-12", KINDS, Regions(("en",), "", (), language))
+    assert len(asked) == 1  # to find a language out takes longer than all else
+
+
+@pytest.mark.parametrize("cue", ["order no. ", "Bestellnummer: ", "invoice ", "SKU ", "№ ", "订单"])
+def test_a_word_before_a_number_says_that_it_is_none(cue: str) -> None:
+    assert found(f"{cue}212-555-0187", "en", "zh") == []
+    assert found(f"{cue}4111111111111111", "en") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("IBAN DE89 3704 0044 0532 0130 00 BIC", "iban", "DE89370400440532013000"),
+        ("GB82WEST12345698765432", "iban", "GB82WEST12345698765432"),
+        ("4111-1111-1111-1111", "card", "4111111111111111"),
+        ("378282246310005", "card", "378282246310005"),
+        ("ping 84.12.33.9", "ip", "84.12.33.9"),
+        ("http://84.12.33.9:80/", "ip", "84.12.33.9"),
+        ("dns server 8.8.8.8", "ip", "8.8.8.8"),
+        ("2a02:8108:8ac0:0::1f", "ip", "2a02:8108:8ac0::1f"),
+        ("00:1A:2b:3c:4d:5e", "mac", "001a2b3c4d5e"),
+        ("00-1A-2b-3c-4d-5e", "mac", "001a2b3c4d5e"),
+        ("123-45-6789", "national_id", "123456789"),
+        ("AB 12 34 56 C", "national_id", "AB123456C"),
+    ],
+)
+def test_each_kind_is_found_and_has_one_spelling(text: str, kind: str, value: str) -> None:
+    assert [(k, v) for k, _, v in found(text)] == [(kind, value)]
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "value"),
+    [
+        ("12345678Z", "es", "12345678Z"), ("CPF 529.982.247-25", "pt", "52998224725"),
+        ("RSSMRA85T10A562S", "it", "RSSMRA85T10A562S"), ("PESEL 44051401359", "pl", "44051401359"),
+        ("身份证号11010519491231002X", "zh", "11010519491231002X"), ("СНИЛС 112-233-445 95", "ru", "11223344595"),
+    ],
+)  # fmt: skip
+def test_identity_numbers_are_those_of_the_page_s_regions(text: str, language: str, value: str) -> None:
+    assert [(k, v) for k, _, v in found(text, language)] == [("national_id", value)]
+
+
+def test_addresses_that_name_nobody_stay_unless_asked_for_and_those_for_documentation_always() -> None:
+    private = "192.168.1.20 and 10.0.0.77 and server fe80::12"
+    assert found(private) == []
+    assert len(found("gateway 192.168.1.20", special=True)) == 1
+    assert found("host 192.0.2.77 host 198.51.100.77 address 2001:db8::77", special=True) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["DE00 3704 0044 0532 0130 00", "4111 1111 1111 1112", "000-12-3456", "EAN 4006381333931"]
+)
+def test_a_wrong_check_digit_is_no_number(text: str) -> None:
+    assert found(text) == []
+
+
+def test_planted_values_are_found_in_every_locale() -> None:
+    planted = [case for case in cases(12, seed=3) if case.value is not None]
+    lost = [case for case in planted if not judged(case)[0]]
+    assert len(planted) > 1_000
+    assert len(lost) <= 0.01 * len(planted), lost[:5]
+
+
+def test_a_thousand_near_misses_stay() -> None:
+    dice = random.Random(5)
+    taken = []
+    for number in range(1_500):
+        text = NEAR[number % len(NEAR)](dice)
+        language = ("en", "de", "fr", "es", "it", "pt", "nl", "pl", "ru", "ja", "zh", "hi", "ar", "tr")[number % 14]
+        if found(text, language):
+            taken.append((language, text, found(text, language)))
+    assert len(taken) <= 3, taken[:5]
