@@ -216,3 +216,12 @@ def test_every_line_is_untrusted(tmp_path: Path) -> None:
     assert found == [keyed.of(*PARSERS["urls"](url)) for url in ("http://a.example/1", "http://a.example/2")]
     assert counts.bad == 2
     assert counts.entries == {"urls": 2}
+
+
+def test_an_address_that_a_run_keeps_otherwise_is_known_both_ways(tmp_path: Path) -> None:
+    path, counts, keyed = tmp_path / "list", Counts(), Keyed(b"k" * 32)
+    path.write_text("http://a.example/by/eve@example.org\nhttp://a.example/plain\n")
+    found = list(hashes_of("urls", path, keyed, counts, lambda url: url.replace("eve@example.org", "person")))
+    kept = ("http://a.example/by/eve@example.org", "http://a.example/by/person", "http://a.example/plain")
+    assert found == [keyed.of(*PARSERS["urls"](url)) for url in kept]
+    assert counts.entries == {"urls": 2}
