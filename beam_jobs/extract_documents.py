@@ -15,6 +15,8 @@ import beam_jobs.elements  # noqa: F401 - registers the coders
 from beam_jobs.counters import count_unit
 from beam_jobs.guard import Guard
 from obelics_pipeline.config import RunConfig
+from obelics_pipeline.consent.lists import prepare
+from obelics_pipeline.consent.robots import captures_of
 from obelics_pipeline.document import Document
 from obelics_pipeline.engines.engine import Failure
 from obelics_pipeline.engines.local import LocalEngine
@@ -70,16 +72,28 @@ class _Extract(beam.DoFn):
 
     def setup(self) -> None:
         self._child: LocalEngine = self._guard.open().__enter__()
+        self._lists = tempfile.TemporaryDirectory(prefix="obelics-")
+        options = self._config.reading.storage_options
+        self._opt_outs = prepare(self._config.consent.lists, Path(self._lists.name), options)
+        self._robots = captures_of(self._config.consent.crawl, self._config.reading, Path(self._lists.name))
 
     def teardown(self) -> None:
         self._child.__exit__(None, None, None)
+        self._lists.cleanup()
 
     def process(self, element: ReadTask) -> Iterator[Document]:
         with tempfile.TemporaryDirectory(prefix="obelics-") as name:
             folder = Path(name)
-            forgotten = configured(self._config)
-            work = partial(extract_unit, folder=folder, config=self._config, forgotten=forgotten)
-            for _, outcome in self._child.map_units(work, extract_units([element], self._config)):
+            work = partial(
+                extract_unit,
+                folder=folder,
+                config=self._config,
+                opt_outs=self._opt_outs,
+                robots=self._robots,
+                forgotten=configured(self._config),
+            )
+            units = extract_units([element], self._config, opt_outs=self._opt_outs, robots=self._robots)
+            for _, outcome in self._child.map_units(work, units):
                 count_unit(outcome)
                 if isinstance(outcome, Failure):
                     raise RuntimeError(f"{element.name} from {element.start} to {element.end}: {outcome.reason}")

@@ -101,7 +101,7 @@ class _Fetch(beam.DoFn):
 def fetch_urls(urls: list[str], *, config: RunConfig, images: Place) -> Mapping[str, Any]:
     """What became of each URL, by URL, as JSON. Runs in the guarded process; a second try goes on from its journal."""
     journal = Path(tempfile.gettempdir()) / f"obelics-fetch-{digest(urls, str(images))}.jsonl"
-    results = fetch_bucket(urls, config.fetch, ImageStore(images), {}, journal, configured(config))
+    results = fetch_bucket(urls, config.fetch, ImageStore(images), {}, journal, forgotten=configured(config))
     journal.unlink(missing_ok=True)
     return {result.url: result.to_json() for result in results}
 
@@ -119,7 +119,7 @@ class _Assemble(beam.DoFn):
         results = {answer.url: answer for answer in answers}
         for document in map(from_bytes, joined["documents"]):
             if is_kept(document):
-                images = assemble(document, results, self._config, paragraph_score, self._forgotten)
+                images = assemble(document, results, self._config, paragraph_score, forgotten=self._forgotten)
                 for name, n in ledger_counts([images]).items():
                     count(name, n)
             yield document

@@ -32,6 +32,9 @@ class RunFolder:
         self.dedup, self.exchange = path / "dedup", path / "exchange"
         self.site = path / "site"
         self.assembled, self.shards, self.images = path / "assembled", path / "shards", path / "images"
+        self.consent = path / "consent"  # documents by what an opt-out service said; its answers; the lists
+        self.consent_answers, self.opt_out_lists = path / "consent-answers", path / "consent-lists"
+        self.robots_captures = path / "consent-robots"
         self.scores, self.scored = path / "scores", path / "scored"  # what models measured; documents with it, decided
         self.index, self.manifest = path / "index.parquet", path / "manifest.json"
         self.config, self.events = path / "config.yaml", path / "events.jsonl"

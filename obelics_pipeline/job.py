@@ -10,13 +10,16 @@ from typing import Any
 from filters.rule import paragraph_score
 from obelics_pipeline.commit import Manifest, manifest_path, read_manifests, remember, sweep, unit_names
 from obelics_pipeline.config import RunConfig
+from obelics_pipeline.config.sharding import ImageRulesConfig
+from obelics_pipeline.consent.lists import OptOuts, prepare
+from obelics_pipeline.consent.robots import RobotsCaptures, captures_of
 from obelics_pipeline.corpus import Corpus
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.dedup.apply import OVERUSED_LOOK, lack
 from obelics_pipeline.dedup.uses import LOOK, look_key, verdicts
 from obelics_pipeline.deduplication import Deduplication
 from obelics_pipeline.document import Document
-from obelics_pipeline.exchange import deal, sources_of
+from obelics_pipeline.exchange import deal, map_all, sources_of
 from obelics_pipeline.extract.measure import score_names
 from obelics_pipeline.extract.stage import extract_unit, extract_units, measurer
 from obelics_pipeline.fetch.image_store import ImageStore
@@ -27,6 +30,15 @@ from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.model_scores.document_models import LoadDocumentModels, located, model_columns
 from obelics_pipeline.model_scores.identity import models_identity
 from obelics_pipeline.model_scores.stage import RunImages, decide_unit, decide_units, measure_unit, measure_units
+from obelics_pipeline.opt_out_service.stage import (
+    UNANSWERED,
+    answer_unit,
+    answer_units,
+    obey_unit,
+    obey_units,
+    question_unit,
+    question_units,
+)
 from obelics_pipeline.personal_data.counts import total
 from obelics_pipeline.read.inputs import Inputs
 from obelics_pipeline.read.ranges import ReadTask, plan_ranges, sampled
@@ -78,15 +90,34 @@ class Job:
         self._forgotten_elsewhere = others.digest if others is not None else ""
         self._forgotten = tombstones_in([folder.path / FORGOTTEN_FOLDER, *forgotten], config.dedup)
 
+    @functools.cached_property
+    def opt_outs(self) -> OptOuts:
+        """The opt-out lists of the config, ready to be asked. Raises UserError for one that is not to be had."""
+        return prepare(self.config.consent.lists, self.folder.opt_out_lists, self.config.reading.storage_options)
+
+    @functools.cached_property
+    def robots(self) -> RobotsCaptures | None:
+        """The captures of robots.txt that the config names. Raises UserError where they cannot be read."""
+        return captures_of(self.config.consent.crawl, self.config.reading, self.folder.robots_captures)
+
     def extract(self, sources: Inputs) -> list[Manifest]:
         """WARC ranges to documents."""
         tasks = plan_ranges(sources, self.config.reading)
         if self._sample is not None:
             tasks = sampled(tasks, self._sample)
         self._forget_changed(sources, tasks)
-        units = extract_units(tasks, self.config, self._sample is not None, self._forgotten_elsewhere)
+        for line in self.opt_outs.lines():
+            self.runner.say(line)
+        units = extract_units(
+            tasks, self.config, self._sample is not None, self.opt_outs, self.robots, self._forgotten_elsewhere
+        )
         work = functools.partial(
-            extract_unit, folder=self.folder.extract, config=self.config, forgotten=self._forgotten
+            extract_unit,
+            folder=self.folder.extract,
+            config=self.config,
+            opt_outs=self.opt_outs,
+            robots=self.robots,
+            forgotten=self._forgotten,
         )
         manifests = self.runner.map("extract", work, units, self.folder.extract)
         self.ledgers = dict(self.runner.ledgers["extract"])
@@ -124,6 +155,37 @@ class Job:
             return documents
         evidence = SiteEvidence(self.folder, self.config, self.runner, self._dedup)
         return Documents(evidence.join(extracted, documents.units, documents.folder), self.folder.site)
+
+    def consent(self, documents: Documents, retry: Sequence[str] = (), asked: Place | None = None) -> Documents:
+        """The documents without those, and without the images, that an opt-out service names; the same without one.
+
+        Where `asked` is given, the answers that are committed there are all that is known, and nobody is asked.
+        """
+        service, runner = self.config.consent.service, self.runner
+        if service is None:
+            sweep(self.folder.consent, [])
+            return documents
+        folder = self.folder.exchange / "consent-questions"
+        work = functools.partial(question_unit, folder=folder, document_folder=documents.folder, config=service)
+        questions = map_all(runner, "questions", work, question_units(documents.units, service), folder, "consent")
+        sweep(folder, questions)
+        dealt = deal(runner, self.folder.exchange / "consent-dealt", sources_of(questions, folder), "bucket")
+        folder = self.folder.consent_answers
+        ask = functools.partial(answer_unit, folder=folder, question_folder=dealt.folder, config=service, asked=asked)
+        again = bool({"retryable", UNANSWERED} & set(retry))
+        answered = runner.map_here("opt-outs", ask, answer_units(dealt, folder, service, again), folder, "consent")
+        answers = deal(runner, self.folder.exchange / "consent-answers", sources_of(answered, folder), "partition")
+        obey = functools.partial(
+            obey_unit,
+            folder=self.folder.consent,
+            document_folder=documents.folder,
+            answer_folder=answers.folder,
+            config=service,
+        )
+        units = obey_units(documents.units, answers, service)
+        obeyed = map_all(runner, "consent", obey, units, self.folder.consent, "consent")
+        sweep(self.folder.consent, obeyed)
+        return Documents(obeyed, self.folder.consent)
 
     def fetch(self, extracted: Sequence[Manifest], documents: Documents, retry: Sequence[str]) -> Dealt:
         """Image URLs of the kept documents to images in the store; the answers by unit of documents.
@@ -166,9 +228,10 @@ class Job:
             folder=folder,
             document_folder=documents.folder,
             buckets=self.config.fetch.buckets,
-            url_reason=functools.partial(url_reason, config=rules),
+            url_reason=functools.partial(_url_reason, config=rules, opt_outs=self.opt_outs),
         )
-        refused = [rules.banned_words, rules.banned_as_substrings]
+        lists = self.opt_outs.identity("images")
+        refused = [rules.banned_words, rules.banned_as_substrings, *([lists] if lists else [])]
         units = request_units(documents.units, self.config.fetch, refused, everything)
         return self.runner.map("requests", work, units, folder, part_of="fetch")
 
@@ -249,7 +312,8 @@ class Job:
     def assemble(self, documents: Documents, answers: Dealt, overused: Dealt) -> Documents:
         """Documents meet their images, and are decided."""
         folder = self.folder.assembled
-        units = assemble_units(documents.units, answers, overused, self.config, self._forgotten_elsewhere)
+        known = self._forgotten_elsewhere
+        units = assemble_units(documents.units, answers, overused, self.config, self.opt_outs, known)
         work = functools.partial(
             assemble_unit,
             folder=folder,
@@ -259,6 +323,7 @@ class Job:
                 _read_answers, answer_folder=answers.folder, overused_folder=overused.folder
             ),
             score=paragraph_score,
+            opt_outs=self.opt_outs,
             forgotten=self._forgotten,
         )
         assembled = self.runner.map("assemble", work, units, folder)
@@ -279,7 +344,7 @@ class Job:
         documents, images = Ledger("documents"), Ledger("images")
         documents.add(ledgers["extract"].get("documents", Ledger("documents")))
         images.add(ledgers["assemble"].get("images", Ledger("images")))
-        for stage in ("dedup", "site", "assemble", "decide", "settled"):
+        for stage in ("dedup", "site", "consent", "assemble", "decide", "settled"):
             if stage in ledgers:
                 entered = ledgers[stage].get("documents", Ledger("documents"))
                 self._carry(documents, entered.entered, STAGE_OF.get(stage, stage))
@@ -341,6 +406,10 @@ class Job:
 
 def _decide(document: Document, config: RunConfig, everything: bool) -> None:
     measurer(config.model_dump_json()).measure_again(document, everything)
+
+
+def _url_reason(url: str, config: ImageRulesConfig, opt_outs: OptOuts) -> str | None:
+    return opt_outs.image_reason(url) or url_reason(url, config)
 
 
 def _read_answers(

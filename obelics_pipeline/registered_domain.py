@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 
 MAX_HOST = 253  # characters of a host name (RFC 1035 2.3.4: 255 octets with the length bytes)
+_REGISTRY_DOTS = 3  # in the longest name of a registry: city.kawasaki.jp has two, and one more may come
 NO_SITE = ""  # of what has no host, or none that can exist
 
 
@@ -29,6 +30,16 @@ def site_of_host(host: str) -> str:
     name that is itself a public suffix, is its own site. NO_SITE for what can be no host.
     """
     return _site_of(host) if 0 < len(host) <= MAX_HOST else NO_SITE
+
+
+def is_public_suffix(host: str) -> bool:
+    """Whether a name in ASCII is a registry's own, such as com and co.uk: nobody owns it as a whole.
+
+    The list's private part does not count: it has owners.
+    """
+    if host.count(".") > _REGISTRY_DOTS or host[-1:].isdigit():  # the latter is an address
+        return False
+    return _registries().publicsuffix(host) == host
 
 
 @lru_cache(maxsize=32_768)
@@ -53,6 +64,14 @@ def ascii_host(host: str) -> str:
     host = host.lower()
     whole = all(host.split(".")) and not any(c.isspace() or c in "/\\?#@%" for c in host)
     return host if whole else NO_SITE
+
+
+@cache
+def _registries() -> PublicSuffixList:
+    """The part of the list that registries run."""
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList(only_icann=True)
 
 
 @cache

@@ -31,6 +31,7 @@ from obelics_pipeline.job import Job
 from obelics_pipeline.model_scores.document_models import model_columns
 from obelics_pipeline.model_scores.identity import check_bounds, models_identity
 from obelics_pipeline.model_scores.trial import processes, try_models
+from obelics_pipeline.opt_out_service.service import Service
 from obelics_pipeline.read.inputs import Inputs, resolve_inputs
 from obelics_pipeline.shard.check_shard import skipped_checks
 from obelics_pipeline.shard.validate import problems
@@ -39,7 +40,7 @@ from obelics_pipeline.stages import StageRunner
 from obelics_pipeline.storage import Place, is_local, names_in, place, remove, scratch_of
 from obelics_pipeline.tombstones.tombstones import FOLDER, listed, refuse_unfinished, stored
 
-STAGES = ("extract", "dedup", "site", "fetch", "dedup-images", "assemble", "score", "shard")
+STAGES = ("extract", "dedup", "site", "consent", "fetch", "dedup-images", "assemble", "score", "shard")
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 UNIT_SECONDS = 3600.0  # a unit that takes longer is killed and tried again: nothing in it should take that long
 PRELOAD = ("obelics_pipeline.job",)  # what every unit needs, imported once before workers are forked
@@ -143,6 +144,8 @@ def _run(job: Job, sources: Inputs, stages: Sequence[str], retry: Sequence[str],
         documents = job.dedup(extracted)
     if last >= STAGES.index("site"):
         documents = job.site(extracted, documents)
+    if last >= STAGES.index("consent"):
+        documents = job.consent(documents, retry)
     if last >= STAGES.index("fetch"):
         answers = job.fetch(extracted, documents, retry)
     if last >= STAGES.index("dedup-images"):
@@ -207,7 +210,17 @@ def _check(config: RunConfig, stages: Sequence[str]) -> list[str]:
     if _will_score(config, stages):
         models_identity(config.score)
     safety_of(config.model_dump_json())  # raises UserError; what every worker needs is built and fetched here, once
-    return measurer.notices() + safety_notices(config)
+    return measurer.notices() + safety_notices(config) + _check_consent(config, stages)
+
+
+def _check_consent(config: RunConfig, stages: Sequence[str]) -> list[str]:
+    consent = config.consent
+    if consent.service is not None and "consent" in stages:
+        Service(consent.service)  # raises UserError for an address that is none and a key that is missing
+    hashes = [name for name, entry in consent.lists_of("images").items() if entry.kind == "hashes"]
+    if hashes and config.fetch.reencode != "never":
+        return [f"consent.lists.{n}: hashes are compared with what fetch.reencode makes of images" for n in hashes]
+    return []
 
 
 @contextmanager

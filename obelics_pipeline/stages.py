@@ -37,6 +37,11 @@ class StageRunner:
         engine_map = partial(self.engine.map_units, partial(once, work=work, folder=folder))
         return self._run(stage, engine_map, units, folder, part_of)
 
+    def map_here(self, stage: str, work: Work, units: Sequence[Unit], folder: Place, part_of: str) -> list[Manifest]:
+        """As `map`, one unit after the other in this process: where two at a time would be one too many."""
+        do = partial(once, work=work, folder=folder)
+        return self._run(stage, lambda todo: ((unit, do(unit)) for unit in todo), units, folder, part_of)
+
     def map_models(
         self, stage: str, make: MakeModel, work: WorkWithModel, units: Sequence[Unit], folder: Place
     ) -> list[Manifest]:
@@ -74,6 +79,11 @@ class StageRunner:
         counts: dict[str, Any] = {noun: ledger.to_json() for noun, ledger in outcome.ledgers.items()}
         self.events.write("unit_done", stage=stage, unit=unit.name, ledgers=counts)
         self._display.count(outcome.ledgers.values(), fresh=True)
+
+    def say(self, line: str) -> None:
+        """Tell a person something that is worth a line, and note it."""
+        self.events.write("told", line=line)
+        self._display.say(line)
 
     def fail(self, stage: str, unit: str, reason: str) -> None:
         """Note what could not be done; the run will end with exit code 1."""

@@ -112,7 +112,7 @@ def _take(tasks: Sequence[ReadTask], config: RunConfig, run: RunFolder, until: f
             import_module("duckdb")
         runner = StageRunner(engine, events, Display(Console(file=io.StringIO())), STAGES)
         job = Job(run, sampled, runner)
-        extracted = _extract(runner, run, sampled, tasks, until, sample)
+        extracted = _extract(runner, run, sampled, tasks, job, until, sample)
         if extracted:
             with engine.stage("dedup"):
                 documents = job.dedup(extracted)
@@ -144,14 +144,21 @@ def _start(config_json: str) -> None:
 
 
 def _extract(
-    runner: StageRunner, run: RunFolder, config: RunConfig, tasks: Sequence[ReadTask], until: float, sample: Sample
+    runner: StageRunner,
+    run: RunFolder,
+    config: RunConfig,
+    tasks: Sequence[ReadTask],
+    job: Job,
+    until: float,
+    sample: Sample,
 ) -> list[Manifest]:
     """The units that could be extracted before the time was up, in the order of the input."""
-    work = partial(extract_unit, folder=run.extract, config=config)
+    work = partial(extract_unit, folder=run.extract, config=config, opt_outs=job.opt_outs, robots=job.robots)
     engine, done = runner.engine, list[Unit]()
     assert isinstance(engine, SampledEngine)
+    units = extract_units(tasks, config, opt_outs=job.opt_outs, robots=job.robots)
     with engine.stage("extract"):
-        for task, unit in zip(tasks, extract_units(tasks, config), strict=True):
+        for task, unit in zip(tasks, units, strict=True):
             if done and time.monotonic() >= until:
                 break
             for _, outcome in engine.map_units(work, [unit]):

@@ -11,7 +11,7 @@ from obelics_pipeline.commands.parser import Commands, add_overrides, positive, 
 from obelics_pipeline.errors import UserError
 
 ENGINES = ("local", "ray", "beam")
-STAGES = ("extract", "dedup", "site", "fetch", "dedup-images", "assemble", "score", "shard")
+STAGES = ("extract", "dedup", "site", "consent", "fetch", "dedup-images", "assemble", "score", "shard")
 
 
 def add_run(commands: Commands) -> None:

@@ -1,5 +1,6 @@
 """The config of a run: typed sections, strict keys, errors in one line."""
 
+from obelics_pipeline.config.consent import ConsentConfig
 from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.config.fetching import FetchingConfig
@@ -12,6 +13,7 @@ from obelics_pipeline.config.site import SiteConfig
 
 __all__ = [
     "Bounds",
+    "ConsentConfig",
     "DedupConfig",
     "ExtractionConfig",
     "FetchingConfig",

@@ -23,6 +23,14 @@ class FetchingConfig(Section):
     )
     robots_token: str = Field("obelics-pipeline", description="The name that robots.txt groups are matched against.")
     robots_txt: bool = Field(True, description="Honour robots.txt of every host that is asked, redirects included.")
+    ai_txt: bool = Field(
+        False, description="Honour ai.txt of every host that is asked: as robots.txt, but about training (Spawning)."
+    )
+    tdm: Literal["ignore", "header", "file"] = Field(
+        "ignore",
+        description="The TDM Reservation Protocol. header: no image whose answer reserves the right to mine it; file: "
+        "nor one that /.well-known/tdmrep.json of its host names, which is one more request to each host.",
+    )
     opt_out_directives: tuple[str, ...] = Field(
         ("noai", "noimageai", "noindex", "noimageindex"),
         description="X-Robots-Tag directives that forbid the use of an image (img2dataset's default set).",

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from obelics_pipeline.config.blocklists import BlocklistConfig, ListName
+from obelics_pipeline.config.consent import ConsentConfig
 from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.config.fetching import FetchingConfig
@@ -42,6 +43,7 @@ class RunConfig(Section):
     finish: FinishConfig = Field(default_factory=FinishConfig)
     shard: ShardConfig = Field(default_factory=ShardConfig)
     ray: RayConfig = Field(default_factory=RayConfig)
+    consent: ConsentConfig = Field(default_factory=ConsentConfig)
     forgotten: ForgottenFolders = ()
 
     @model_validator(mode="after")

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 from obelics_pipeline.commit import Attempt, Manifest, committed
 from obelics_pipeline.config.dedup import DedupConfig, TextConfig
 from obelics_pipeline.dedup.messages import CANDIDATES, bucket_of
-from obelics_pipeline.dedup.page_url import page_key
 from obelics_pipeline.dedup.signature import Signatures, Signer
 from obelics_pipeline.document import PARAGRAPH_SEPARATOR
+from obelics_pipeline.page_url import page_key
 from obelics_pipeline.storage import Place
 from obelics_pipeline.tables import kept_rows
 from obelics_pipeline.unit import Unit, digest

@@ -53,7 +53,8 @@ def verdicts_of(output: Path) -> list[Verdict]:
     folder = RunFolder(output)
     kept = set(read_table(folder.index, ["doc_id"])["doc_id"].to_pylist())
     rows: dict[str, dict[str, Any]] = {}
-    for place in (folder.extract, folder.dedup, folder.site, folder.assembled):  # each knows more than the one before
+    places = (folder.extract, folder.dedup, folder.site, folder.consent, folder.assembled)
+    for place in places:  # each knows more than the one before
         rows |= {row["doc_id"]: row for row in _rows(place)}
     found = [_verdict(row, row["doc_id"] in kept) for row in rows.values()]
     counts = json.loads((output / "manifest.json").read_text(encoding="utf-8"))["ledgers"]["documents"]

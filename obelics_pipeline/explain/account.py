@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obelics_pipeline.config import RunConfig
+from obelics_pipeline.consent.lists import NO_LISTS, OptOuts
+from obelics_pipeline.consent.robots import RobotsCaptures
 from obelics_pipeline.document import Document, Node, TextNode
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.explain.in_run import Fate, InRun
@@ -55,7 +57,7 @@ class Account:
     def ended(self, document: Document) -> Document:
         """A document as the run ended with it, images and all, if it is the same one; else as it is now."""
         fate = self.fates.get(document.doc_id, Fate())
-        last = fate.scored or fate.assembled or fate.in_site or fate.deduplicated
+        last = fate.scored or fate.assembled or fate.consented or fate.in_site or fate.deduplicated
         return last if last is not None and self.as_in_run(document) else document
 
     def nodes(self) -> list[tuple[Node, Sequence[int]]]:
@@ -68,13 +70,24 @@ def _written(document: Document) -> list[str]:
     return [node.text if isinstance(node, TextNode) else node.src for node in document.nodes]
 
 
-def account_of(path: str, record: Page | Skipped, config: RunConfig) -> Account:
-    """Extract and measure a record anew. `path` says where it is. Raises UserError for what the config misses."""
-    measurer = Measurer(config.filters, config.language)
+def account_of(
+    path: str,
+    record: Page | Skipped,
+    config: RunConfig,
+    opt_outs: OptOuts = NO_LISTS,
+    robots: RobotsCaptures | None = None,
+) -> Account:
+    """Extract and measure a record anew, unless `opt_outs` name it. `path` says where it is.
+
+    Raises UserError for what the config misses.
+    """
+    measurer = Measurer(config.filters, config.language, config.consent.licence)
     if isinstance(record, Skipped):
         return Account(path, record, config, record.reason)
+    if (listed := opt_outs.page_reason(record.url)) is not None:
+        return Account(path, record, config, listed)
     simplified = _simplified(record, config)
-    outcome = page_documents(record, config, safety_of(config.model_dump_json()))
+    outcome = page_documents(record, config, safety_of(config.model_dump_json()), robots)
     probability = None
     if simplified is not None and config.extract.scope == "main":
         probability = probabilities(simplified.tree)

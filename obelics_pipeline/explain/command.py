@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 from obelics_pipeline.config import RunConfig, load_config
+from obelics_pipeline.consent.lists import prepare
+from obelics_pipeline.consent.robots import captures_of
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.explain.account import Account, account_of
 from obelics_pipeline.explain.in_run import fates_of, find_in_run, noted_inputs
 from obelics_pipeline.explain.record import find_warc, is_warc, page_in_file, pointed_at, record_at, record_of
 from obelics_pipeline.explain.side_by_side import side_by_side
 from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.read.page import Page, Skipped
 from obelics_pipeline.read.remote import is_remote
 from obelics_pipeline.storage import Place, local_copy, write_bytes
 from obelics_pipeline.storage import place as place_of
@@ -36,10 +40,18 @@ def explain(
         return _of_run(RunFolder(folder), which, config, overrides, inputs)
     checked = load_config(config or DEFAULT_CONFIG, overrides)
     if is_warc(place):
-        return account_of(place, record_of(place, which, checked.reading), checked)
+        return _account(place, record_of(place, which, checked.reading), checked)
     if not Path(place).is_file():
         raise UserError(f"{place}: no such folder or file; give the folder of a run, a WARC file or an HTML file")
-    return account_of(place, page_in_file(Path(place), which, checked.reading), checked)
+    return _account(place, page_in_file(Path(place), which, checked.reading), checked)
+
+
+def _account(place: str, record: Page | Skipped, config: RunConfig) -> Account:
+    """The account by the lists and the captures that the config names: made here, and gone again."""
+    with tempfile.TemporaryDirectory(prefix="obelics-") as name:
+        lists = prepare(config.consent.lists, Path(name), config.reading.storage_options)
+        robots = captures_of(config.consent.crawl, config.reading, Path(name))
+        return account_of(place, record, config, lists, robots)
 
 
 def _folder(named: str) -> Place | None:
@@ -69,6 +81,6 @@ def _of_run(
         name = pointed_at(path, found.url, found.offset, checked.reading)
         path = find_warc(name, patterns, checked.reading)
     record = record_at(path, name, found.offset, found.url, checked.reading)
-    account = account_of(path, record, checked)
+    account = _account(path, record, checked)
     fates = fates_of(folder, found.unit, [document.doc_id for document in account.documents])
     return replace(account, in_run=found, fates=fates)

@@ -173,6 +173,8 @@ def _fate(account: Account, document: Document) -> Iterator[Row]:
         yield "in the corpus", outcome_of(fate.deduplicated.reason)
     if fate.in_site is not None:
         yield "on its site", outcome_of(fate.in_site.reason)
+    if fate.consented is not None:
+        yield "consent", outcome_of(fate.consented.reason)
     if fate.assembled is not None:
         yield "with images", outcome_of(fate.assembled.reason)
     if fate.scored is not None:

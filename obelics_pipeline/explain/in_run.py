@@ -47,6 +47,7 @@ class Fate:
     extracted: Document | None = None
     deduplicated: Document | None = None
     in_site: Document | None = None
+    consented: Document | None = None
     assembled: Document | None = None
     scored: Document | None = None
     duplicate: tuple[str, str] | None = None  # reason, and the doc_id of the document that is kept instead
@@ -78,9 +79,9 @@ def fates_of(folder: RunFolder, unit: str, doc_ids: Sequence[str]) -> dict[str, 
     """What became of the documents of a unit, by id; documents that the run does not have are left out."""
     extracted = _documents(folder.extract, [unit], doc_ids)
     label = unit.rpartition("-")[0]
-    deduplicated, in_site, assembled, scored = (
+    deduplicated, in_site, consented, assembled, scored = (
         _documents(place, [name for name in unit_names(place) if name.rpartition("-")[0] == label], doc_ids)
-        for place in (folder.dedup, folder.site, folder.assembled, folder.scored)
+        for place in (folder.dedup, folder.site, folder.consent, folder.assembled, folder.scored)
     )
     placed, duplicates = _index_rows(folder, doc_ids), _duplicates(folder, doc_ids)
     told = trained(folder, list(doc_ids))
@@ -90,6 +91,7 @@ def fates_of(folder: RunFolder, unit: str, doc_ids: Sequence[str]) -> dict[str, 
                 document,
                 deduplicated.get(doc_id),
                 in_site.get(doc_id),
+                consented.get(doc_id),
                 assembled.get(doc_id),
                 scored.get(doc_id),
                 duplicates.get(doc_id),

@@ -1,4 +1,4 @@
-"""What a page declares about itself: title, language, base address, robots directives."""
+"""What a page declares about itself: title, language, base address, robots directives, its licence."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborHTMLParser
 
 from obelics_pipeline.extract.image_source import Attributes
+from obelics_pipeline.extract.licence import META_NAMES as LICENCE_NAMES
 from obelics_pipeline.extract.publication import META_NAMES
 from obelics_pipeline.extract.tags import tag_id
 
 _BASE = tag_id("base")
+_TDM_NAMES = frozenset({"tdm-reservation", "tdm-policy"})  # https://www.w3.org/community/reports/tdmrep/
 _IMAGE_NAMES = frozenset({"og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"})
 
 
@@ -25,6 +27,8 @@ class Head:
     robots: set[str] = field(default_factory=set)  # lower case
     images: list[str] = field(default_factory=list)  # addresses, as written, of the pictures that stand for the page
     dates: list[str] = field(default_factory=list)  # of publication, as written
+    licences: list[str] = field(default_factory=list)  # statements about the page's rights, as written
+    tdm: dict[str, str] = field(default_factory=dict)  # of text and data mining, by the name of the meta; the first one
 
     def note_meta(self, attributes: dict[str, str | None]) -> None:
         """A meta element: directives for robots, a picture for those who link to the page, or its date."""
@@ -38,6 +42,10 @@ class Head:
             self.images.append(content.strip())
         elif name in META_NAMES and content.strip():
             self.dates.append(content.strip())
+        elif name in LICENCE_NAMES and content.strip():
+            self.licences.append(content.strip())
+        elif name in _TDM_NAMES:
+            self.tdm.setdefault(name, content.strip())
 
     def note_base(self, attributes: dict[str, str | None]) -> None:
         """A base element: the first with an address counts."""

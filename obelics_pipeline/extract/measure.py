@@ -21,14 +21,19 @@ from filters.text import Text
 from filters.whitespace import standardize_whitespace
 from models.language_id import LanguageModel, model_path
 from obelics_pipeline.config import FiltersConfig, LanguageConfig, RunConfig, Threshold
+from obelics_pipeline.config.consent import LicenceConfig
+from obelics_pipeline.consent.licence_id import allowed
 from obelics_pipeline.document import Document, TextNode, kept_texts
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.extract.spans import spans_by_node
 
 LANGUAGE = "language"  # reason: not one of the languages to keep
 LANGUAGE_SCORE = "language_score"  # score, and reason: the language model is not sure enough
+NO_LICENCE = "no_licence"  # reason: the page names none, and the config requires one
+LICENCE_NOT_ALLOWED = "licence_not_allowed"  # reason: it names one that is none of those required
 EMPTY = "empty"  # reason of a paragraph without a visible character
 NO_TEXT = "no_text"  # reason of a document without a paragraph
+_FIRST = (NO_LICENCE, LICENCE_NOT_ALLOWED, LANGUAGE, LANGUAGE_SCORE)
 
 
 class Measurer:
@@ -37,9 +42,10 @@ class Measurer:
     Raises `UserError` when made, for anything the config names that is unknown, missing or unreadable.
     """
 
-    def __init__(self, filters: FiltersConfig, language: LanguageConfig) -> None:
+    def __init__(self, filters: FiltersConfig, language: LanguageConfig, licence: LicenceConfig | None = None) -> None:
         self._config = filters
         self._language = language
+        self._licence = licence or LicenceConfig()
         self._model = LanguageModel.load(language.model, language.model_sha256)
         self._segment = filters.words == "segments"
         self._paragraph = build_rules(filters.paragraph, "paragraph")
@@ -67,7 +73,7 @@ class Measurer:
             document.reason = document.reason or NO_TEXT
             return
         document.language, document.scores[LANGUAGE_SCORE] = self._model.predict(text, self._language.max_characters)
-        document.reason = document.reason or self._language_reason(document)
+        document.reason = document.reason or self._first_reason(document)
         if document.reason is None or everything:
             self._judge_document(document, self._judge_paragraphs(document, everything), everything)
 
@@ -107,7 +113,7 @@ class Measurer:
             return
         for name in self._config.document:
             document.scores.setdefault(name, None)
-        document.reason = self._language_reason(document)
+        document.reason = self._first_reason(document)
         if everything:
             self._judge_document(document, [], everything)
             return
@@ -129,7 +135,7 @@ class Measurer:
     def _forget_beyond_drop(self, document: Document) -> None:
         """A document that is dropped earlier than before is what a fresh measurement would leave of it."""
         names = list(self._config.document)
-        if document.reason in (LANGUAGE, LANGUAGE_SCORE):
+        if document.reason in _FIRST:
             beyond = names
             for node in document.nodes:
                 if isinstance(node, TextNode) and node.reason in self._config.paragraph:
@@ -143,7 +149,7 @@ class Measurer:
 
     def _is_ours(self, document: Document) -> bool:
         """Whether a threshold of documents dropped it, one of this config or of the one it was measured with."""
-        return document.reason == LANGUAGE or document.reason in document.scores
+        return document.reason in _FIRST or document.reason in document.scores
 
     def _clean(self, document: Document) -> None:
         for node in kept_texts(document.nodes):
@@ -151,6 +157,20 @@ class Measurer:
                 node.text = standardize_whitespace(node.text)
             if not node.text or node.text.isspace():
                 node.reason = EMPTY
+
+    def _first_reason(self, document: Document) -> str | None:
+        """What is decided before anything else of a document is measured."""
+        return self._licence_reason(document.general) or self._language_reason(document)
+
+    def _licence_reason(self, general: Mapping[str, Any]) -> str | None:
+        required, sources = self._licence.require, self._licence.sources
+        if required is None:
+            return None
+        found = general.get("licence")
+        if found is None or (sources is not None and general.get("licence_source") not in sources):
+            return NO_LICENCE
+        every = all(allowed(name, frozenset(required)) for name in general.get("licences", [found]))
+        return None if every else LICENCE_NOT_ALLOWED
 
     def _language_reason(self, document: Document) -> str | None:
         if self._language.keep != "any" and document.language not in self._language.keep:
@@ -228,7 +248,9 @@ def measurement_config(config: RunConfig) -> dict[str, Any]:
 
 def decision_config(config: RunConfig) -> dict[str, Any]:
     """What only decides: if this alone changes, stored scores are judged anew and no page is read."""
-    return {
+    licence = config.consent.licence
+    required = {} if licence.require is None else {"licence": [sorted(licence.require), sorted(licence.sources or ())]}
+    return required | {
         "keep": config.language.keep if config.language.keep == "any" else sorted(set(config.language.keep)),
         "min_score": config.language.min_score,
         "document": [[name, _bounds(threshold)] for name, threshold in config.filters.document.items()],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
@@ -11,6 +12,7 @@ from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.document import Node
 from obelics_pipeline.extract.default_extraction import Kept, choose, nodes_of
 from obelics_pipeline.extract.head import Head, read_head
+from obelics_pipeline.extract.licence import NO_LICENCE, PageLicence, read_licence
 from obelics_pipeline.extract.links import LinkCounts, count_links
 from obelics_pipeline.extract.obelics_listener import ObelicsListener
 from obelics_pipeline.extract.parse_cost import check_parse_cost
@@ -30,7 +32,8 @@ class ExtractedPage:
     `title` and `html_lang` are as written, white space squeezed; `robots` holds the directives of its robots metas
     in lower case, such as noai and noimageai, which the caller obeys. `main_content_confidence` is in 0 … 1 (see
     `MainContent`), None where no main content was looked for; `published` the day that the page gives itself; `links`
-    what its links are, None by the reference's rules, which do not look.
+    what its links are, None by the reference's rules, which do not look; `licence` what it is under, where that was
+    asked for; `tdm` what its metas say of text and data mining.
     """
 
     nodes: list[Node]
@@ -40,6 +43,8 @@ class ExtractedPage:
     main_content_confidence: float | None = None
     published: date | None = None
     links: LinkCounts | None = None
+    licence: PageLicence = NO_LICENCE
+    tdm: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +54,19 @@ class SimplifiedPage:
     tree: SimplifiedTree
     head: Head
     kept: Kept
+    licence: PageLicence = NO_LICENCE
 
 
-def extract_page(html: str, url: str, config: ExtractionConfig) -> ExtractedPage:
+def extract_page(html: str, url: str, config: ExtractionConfig, licence: bool = False) -> ExtractedPage:
     """Extract a page by the configured rule set. `url` is the page's own URL, against which images are resolved.
 
+    `licence` says whether to look for what it is under.
     Any string terminates within the config's bounds. Raises `PageRejected` and nothing else.
     """
     if config.rules == "obelics":
-        return _extract_by_reference(_source(html, config), url, config)
+        return _extract_by_reference(_source(html, config), url, config, licence)
     source = _source(html, config)
-    page = _simplified(source, url, config)
+    page = _simplified(source, url, config, licence)
     head = page.head
     return ExtractedPage(
         nodes_of(page.tree, page.kept, config),
@@ -69,6 +76,8 @@ def extract_page(html: str, url: str, config: ExtractionConfig) -> ExtractedPage
         page.kept.confidence,
         published(head.dates, source),
         count_links(page.tree.links, url),
+        page.licence,
+        head.tdm,
     )
 
 
@@ -77,14 +86,15 @@ def simplify_page(html: str, url: str, config: ExtractionConfig) -> SimplifiedPa
     return _simplified(_source(html, config), url, config)
 
 
-def _simplified(source: bytes, url: str, config: ExtractionConfig) -> SimplifiedPage:
-    tree, head = _simplify(source, config)
+def _simplified(source: bytes, url: str, config: ExtractionConfig, licence: bool = False) -> SimplifiedPage:
+    parser, tree, head = _simplify(source, config)
     if TEXT not in tree.rows[:, TAG] and _NOSCRIPT in source:
         # All text is for those without scripts, or in a noscript that is never closed, as scripted browsers do not see.
-        opened, opened_head = _simplify(_opened(source), config)
+        opened_parser, opened, opened_head = _simplify(_opened(source), config)
         if opened.rows[:, CHARS].sum() > _NOTICE:
-            tree, head = opened, opened_head
-    return SimplifiedPage(tree, head, choose(tree, url, head, config))
+            parser, tree, head = opened_parser, opened, opened_head
+    under = read_licence(parser, source, head.licences, url) if licence else NO_LICENCE
+    return SimplifiedPage(tree, head, choose(tree, url, head, config), under)
 
 
 _NOSCRIPT, _NOSCRIPT_END = b"<noscript", b"</noscript"
@@ -105,7 +115,7 @@ def _source(html: str, config: ExtractionConfig) -> bytes:
     return source
 
 
-def _parse(source: bytes) -> tuple[LexborNode, Head]:
+def _parse(source: bytes) -> tuple[LexborHTMLParser, LexborNode, Head]:
     try:
         parser = LexborHTMLParser(source)
     except SelectolaxError:
@@ -113,19 +123,27 @@ def _parse(source: bytes) -> tuple[LexborNode, Head]:
     root = parser.root
     if root is None:
         raise PageRejected("parser_error")
-    return root, read_head(parser)
+    return parser, root, read_head(parser)
 
 
-def _simplify(source: bytes, config: ExtractionConfig) -> tuple[SimplifiedTree, Head]:
-    root, head = _parse(source)
+def _simplify(source: bytes, config: ExtractionConfig) -> tuple[LexborHTMLParser, SimplifiedTree, Head]:
+    parser, root, head = _parse(source)
     tree = simplify(root, config)
     head.note_body(tree.declarations)
-    return tree, head
+    return parser, tree, head
 
 
-def _extract_by_reference(source: bytes, url: str, config: ExtractionConfig) -> ExtractedPage:
-    root, head = _parse(source)
+def _extract_by_reference(source: bytes, url: str, config: ExtractionConfig, licence: bool) -> ExtractedPage:
+    parser, root, head = _parse(source)
+    under = read_licence(parser, source, head.licences, url) if licence else NO_LICENCE
     listener = ObelicsListener(url)
     walk(root, listener, config)
-    day = published(head.dates, source)
-    return ExtractedPage(listener.finish(), head.title, head.html_lang, frozenset(head.robots), published=day)
+    return ExtractedPage(
+        listener.finish(),
+        head.title,
+        head.html_lang,
+        frozenset(head.robots),
+        published=published(head.dates, source),
+        licence=under,
+        tdm=head.tdm,
+    )

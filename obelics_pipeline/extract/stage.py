@@ -14,6 +14,10 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.commit import Attempt, Manifest, read_manifests, unit_names
 from obelics_pipeline.config import RunConfig
+from obelics_pipeline.consent.lists import NO_LISTS, OPT_OUT, OptOuts
+from obelics_pipeline.consent.robots import DISALLOWED, RobotsCaptures
+from obelics_pipeline.consent.signals import crawl_signals
+from obelics_pipeline.consent.tdm import page_tdm
 from obelics_pipeline.document import Document, ImageNode, Node, TextNode, make_doc_id
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.extract.measure import Measurer, decision_config, measurement_config, score_names
@@ -28,7 +32,7 @@ from obelics_pipeline.personal_data.counts import Tally
 from obelics_pipeline.read.page import Page, Skipped
 from obelics_pipeline.read.ranges import ReadTask
 from obelics_pipeline.read.records import read_task
-from obelics_pipeline.storage import Place, read_bytes, scratch_of
+from obelics_pipeline.storage import Place, read_table, scratch_of
 from obelics_pipeline.tables import DocumentWriter, read_documents
 from obelics_pipeline.unit import Unit, digest
 
@@ -51,7 +55,12 @@ RECORDS = pa.schema(
 
 
 def extract_units(
-    tasks: Sequence[ReadTask], config: RunConfig, everything: bool = False, forgotten: str = ""
+    tasks: Sequence[ReadTask],
+    config: RunConfig,
+    everything: bool = False,
+    opt_outs: OptOuts = NO_LISTS,
+    robots: RobotsCaptures | None = None,
+    forgotten: str = "",
 ) -> list[Unit]:
     """One unit per byte range. Its id follows from the range, from what is measured and from what is decided.
 
@@ -66,12 +75,23 @@ def extract_units(
         measurement_config(config),
         *([{"forgotten": forgotten}] if forgotten else []),
         *safety_config(config),  # nothing, and so the ids of before, where nothing of it is asked for
+        *_consent_config(config, robots),
     )
-    decided = digest(decision_config(config))
+    lists = opt_outs.identity("pages")
+    decided = digest(decision_config(config), *([lists] if lists else []))
     return [
         Unit(STAGE, digest(measured, decided, _range(task)), task.label, _payload(task, measured, everything))
         for task in tasks
     ]
+
+
+def _consent_config(config: RunConfig, robots: RobotsCaptures | None) -> list[Any]:
+    """What of the section consent is measured; nothing where nothing is, so that ids are as they were without it."""
+    licence, crawl = config.consent.licence, config.consent.crawl
+    active: dict[str, Any] = {"licence": licence.active, "record": crawl.record, "tdm": crawl.tdm == "drop"}
+    if robots is not None:
+        active |= {"robots": crawl.robots == "drop", "captures": robots.key, "tokens": list(robots.tokens)}
+    return [active] if any(active.values()) else []
 
 
 def _range(task: ReadTask) -> list[Any]:
@@ -83,28 +103,37 @@ def _payload(task: ReadTask, measured: str, everything: bool) -> dict[str, Any]:
     return {"task": task.to_json(), "measured": digest(measured, _range(task)), "everything": everything}
 
 
-def extract_unit(unit: Unit, *, folder: Place, config: RunConfig, forgotten: Forgotten | None = None) -> Manifest:
-    """Read, extract, measure and decide one unit; what is forgotten is neither extracted nor kept.
+def extract_unit(
+    unit: Unit,
+    *,
+    folder: Place,
+    config: RunConfig,
+    opt_outs: OptOuts = NO_LISTS,
+    robots: RobotsCaptures | None = None,
+    forgotten: Forgotten | None = None,
+) -> Manifest:
+    """Read, extract, measure and decide one unit; a page that `opt_outs` name, or is forgotten, is not looked at.
 
-    Where only thresholds of documents changed since an earlier run, the stored documents are decided anew and no
-    page is read. Raises OSError where the source cannot be read or the output not be written.
+    Where only thresholds of documents changed since an earlier run, or opt-out lists got longer, the stored documents
+    are decided anew and no page is read. Raises OSError where the source cannot be read or the output not be written.
     """
     measuring = measurer(config.model_dump_json())
     safety, tally = safety_of(config.model_dump_json()), Tally(config.personal_data.columns)
     earlier = _earlier(folder, unit)
+    listed = None if earlier is None else _listed_again(earlier, folder, opt_outs)
     with Attempt(folder, unit) as attempt:
         documents = Ledger("documents")
-        if earlier is not None:
-            source = _decide_again(earlier.path(folder, "data"), measuring, unit)
+        if earlier is not None and listed is not None:
+            records, table = listed
+            source = _decide_again(earlier.path(folder, "data"), measuring, unit, opt_outs)
             write_documents(tally.passing(source), attempt.file("data", ".parquet"), config, documents)
-            records = earlier.ledgers["records"]
-            attempt.file("records", ".parquet").write_bytes(read_bytes(earlier.path(folder, "records")))
+            pq.write_table(table, attempt.file("records", ".parquet"), compression="zstd")
         else:
             records = Ledger("records")
             with Suspects(scratch_of(folder) / f".tmp-suspects-{unit.label}", unit.crashes) as suspects:
                 rows: list[dict[str, Any]] = []
-                found = _documents(unit, config, safety, records, rows, suspects, forgotten)
-                source = _measure(found, measuring, unit)
+                pages = _documents(unit, config, safety, records, rows, suspects, opt_outs, robots, forgotten)
+                source = _measure(pages, measuring, unit)
                 if forgotten is not None:
                     source = _less_forgotten(source, forgotten)
                 write_documents(tally.passing(source), attempt.file("data", ".parquet"), config, documents)
@@ -124,11 +153,35 @@ def _earlier(folder: Place, unit: Unit) -> Manifest | None:
     return None
 
 
+def _listed_again(earlier: Manifest, folder: Place, opt_outs: OptOuts) -> tuple[Ledger, pa.Table] | None:
+    """The records of an earlier unit by the lists of now; None where a page must be read that was left unread then."""
+    table = read_table(earlier.path(folder, "records"))
+    records = Ledger.from_json("records", earlier.ledgers["records"].to_json())
+    rows = table.to_pylist()
+    for row in rows:
+        was = row["reason"] if (row["reason"] or "").startswith(OPT_OUT) else None
+        if row["outcome"] != "kept" and was is None:
+            continue
+        now = opt_outs.page_reason(row["url"])
+        if was is not None and now is None:
+            return None
+        if now == was:
+            continue
+        if was is None:
+            records.kept -= 1
+        else:
+            records.dropped[was] -= 1
+        records.dropped[str(now)] += 1
+        row.update(outcome="dropped", reason=now, documents=0)
+    records.dropped = +records.dropped  # without reasons that nothing has any more
+    return records, pa.Table.from_pylist(rows, RECORDS)
+
+
 @functools.lru_cache(maxsize=1)
 def measurer(config_json: str) -> Measurer:
     """The measurer of a config, made once per process."""
     config = RunConfig.model_validate_json(config_json)
-    made = Measurer(config.filters, config.language)
+    made = Measurer(config.filters, config.language, config.consent.licence)
     # Models and lists are loaded now, so that a worker that is killed while it loads them accuses no page.
     nodes: list[Node] = [TextNode("What is written here is of no account, but it is read.")]
     made.measure(Document("", "", "", 0, 0, nodes), everything=True)
@@ -151,8 +204,10 @@ def _measure(documents: Iterator[Document], measurer: Measurer, unit: Unit) -> I
         yield from batch
 
 
-def _decide_again(path: Place, measurer: Measurer, unit: Unit) -> Iterator[Document]:
+def _decide_again(path: Place, measurer: Measurer, unit: Unit, opt_outs: OptOuts) -> Iterator[Document]:
     for document in read_documents(path):
+        if opt_outs.page_reason(document.url) is not None:
+            continue  # counted among the records
         if document.reason != FORGOTTEN:
             measurer.decide(document, everything=unit.payload["everything"])
         yield document
@@ -184,6 +239,8 @@ def _documents(
     ledger: Ledger,
     rows: list[dict[str, Any]],
     suspects: Suspects,
+    opt_outs: OptOuts,
+    robots: RobotsCaptures | None,
     forgotten: Forgotten | None,
 ) -> Iterator[Document]:
     """The documents of a unit's pages; what becomes of each record is counted in `ledger` and listed in `rows`."""
@@ -201,12 +258,16 @@ def _documents(
                 add_row(item, item.reason, "failed" if item.failed else "dropped", 0)
             continue
         name = f"{item.offset}.{item.ordinal}"
+        suspects.touch(name)
+        listed = opt_outs.page_reason(item.url)
         if forgotten is not None and forgotten.url(item.url):
             outcome: list[Document] | Refused = Refused(FORGOTTEN)
+        elif listed is not None:
+            outcome = Refused(listed)
+        elif name in suspects.guilty:
+            outcome = Refused("worker_died", failed=True)
         else:
-            suspects.touch(name)
-            guilty = name in suspects.guilty
-            outcome = Refused("worker_died", failed=True) if guilty else page_documents(item, config, safety)
+            outcome = page_documents(item, config, safety, robots)
         if forgotten is not None and not isinstance(outcome, Refused):
             outcome = _remembered(outcome, forgotten)
         if isinstance(outcome, Refused):
@@ -265,19 +326,28 @@ class Refused:
     failed: bool = False
 
 
-def page_documents(page: Page, config: RunConfig, safety: Safety) -> list[Document] | Refused:
+def page_documents(
+    page: Page, config: RunConfig, safety: Safety, robots: RobotsCaptures | None = None
+) -> list[Document] | Refused:
     """The documents of one page, at least one, or why there is none."""
     blocked = safety.page_reason(page.url)
     if blocked is not None:
         return Refused(blocked)
+    crawl = config.consent.crawl
+    allowed, day = robots.said(page.url) if robots is not None else (None, None)
+    if crawl.robots == "drop" and allowed == DISALLOWED:
+        return Refused("robots_txt")
     try:
-        extracted = extract_page(page.html, page.url, config.extract)
+        extracted = extract_page(page.html, page.url, config.extract, config.consent.licence.active)
     except PageRejected as rejected:
         return Refused(rejected.reason)
     except Exception as error:  # a bad page costs a page, whatever it found in us
         return Refused(f"extraction_error_{type(error).__name__}", failed=True)
     if config.reading.honour_noai and "noai" in extracted.robots:
         return Refused("noai_meta")
+    tdm = page_tdm(extracted.tdm, page.tdm)
+    if crawl.tdm == "drop" and tdm.reserved:
+        return Refused("tdm_reserved")
     if not any(isinstance(node, TextNode) and node.text for node in extracted.nodes):
         return Refused("no_text")
     if config.reading.honour_noai and "noimageai" in extracted.robots:
@@ -285,14 +355,20 @@ def page_documents(page: Page, config: RunConfig, safety: Safety) -> list[Docume
             if isinstance(node, ImageNode):
                 node.reason = "noimageai_meta"
     safety.judge_images(extracted.nodes)
+    heard = None
+    if crawl.record:
+        token = config.reading.robots_token
+        heard = crawl_signals(page.warc_date, page.x_robots_tag, extracted.robots, tdm, token, allowed, day)
     parts = split_nodes(extracted.nodes, config.extract)
-    documents = [_document(page, extracted, nodes, i, len(parts)) for i, nodes in enumerate(parts)]
+    documents = [_document(page, extracted, heard, nodes, i, len(parts)) for i, nodes in enumerate(parts)]
     for document in documents:
         safety.clean(document, extracted.html_lang)
     return documents
 
 
-def _document(page: Page, extracted: ExtractedPage, nodes: list[Node], part: int, parts: int) -> Document:
+def _document(
+    page: Page, extracted: ExtractedPage, heard: dict[str, Any] | None, nodes: list[Node], part: int, parts: int
+) -> Document:
     day = extracted.published
     general: dict[str, Any] = {
         "warc_date": page.warc_date,
@@ -301,6 +377,9 @@ def _document(page: Page, extracted: ExtractedPage, nodes: list[Node], part: int
         "main_content_confidence": extracted.main_content_confidence,
         "published": None if day is None or is_ahead(day, page.warc_date) else day.isoformat(),
         **(extracted.links.to_json() if extracted.links is not None else {}),
+        **extracted.licence.to_json(),
+        "image_licences": _image_licences(extracted, nodes),
+        "consent": heard,
     }
     if parts > 1:
         general |= {"part": part, "parts": parts}
@@ -313,3 +392,9 @@ def _document(page: Page, extracted: ExtractedPage, nodes: list[Node], part: int
         nodes=nodes,
         general={key: value for key, value in general.items() if value is not None},
     )
+
+
+def _image_licences(extracted: ExtractedPage, nodes: Sequence[Node]) -> dict[str, str] | None:
+    """The licences of a document's images, of those that the page names one for."""
+    of = extracted.licence.pictures
+    return {n.src: of[n.src] for n in nodes if isinstance(n, ImageNode) and n.src in of} or None if of else None

@@ -39,14 +39,16 @@ def fetch_bucket(
     store: ImageStore,
     previous: Mapping[str, FetchResult],
     journal: Path,
+    heard: dict[str, Robots] | None = None,
     forgotten: Forgotten | None = None,
 ) -> list[FetchResult]:
     """Fetch image URLs into the store; a result per distinct URL, sorted by URL.
 
     URLs in `previous` are not fetched again, unless their image is gone from the store; nor are those that `journal`
     has from an earlier, killed try. The caller removes the journal once the results are committed; all images named
-    are on the disk by then. What is `forgotten` is not asked for, wherever a redirect leads, and such bytes are not
-    kept. Raises UserError where img2dataset is missing, OSError where the disk is full.
+    are on the disk by then. What the origins that were asked said goes into `heard`. What is `forgotten` is not asked
+    for, wherever a redirect leads, and such bytes are not kept. Raises UserError where img2dataset is missing, OSError
+    where the disk is full.
     """
     wanted = sorted(set(urls))
     results = {url: previous[url] for url in wanted if url in previous and _has_image(previous[url], store)}
@@ -56,7 +58,10 @@ def fetch_bucket(
         missing = [url for url in wanted if url not in results]
         if missing:
             demand_downloader()
-            results |= _Bucket(config, store, notes, forgotten).fetch(missing)
+            bucket = _Bucket(config, store, notes, forgotten)
+            results |= bucket.fetch(missing)
+            if heard is not None:
+                heard |= bucket.heard()
     store.sync(result.sha256 for result in results.values() if result.sha256 is not None)
     return [results[url] for url in wanted]
 
@@ -95,6 +100,10 @@ class _Bucket:
         tasks = [task for visit in self._visits(urls) for task in self._admit(visit)]
         self._turns.run(tasks)
         return self._results
+
+    def heard(self) -> dict[str, Robots]:
+        """What the origins that were asked said of our use."""
+        return self._origins.heard()
 
     def _visits(self, urls: Sequence[str]) -> list[_Visit]:
         """A visit per place: spellings that differ in nothing that is sent are one."""

@@ -1,4 +1,4 @@
-"""The guarded request: one GET, to an address that was checked, within a deadline, redirects handed back unfollowed.
+"""The guarded request: one, to an address that was checked, within a deadline, redirects handed back unfollowed.
 
 A redirect is a new request to a new place: the caller joins its location, and comes back here, where it is checked
 like any other. So there is no hop that is not guarded, and no host that is asked out of its turn.
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import http.client
 import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -20,7 +22,16 @@ from obelics_pipeline.fetch.reason import FetchError, Redirected, network_reason
 from obelics_pipeline.fetch.resolver import Resolver
 from obelics_pipeline.fetch.target import Target
 
-__all__ = ["Guard", "Response", "is_public"]
+__all__ = ["Guard", "Response", "Sent", "is_public"]
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What is sent with a request, which is a POST then."""
+
+    body: bytes
+    headers: Mapping[str, str]
+
 
 REDIRECTS = (301, 302, 303, 307, 308)
 
@@ -34,7 +45,7 @@ class Guard:
         self._proxies = Proxies()
         self._tls = tls_context()
 
-    def open(self, target: Target, deadline: Deadline, accept: str = "*/*") -> Response:
+    def open(self, target: Target, deadline: Deadline, accept: str = "*/*", sent: Sent | None = None) -> Response:
         """Ask for a target; the answer's body is not read yet.
 
         Raises FetchError for anything but an answer with a body one may read, Redirected for a redirect.
@@ -44,7 +55,7 @@ class Guard:
         except OSError as error:
             raise FetchError(network_reason(error)) from None
         try:
-            answer = self._ask(connection, target, deadline, accept)
+            answer = self._ask(connection, target, deadline, accept, sent)
             return Response(connection, answer, deadline)
         except BaseException as error:
             connection.close()
@@ -53,7 +64,12 @@ class Guard:
             raise
 
     def _ask(
-        self, connection: http.client.HTTPConnection, target: Target, deadline: Deadline, accept: str
+        self,
+        connection: http.client.HTTPConnection,
+        target: Target,
+        deadline: Deadline,
+        accept: str,
+        sent: Sent | None,
     ) -> http.client.HTTPResponse:
         proxy = self._proxies.for_target(target)
         headers = self._headers | {"Host": target.authority, "Accept": accept}
@@ -62,7 +78,11 @@ class Guard:
         connection.connect()
         if isinstance(connection.sock, DeadlineTLSSocket):
             connection.sock.deadline = deadline
-        connection.request("GET", target.url if proxy and target.scheme == "http" else target.path, headers=headers)
+        place = target.url if proxy and target.scheme == "http" else target.path
+        if sent is None:
+            connection.request("GET", place, headers=headers)
+        else:
+            connection.request("POST", place, body=sent.body, headers={**headers, **sent.headers})
         return connection.getresponse()
 
     def _connection(self, target: Target, deadline: Deadline) -> http.client.HTTPConnection:

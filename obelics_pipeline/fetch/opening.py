@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from obelics_pipeline.config.fetching import FetchingConfig
+from obelics_pipeline.consent.tdm import POLICY, RESERVATION, page_tdm
 from obelics_pipeline.fetch.body import BodyBudget
 from obelics_pipeline.fetch.deadline import Deadline
 from obelics_pipeline.fetch.guard import Guard, Response
@@ -59,6 +60,9 @@ class Opening:
         reason = opt_out_reason(tags, self._config.robots_token, self._config.opt_out_directives)
         if reason is not None and response.status < 400:
             raise FetchError(reason)
+        said = [(name, response.headers.get(name, "")) for name in (RESERVATION, POLICY)]
+        if self._config.tdm != "ignore" and response.status < 400 and page_tdm({}, said).reserved:
+            raise FetchError("tdm_reserved")
         response.demand_body()
 
     def _close(self) -> None:

@@ -1,24 +1,33 @@
-"""The robots.txt of every origin of a unit: each fetched once, before anything else is asked of its origin."""
+"""The robots.txt of every origin of a unit: each fetched once, before anything else is asked of its origin.
+
+What else the config asks of an origin, its ai.txt and its tdmrep.json, follows, where its robots.txt allows anything.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
 
 from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.fetch.guard import Guard
 from obelics_pipeline.fetch.politeness import Task
 from obelics_pipeline.fetch.reason import FetchError, Redirected
 from obelics_pipeline.fetch.robots import (
+    AI_FILE,
     ALLOW_ALL,
     MAX_ROBOTS_REDIRECTS,
+    TDM_FILE,
     Robots,
+    fetch_file,
     fetch_robots,
     robots_target,
     robots_without_answer,
+    with_file,
 )
-from obelics_pipeline.fetch.target import Target, join_location
+from obelics_pipeline.fetch.target import Target, join_location, parse_target
 
 RETRY_SECONDS = 1.0  # a host rests so long before its robots.txt is asked for again
 
@@ -35,6 +44,7 @@ class Origins:
     def __init__(self, config: FetchingConfig, guard: Guard, pause: Callable[[str, float], None]) -> None:
         self._config, self._guard, self._pause = config, guard, pause
         self._known: dict[Origin, Robots] = {}
+        self._files = ((AI_FILE,) if config.ai_txt else ()) + ((TDM_FILE,) if config.tdm == "file" else ())
         self._waiting: dict[Origin, list[Waiter]] = {}
         self._delays: defaultdict[str, float] = defaultdict(lambda: config.host_delay_seconds)
         self._lock = threading.Lock()
@@ -43,9 +53,14 @@ class Origins:
         """Seconds between two starts for this host: the config's, or a longer Crawl-delay."""
         return self._delays[host]
 
+    def heard(self) -> dict[str, Robots]:
+        """What every origin that was asked said, by its address."""
+        with self._lock:
+            return {_url_of(*origin): robots for origin, robots in self._known.items()}
+
     def ask(self, target: Target, waiter: Waiter) -> list[Task]:
         """Call `waiter` with what the target's origin says; the tasks that follow, now or from the robots.txt."""
-        if not self._config.robots_txt:
+        if not self._config.robots_txt and not self._files:
             return waiter(ALLOW_ALL)
         with self._lock:
             robots = self._known.get(target.origin)
@@ -54,7 +69,11 @@ class Origins:
                 self._waiting.setdefault(target.origin, []).append(waiter)
         if robots is not None:
             return waiter(robots)
-        return [self._task(target.origin, robots_target(target), 0)] if first else []
+        if not first:
+            return []
+        if not self._config.robots_txt:
+            return self._next_file(target.origin, robots_target(target), ALLOW_ALL, self._files)
+        return [self._task(target.origin, robots_target(target), 0)]
 
     def _task(self, origin: Origin, place: Target, hops: int, tries: int = 0) -> Task:
         return Task(place.host, lambda: self._fetch(origin, place, hops, tries), urgent=True)
@@ -69,15 +88,47 @@ class Origins:
             return [self._task(origin, place, hops, tries + 1)]  # all images of the host hang on it
         if hops and robots.refusal is not None and robots.rules is None:
             robots = robots_without_answer("timeout")  # it is the redirect's target that is down, not the origin
-        return self._learn(origin, robots)
+        return self._heard(origin, robots)
 
     def _moved(self, origin: Origin, place: Target, hops: int, location: str) -> list[Task]:
         if hops >= MAX_ROBOTS_REDIRECTS:  # RFC 9309 2.3.1.2: then it may be taken as unavailable
-            return self._learn(origin, ALLOW_ALL)
+            return self._heard(origin, ALLOW_ALL)
         try:
             return [self._task(origin, join_location(place, location), hops + 1)]
         except FetchError:
-            return self._learn(origin, ALLOW_ALL)
+            return self._heard(origin, ALLOW_ALL)
+
+    def _heard(self, origin: Origin, robots: Robots) -> list[Task]:
+        """The robots.txt is known; the other files follow, if anything may be asked at all."""
+        if robots.crawl_delay:
+            self._pause(origin[1], robots.crawl_delay)  # the robots.txt was a request, too
+        if robots.refusal is not None:
+            return self._learn(origin, robots)
+        scheme, host, port = origin
+        return self._next_file(origin, parse_target(_url_of(scheme, host, port)), robots, self._files)
+
+    def _next_file(self, origin: Origin, at: Target, robots: Robots, files: Sequence[str]) -> list[Task]:
+        if not files:
+            return self._learn(origin, robots)
+        place = robots_target(at, files[0])
+        return [Task(place.host, lambda: self._read_file(origin, at, place, robots, files, 0), urgent=True)]
+
+    def _read_file(
+        self, origin: Origin, at: Target, place: Target, robots: Robots, files: Sequence[str], hops: int
+    ) -> list[Task]:
+        accept = "application/json" if files[0] == TDM_FILE else "text/plain"
+        try:
+            content = fetch_file(self._guard, place, self._config, accept)
+        except Redirected as redirect:
+            content = None
+            with suppress(FetchError):
+                moved = join_location(place, redirect.location)
+                if hops < MAX_ROBOTS_REDIRECTS:
+                    again = partial(self._read_file, origin, at, moved, robots, files, hops + 1)
+                    return [Task(moved.host, again, urgent=True)]
+        if robots.crawl_delay:
+            self._pause(place.host, robots.crawl_delay)
+        return self._next_file(origin, at, with_file(robots, files[0], content, self._config), files[1:])
 
     def _learn(self, origin: Origin, robots: Robots) -> list[Task]:
         host = origin[1]
@@ -85,6 +136,8 @@ class Origins:
             self._known[origin] = robots
             self._delays[host] = max(self._delays[host], robots.crawl_delay)
             waiters = self._waiting.pop(origin)
-        if robots.crawl_delay:
-            self._pause(host, robots.crawl_delay)  # the robots.txt was a request, too
         return [task for waiter in waiters for task in waiter(robots)]
+
+
+def _url_of(scheme: str, host: str, port: int) -> str:
+    return f"{scheme}://[{host}]:{port}/" if ":" in host else f"{scheme}://{host}:{port}/"

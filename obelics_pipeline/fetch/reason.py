@@ -11,7 +11,9 @@ from obelics_pipeline.forgotten import FORGOTTEN
 OPT_OUT_SUFFIX = "_header"  # X-Robots-Tag: noai -> noai_header
 
 # A rule of the config, or the site's wish, decided; everything else is a failure of the network or of the bytes.
-DROPPED = frozenset({"robots_txt", "private_address", "too_large", "too_many_pixels", "too_many_frames", FORGOTTEN})
+DROPPED = frozenset(
+    "robots_txt ai_txt tdm_reserved private_address too_large too_many_pixels too_many_frames".split()
+) | {FORGOTTEN}
 
 # Worth another try within the same unit, after the host has had a pause.
 TRY_AGAIN = frozenset({"timeout", "reset", "incomplete_body", "http_408", "http_425", "http_429"})

@@ -1,11 +1,15 @@
-"""robots.txt (RFC 9309) by protego: what a host allows us, and how fast."""
+"""robots.txt (RFC 9309) by protego: what a host allows us, and how fast; and what else it says of our use.
+
+ai.txt is Spawning's (https://spawning.ai/ai-txt): the same rules, about training on what they name.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from obelics_pipeline.config.fetching import FetchingConfig
+from obelics_pipeline.consent.tdm import WELL_KNOWN, Rule, file_tdm, read_file
 from obelics_pipeline.fetch.deadline import Deadline
 from obelics_pipeline.fetch.guard import Guard
 from obelics_pipeline.fetch.reason import FetchError, is_server_error
@@ -14,6 +18,7 @@ from obelics_pipeline.fetch.target import Target
 if TYPE_CHECKING:
     from protego import Protego
 
+AI_FILE, TDM_FILE = "/ai.txt", WELL_KNOWN
 MAX_ROBOTS_BYTES = 500 * 2**10  # RFC 9309 2.5: at least 500 KiB must be parsed; what follows is ignored
 MAX_ROBOTS_REDIRECTS = 5  # RFC 9309 2.3.1.2: at least five
 
@@ -25,21 +30,54 @@ class Robots:
     rules: Protego | None = None
     refusal: str | None = None  # a reason
     crawl_delay: float = 0.0  # seconds
+    ai: Protego | None = None  # the rules of ai.txt
+    tdm: tuple[Rule, ...] = ()  # of tdmrep.json
 
     def check(self, target: Target, token: str) -> None:
-        """Raises FetchError: robots_txt where the target is disallowed, or the reason why nothing can be known."""
+        """Raises FetchError: robots_txt where the target is disallowed, or the reason why nothing can be known.
+
+        The same with ai_txt, and with tdm_reserved where the right to mine it is reserved.
+        """
         if self.refusal is not None:
             raise FetchError(self.refusal)
         if self.rules is not None and not self.rules.can_fetch(target.url, token):
             raise FetchError("robots_txt")
+        if self.ai is not None and not self.ai.can_fetch(target.url, token):
+            raise FetchError("ai_txt")
+        if self.tdm and file_tdm(self.tdm, target.path).reserved:
+            raise FetchError("tdm_reserved")
 
 
 ALLOW_ALL = Robots()
 
 
-def robots_target(target: Target) -> Target:
-    """Where the robots.txt of a target's origin is."""
-    return Target(target.scheme, target.host, target.port, "/robots.txt", target.address)
+def robots_target(target: Target, path: str = "/robots.txt") -> Target:
+    """Where the robots.txt of a target's origin is, or another of its files."""
+    return Target(target.scheme, target.host, target.port, path, target.address)
+
+
+def fetch_file(guard: Guard, place: Target, config: FetchingConfig, accept: str) -> bytes | None:
+    """One of the files that a site may have beside its robots.txt; None where it has none, or gives none now.
+
+    Raises Redirected where it has moved.
+    """
+    try:
+        with guard.open(place, Deadline(config.timeout_seconds), accept=accept) as answer:
+            answer.demand_body()
+            return answer.read_prefix(MAX_ROBOTS_BYTES)
+    except FetchError as error:
+        if error.reason == "redirect":
+            raise
+        return None
+
+
+def with_file(robots: Robots, path: str, content: bytes | None, config: FetchingConfig) -> Robots:
+    """What a site says, with what one more of its files says."""
+    if content is None:
+        return robots
+    if path == TDM_FILE:
+        return replace(robots, tdm=tuple(read_file(content)))
+    return replace(robots, ai=read_robots(content, config).rules)
 
 
 def fetch_robots(guard: Guard, place: Target, config: FetchingConfig) -> Robots:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.result import RESULT_SCHEMA, FetchResult, results_from_table, results_to_table
+from obelics_pipeline.fetch.robots import Robots
 from obelics_pipeline.forgotten import FORGOTTEN, Forgotten
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.storage import Place, open_parquet, read_table, scratch_of
@@ -23,8 +25,10 @@ from obelics_pipeline.unit import Unit, digest
 STAGE = "fetch"
 # These change no result, and so are not in an id.
 MANNERS = {"threads", "per_host", "host_delay_seconds", "enabled", "max_bytes_in_flight"}
+NEWER = {"ai_txt", "tdm"}  # these are in an id only where they are set, so that earlier results stand
 
 REQUESTS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url", pa.string())])
+HEARD = pa.schema([(name, pa.string()) for name in ("origin", "robots_txt", "ai_txt", "tdm", "day")])
 ANSWERS = pa.schema([("partition", pa.string()), *RESULT_SCHEMA])
 
 
@@ -107,7 +111,8 @@ def fetch_units(
 
 def identity(config: FetchingConfig) -> str:
     """What a result depends on, beside its URL."""
-    return digest(config.model_dump(mode="json", exclude=MANNERS))
+    newer = {name for name in NEWER if getattr(config, name) == type(config).model_fields[name].default}
+    return digest(config.model_dump(mode="json", exclude=MANNERS | newer))
 
 
 def fetch_unit_of(value: dict[str, Any]) -> Unit:
@@ -134,10 +139,13 @@ def fetch_unit(
         previous = {url: _less_forgotten(result, forgotten) for url, result in previous.items()}
     journal = scratch_of(folder) / "journal" / f"{unit.name}.jsonl"
     journal.parent.mkdir(parents=True, exist_ok=True)
-    results = fetch_bucket(urls, config, ImageStore(images), previous, journal, forgotten)
+    heard: dict[str, Robots] = {}
+    results = fetch_bucket(urls, config, ImageStore(images), previous, journal, heard, forgotten)
     with Attempt(folder, unit) as attempt:
         pq.write_table(results_to_table(results), attempt.file("data", ".parquet"))
         pq.write_table(_answers(rows, results), attempt.file("answers", ".parquet"))
+        if config.ai_txt or config.tdm != "ignore":
+            pq.write_table(_heard(heard), attempt.file("heard", ".parquet"))
         notes = {key: unit.payload[key] for key in ("bucket", "identity", "generation")}
         manifest = attempt.commit([ledger_of_results(results)], notes)
     journal.unlink(missing_ok=True)
@@ -191,6 +199,22 @@ def _answers(rows: Sequence[tuple[str, str]], results: Sequence[FetchResult]) ->
     answers = results_to_table(results).take(pa.array([at[url] for _, url in rows], pa.int64()))
     partitions = pa.array([partition for partition, _ in rows], pa.string())
     return answers.add_column(0, "partition", partitions).cast(ANSWERS)
+
+
+def _heard(origins: Mapping[str, Robots]) -> pa.Table:
+    """What the origins that were asked now said, with the day (UTC): the one thing here that a clock says."""
+    day = datetime.now(UTC).date().isoformat()
+    rows = [
+        {
+            "origin": origin,
+            "robots_txt": said.refusal or ("rules" if said.rules is not None else "none"),
+            "ai_txt": "rules" if said.ai is not None else "none",
+            "tdm": "rules" if said.tdm else "none",
+            "day": day,
+        }
+        for origin, said in sorted(origins.items())
+    ]
+    return pa.Table.from_pylist(rows, HEARD)
 
 
 def ledger_of_results(results: Sequence[FetchResult]) -> Ledger:

@@ -61,8 +61,9 @@ def edit_of(names: Sequence[str], gone: Gone) -> Edit | None:
         return partial(_members, column="doc", keys=("key",), is_gone=is_gone, gone=gone)
     if there & {"doc", "of_doc", "group"}:
         return partial(_renamed, columns=sorted(there & {"doc", "of_doc", "group", "key"}), gone=gone)
-    if "url" in there:
-        return partial(_without, column="url", is_gone=gone.image_url)
+    for column, is_of_gone in (("url", gone.image_url), ("origin", gone.url)):
+        if column in there:
+            return partial(_without, column=column, is_gone=is_of_gone)
     return None
 
 

@@ -13,11 +13,11 @@ import pyarrow.compute as pc
 
 from obelics_pipeline.commit import Manifest, read_manifests, unit_names
 from obelics_pipeline.config import RunConfig
-from obelics_pipeline.dedup.page_url import normalise
 from obelics_pipeline.document import PARAGRAPH_SEPARATOR
 from obelics_pipeline.fetch.result import RESULT_SCHEMA
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.forget.pending import Found
+from obelics_pipeline.page_url import normalise
 from obelics_pipeline.shard.index import read_index
 from obelics_pipeline.storage import Place, files_below, open_parquet, read_table, size_of
 from obelics_pipeline.tables import kept_rows, read_documents

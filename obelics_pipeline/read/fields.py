@@ -15,6 +15,8 @@ LOOKED_AT = (  # every header that anything here asks for: passing over the othe
     "content-encoding",
     "transfer-encoding",
     "x-robots-tag",
+    "tdm-reservation",
+    "tdm-policy",
 )
 LINE = re.compile(rf"\n({'|'.join(LOOKED_AT)})[ \t]*:([^\n]*)", re.IGNORECASE)
 

@@ -25,6 +25,7 @@ class Page:
     charset_source: str
     content_type: str | None
     x_robots_tag: str | None
+    tdm: tuple[tuple[str, str], ...] = ()  # headers about text and data mining, names in lower case
 
 
 @dataclass(frozen=True, slots=True)

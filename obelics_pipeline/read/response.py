@@ -21,6 +21,7 @@ HTML_START = re.compile(  # atomic throughout: nothing to backtrack into
     re.IGNORECASE | re.DOTALL,
 )
 SNIFFED = 4096  # bytes of a body without a content type that are looked at
+TDM_HEADERS = ("tdm-reservation", "tdm-policy")  # https://www.w3.org/community/reports/tdmrep/
 CONTROL = re.compile("[\x00-\x20\x7f\ud800-\udfff]+")
 
 
@@ -102,6 +103,7 @@ def _page(record: RawRecord, head: HttpHead, body: bytes, name: str, config: Rea
         charset_source=decoded.source,
         content_type=content_type,
         x_robots_tag=head.joined("x-robots-tag"),
+        tdm=tuple((name, value) for name, value in head.lines if name in TDM_HEADERS),
     )
 
 

@@ -21,6 +21,8 @@ FROM_PAGES = (
     "reading.",
     "extract.",
     "filters.standardize_whitespace",
+    "consent.lists",
+    "consent.crawl",
 )  # settings that only a page can be read again by
 CUTS = ("reading.unit_bytes", "reading.pointer_rows", "reading.pointer_root")  # but for those of where units are cut
 
@@ -30,6 +32,10 @@ def require_same_pages(before: RunConfig, config: RunConfig) -> None:
     for line in differences(before.model_dump(mode="json"), config):
         if line.startswith(FROM_PAGES) and not line.startswith(CUTS):
             raise UserError(f"{line}: changes what is read from pages; run the sample again with it")
+    if config.consent.licence.active and not before.consent.licence.active:
+        raise UserError(
+            "consent.licence.require: the sample did not read licences; run it again with consent.licence.read"
+        )
 
 
 def extracted_units(extracted: Sequence[Manifest], before: RunConfig, config: RunConfig) -> list[Unit]:

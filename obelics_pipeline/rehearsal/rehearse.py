@@ -51,6 +51,7 @@ def rehearse(
         extracted = _extracted(run, before, config, scratch, runner)
         documents = job.dedup(extracted)
         documents = job.site(extracted, documents)
+        documents = job.consent(documents, asked=run.consent_answers)
         found = Dealt(scratch.fetch)
         if config.fetch.enabled:
             images = known_images(run, before.fetch)

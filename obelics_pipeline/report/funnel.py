@@ -20,6 +20,7 @@ TITLES = {
     "extract": "Each page by itself: language, text rules",
     "dedup": "Less what repeats over the corpus, decided again",
     "site": "With what the pages of its site say together",
+    "consent": "Less what is opted out, as a service says",
     "assemble": "Met their images",
     "score": "Looked at by models, text and images together",
     "shard": "Compared with each other: one of each group of duplicates is kept",

@@ -12,6 +12,7 @@ _RECORDS = {
     "no_text": "nothing to read was found",
     "noai_header": "the site asks by an HTTP header not to be used for AI",
     "noai_meta": "the page asks by a meta element not to be used for AI",
+    "tdm_reserved": "the site reserves the right to mine text and data",
     "noimageai_meta": "the page asks that its images are not used for AI",
     "damaged_member": "compressed data that cannot be read",
     "damaged_record": "a record that cannot be read",
@@ -24,6 +25,8 @@ _RECORDS = {
 _DOCUMENTS = {
     "language": "not a language to keep",
     "language_score": "the language is too uncertain",
+    "no_licence": "it names no licence, and one is required",
+    "licence_not_allowed": "its licence is none of those required",
     "main_content_confidence": "too uncertain what is the main content",
     "image_count": "too few or too many images",
     "no_image": "no image is left",
@@ -93,6 +96,10 @@ def words_for(reason: str) -> str:
         return _KNOWN[reason]
     if reason.startswith("http_") and reason[5:].isdigit():
         return f"the server answered {reason[5:]}"
+    if reason == "opt_out_unanswered":
+        return "the opt-out service gave no answer about it"
+    if reason.startswith("opt_out_"):
+        return f"opted out, by the list or service {reason.removeprefix('opt_out_')}"
     if reason.endswith("_header"):
         return f"the site asks for it by an HTTP header: {reason.removesuffix('_header')}"
     if reason.endswith("_unit_failed"):

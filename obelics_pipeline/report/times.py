@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 
 from obelics_pipeline.report.opened import Event
 
-STAGES = ("extract", "dedup", "site", "fetch", "dedup-images", "assemble", "score", "shard", "validate")
+STAGES = ("extract", "dedup", "site", "consent", "fetch", "dedup-images", "assemble", "score", "shard", "validate")
 BETWEEN = "between stages"  # reading what is done, planning, starting workers
 # The steps that are not called as their stage, by how their names begin.
 _STEPS = {
     "dedup": ("candidates", "links", "groups-", "members", "uses", "limits"),
     "site": ("site-",),
+    "consent": ("questions", "opt-outs", "consent-"),
     "fetch": ("requests", "answers"),
     "dedup-images": ("looks", "look-limits"),
     "score": ("decide",),

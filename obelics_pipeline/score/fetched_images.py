@@ -76,7 +76,7 @@ def fetch_into(bucket: Bucket, config: FetchingConfig, forgotten: Forgotten | No
     table, journal = bucket.folder / "results" / f"{name}.parquet", bucket.folder / "journal" / f"{name}.jsonl"
     store = ImageStore(bucket.folder / "content")
     known = {r.url: r for r in results_from_table(read_table(table))} if table.exists() else {}
-    results = fetch_bucket(sorted(urls), config, store, known, journal, forgotten)
+    results = fetch_bucket(sorted(urls), config, store, known, journal, forgotten=forgotten)
     known |= {result.url: result for result in results}
     write_table(results_to_table(known[url] for url in sorted(known)), table)
     journal.unlink(missing_ok=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from obelics_pipeline.config.run import RunConfig
+from obelics_pipeline.consent.lists import NO_LISTS, OptOuts
 from obelics_pipeline.document import DOCUMENT_DROPPED, Document, ImageNode
 from obelics_pipeline.forgotten import FORGOTTEN, Forgotten, blank_image
 from obelics_pipeline.ledger import Ledger
@@ -60,19 +61,23 @@ def assemble(
     results: Mapping[str, Fetched],
     config: RunConfig,
     score: ParagraphScore,
+    opt_outs: OptOuts = NO_LISTS,
     forgotten: Forgotten | None = None,
 ) -> Ledger:
     """Give every image of a document its facts or its reason, clean the document, and decide it.
 
     `results` maps image URLs to what the fetch stage found; it is not looked at where fetching is disabled, and
-    images are then kept unfetched. Changes `document` in place: `reason` is set to no_text or image_count where it is
-    dropped, to forgotten where one with the same images was. Returns the ledger of its image references, each counted
-    once.
+    images are then kept unfetched. An image that `opt_outs` name, by its address or its bytes, is dropped. Changes
+    `document` in place: `reason` is set to no_text or image_count where it is dropped, to forgotten where one with the
+    same images was. Returns the ledger of its image references, each counted once.
     """
     for image in document.images():
-        image.reason = url_reason(image.src, config.images)  # such an image was never asked for
+        # such an image was never asked for
+        image.reason = opt_outs.image_reason(image.src) or url_reason(image.src, config.images)
         if image.reason is None and config.fetch.enabled:
             _learn(image, results.get(image.src))
+        if image.reason is None and image.sha256 is not None:
+            image.reason = opt_outs.content_reason(image.sha256)
         if image.reason is None:
             image.reason = image_reason(image, config.images)
     finish(document, config.finish, score)

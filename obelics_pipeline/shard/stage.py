@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from obelics_pipeline.commit import Attempt, Manifest, committed
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.config.sharding import Format
+from obelics_pipeline.consent.lists import NO_LISTS, OptOuts
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.document import Document
 from obelics_pipeline.forgotten import Forgotten
@@ -35,13 +36,21 @@ Answers = Callable[[Sequence[str], Sequence[str]], Mapping[str, Fetched]]
 
 
 def assemble_units(
-    documents: Sequence[Manifest], answers: Dealt, overused: Dealt, config: RunConfig, forgotten: str = ""
+    documents: Sequence[Manifest],
+    answers: Dealt,
+    overused: Dealt,
+    config: RunConfig,
+    opt_outs: OptOuts = NO_LISTS,
+    forgotten: str = "",
 ) -> list[Unit]:
     """One unit per unit of documents, with its answers of the fetch stage and what is known of overused images.
 
     `forgotten` is the digest of the tombstones of other corpora that are obeyed.
     """
-    rules = [config.images.model_dump(mode="json"), config.finish.model_dump(mode="json"), config.fetch.enabled]
+    rules: list[Any] = [section.model_dump(mode="json") for section in (config.images, config.finish)]
+    rules.append(config.fetch.enabled)
+    if lists := opt_outs.identity("images"):
+        rules.append(lists)
     units = []
     for m in documents:
         partition = m.notes.get("partition", m.unit)
@@ -62,6 +71,7 @@ def assemble_unit(
     config: RunConfig,
     read_answers: Answers,
     score: ParagraphScore,
+    opt_outs: OptOuts = NO_LISTS,
     forgotten: Forgotten | None = None,
 ) -> Manifest:
     """Bring the kept documents of one unit together with their images, and decide them."""
@@ -73,7 +83,7 @@ def assemble_unit(
     with Attempt(folder, unit) as attempt:
         with DocumentWriter(attempt.file("data", ".parquet"), scores, paragraph_scores) as writer:
             for row, document in enumerate(read_kept(source)):
-                images.add(assemble(document, answers, config, score, forgotten))
+                images.add(assemble(document, answers, config, score, opt_outs, forgotten))
                 if document.reason is None:
                     documents.keep()
                     sizes.append({"row": row, "bytes": make_record(document, scores).size})

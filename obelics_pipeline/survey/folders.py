@@ -9,14 +9,14 @@ from obelics_pipeline.config.run import load_resolved
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.storage import Place, local_copy, size_of
 
-STAGES = ("extract", "dedup", "site", "assemble", "score", "shard")  # that may drop a document, in order
+STAGES = ("extract", "dedup", "site", "consent", "assemble", "score", "shard")  # that may drop a document, in order
 
 
 def document_folders(folder: RunFolder) -> list[tuple[str, Place]]:
     """Stage and folder, of the stages that the run's config asks for: others may lie there from an earlier config."""
-    places = (folder.extract, folder.dedup, folder.site, folder.assembled, folder.scored)
+    places = (folder.extract, folder.dedup, folder.site, folder.consent, folder.assembled, folder.scored)
     values = _values(folder)
-    asked = {"dedup": _compares(values), "site": _looks_at_sites(values)}
+    asked = {"dedup": _compares(values), "site": _looks_at_sites(values), "consent": _asks(values)}
     return [(stage, place) for stage, place in zip(STAGES, places, strict=False) if asked.get(stage, True)]
 
 
@@ -47,3 +47,7 @@ def _compares(values: dict[str, Any]) -> bool:
 def _looks_at_sites(values: dict[str, Any]) -> bool:
     site = values.get("site") or {}
     return not values or bool(site.get("enabled") or site.get("document"))
+
+
+def _asks(values: dict[str, Any]) -> bool:
+    return not values or bool((values.get("consent") or {}).get("service"))

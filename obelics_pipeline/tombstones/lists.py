@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from obelics_pipeline.dedup.page_url import normalise
 from obelics_pipeline.errors import UserError
+from obelics_pipeline.page_url import normalise
 from obelics_pipeline.tombstones.keyed import HOST, ID, SHA256, URL, Keyed
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import pyarrow as pa
 from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.config.run import RunConfig
 from obelics_pipeline.dedup.keepers import image_set_key
-from obelics_pipeline.dedup.page_url import normalise
 from obelics_pipeline.document import ImageNode
 from obelics_pipeline.errors import UserError
+from obelics_pipeline.page_url import normalise
 from obelics_pipeline.storage import Place, names_in, place, size_of
 from obelics_pipeline.tombstones import hash_set, texts
 from obelics_pipeline.tombstones.hash_set import HashSet, read_hashes

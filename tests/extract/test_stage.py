@@ -106,11 +106,11 @@ def test_a_page_that_we_fail_at_costs_itself(
 ) -> None:
     real, calls = stage.extract_page, []
 
-    def fragile(html: str, url: str, extraction: Any) -> Any:
+    def fragile(html: str, url: str, extraction: Any, licence: bool) -> Any:
         calls.append(url)
         if len(calls) == 3:
             raise MemoryError
-        return real(html, url, extraction)
+        return real(html, url, extraction, licence)
 
     monkeypatch.setattr(stage, "extract_page", fragile)
     manifest = extract_unit(units(warcs, config)[0], folder=tmp_path, config=config)

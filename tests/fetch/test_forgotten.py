@@ -47,7 +47,7 @@ def test_a_forgotten_image_never_arrives(tmp_path: Path) -> None:
     with Site(pages) as site:
         urls = [site.url(path) for path in pages]
         store = ImageStore(tmp_path / "store")
-        results = fetch_bucket(urls, config(site), store, {}, tmp_path / "journal", Known())
+        results = fetch_bucket(urls, config(site), store, {}, tmp_path / "journal", forgotten=Known())
         asked = [request.path for request in site.log]
     outcome = {result.url.rpartition("/")[2]: (result.status, result.reason) for result in results}
     dropped = ("dropped", "forgotten")

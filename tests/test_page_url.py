@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from obelics_pipeline.dedup.page_url import normalise, page_key
+from obelics_pipeline.page_url import normalise, page_key
 
 PAGE = "http://example.com/a/B?x=1&y=2"
 

@@ -1,0 +1,1 @@
+"""The stage consent: a service on the web says which pages and images are opted out."""
