@@ -24,6 +24,7 @@ from obelics_pipeline.extract.stage import extract_unit, extract_units
 from obelics_pipeline.read.inputs import resolve_inputs
 from obelics_pipeline.read.ranges import ReadTask, plan_ranges
 from obelics_pipeline.tables import read_documents
+from obelics_pipeline.tombstones.tombstones import configured
 
 UNIT_SECONDS = 3600.0  # a range that takes longer is killed and tried again
 
@@ -84,7 +85,12 @@ class _Extract(beam.DoFn):
         with tempfile.TemporaryDirectory(prefix="obelics-") as name:
             folder = Path(name)
             work = partial(
-                extract_unit, folder=folder, config=self._config, opt_outs=self._opt_outs, robots=self._robots
+                extract_unit,
+                folder=folder,
+                config=self._config,
+                opt_outs=self._opt_outs,
+                robots=self._robots,
+                forgotten=configured(self._config),
             )
             units = extract_units([element], self._config, opt_outs=self._opt_outs, robots=self._robots)
             for _, outcome in self._child.map_units(work, units):

@@ -26,6 +26,7 @@ from obelics_pipeline.fetch.result import FetchResult
 from obelics_pipeline.shard.assemble import assemble
 from obelics_pipeline.shard.image_rules import url_reason
 from obelics_pipeline.storage import Place
+from obelics_pipeline.tombstones.tombstones import configured
 from obelics_pipeline.unit import digest
 
 BUCKET_SECONDS = 6 * 3600.0  # a bucket that takes longer is killed and tried again; it goes on from its journal
@@ -102,7 +103,7 @@ def fetch_urls(urls: list[str], *, config: RunConfig, images: Place) -> Mapping[
     """What became of each URL, by URL, as JSON. Runs in the guarded process; a second try goes on from its journal."""
     journal = Path(tempfile.gettempdir()) / f"obelics-fetch-{digest(urls, str(images))}.jsonl"
     store = ImageStore(images)
-    intake = Intake(config.fetch, config.image_safety, store)
+    intake = Intake(config.fetch, config.image_safety, store, forgotten=configured(config))
     results = fetch_bucket(urls, config.fetch, store, {}, journal, intake)
     journal.unlink(missing_ok=True)
     return {result.url: result.to_json() for result in results}
@@ -112,12 +113,16 @@ class _Assemble(beam.DoFn):
     def __init__(self, config: RunConfig) -> None:
         self._config = config
 
+    def setup(self) -> None:
+        self._forgotten = configured(self._config)
+
     def process(self, element: tuple[str, Mapping[str, Iterable[bytes]]]) -> Iterator[Document]:
         _, joined = element
         answers = [FetchResult(**json.loads(value.decode("utf-8", "surrogatepass"))) for value in joined["answers"]]
         results = {answer.url: answer for answer in answers}
         for document in map(from_bytes, joined["documents"]):
             if is_kept(document):
-                for name, n in ledger_counts([assemble(document, results, self._config, paragraph_score)]).items():
+                images = assemble(document, results, self._config, paragraph_score, forgotten=self._forgotten)
+                for name, n in ledger_counts([images]).items():
                     count(name, n)
             yield document

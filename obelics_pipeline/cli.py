@@ -11,6 +11,7 @@ from obelics_pipeline import __version__
 from obelics_pipeline.commands import curation, fitting, looking, steering, training
 from obelics_pipeline.commands.parser import Parser
 from obelics_pipeline.errors import Stopped, UserError
+from obelics_pipeline.forget.command import add_forget
 
 COMMANDS = (  # in the order of the help
     curation.add_run,
@@ -19,6 +20,7 @@ COMMANDS = (  # in the order of the help
     curation.add_demo,
     curation.add_validate,
     curation.add_export,
+    add_forget,
     looking.add_card,
     looking.add_explain,
     steering.add_explain_spike,

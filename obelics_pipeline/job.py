@@ -61,6 +61,8 @@ from obelics_pipeline.shard.stage import assemble_unit, assemble_units, plan_tar
 from obelics_pipeline.site_evidence import SiteEvidence
 from obelics_pipeline.stages import StageRunner
 from obelics_pipeline.storage import Place, draft, file_sha256, read_table, read_tables, remove, size_of
+from obelics_pipeline.tombstones.tombstones import FOLDER as FORGOTTEN_FOLDER
+from obelics_pipeline.tombstones.tombstones import tombstones_in
 from obelics_pipeline.unit import Unit, digest
 
 STAGE_OF = {"decide": "score"}  # steps that ledgers are of -> the stage that people know
@@ -84,13 +86,21 @@ class Job:
         runner: StageRunner,
         earlier: Sequence[Corpus] = (),
         sample: float | None = None,
+        forgotten: Sequence[Place] = (),
     ) -> None:
-        """`sample` is the share of the units that is read: every score of these is measured, every image fetched."""
+        """`sample` is the share of the units that is read: every score of these is measured, every image fetched.
+
+        `forgotten` are folders of tombstones of other corpora. What this one took back is left out as well; but that is
+        in no unit's id, because `obelics forget` has brought the units that were done into line.
+        """
         self.folder, self.config, self.runner = folder, config, runner
         self._sample = sample
         self._dedup = Deduplication(folder, config.dedup, runner, earlier) if config.dedup.enabled else None
         self._notes: dict[str, Any] = {}  # of what was extracted, for the manifest
         self.ledgers: dict[str, Ledger] = {}  # the run's: records, documents, images, urls
+        others = tombstones_in(forgotten, config.dedup)
+        self._forgotten_elsewhere = others.digest if others is not None else ""
+        self._forgotten = tombstones_in([folder.path / FORGOTTEN_FOLDER, *forgotten], config.dedup)
 
     @functools.cached_property
     def opt_outs(self) -> OptOuts:
@@ -110,9 +120,16 @@ class Job:
         self._forget_changed(sources, tasks)
         for line in self.opt_outs.lines():
             self.runner.say(line)
-        units = extract_units(tasks, self.config, self._sample is not None, self.opt_outs, self.robots)
+        units = extract_units(
+            tasks, self.config, self._sample is not None, self.opt_outs, self.robots, self._forgotten_elsewhere
+        )
         work = functools.partial(
-            extract_unit, folder=self.folder.extract, config=self.config, opt_outs=self.opt_outs, robots=self.robots
+            extract_unit,
+            folder=self.folder.extract,
+            config=self.config,
+            opt_outs=self.opt_outs,
+            robots=self.robots,
+            forgotten=self._forgotten,
         )
         manifests = self.runner.map("extract", work, units, self.folder.extract)
         self.ledgers = dict(self.runner.ledgers["extract"])
@@ -200,10 +217,12 @@ class Job:
         safety = located_lists(self.config.image_safety)
         lists = prepare_hash_lists(safety.known_abuse)
         treated = treated_as(safety, "" if lists is None else lists.identity)
-        plan = folder / "plans" / f"{digest(dealt.digests, identity(config), *([treated] if treated else []))}.json"
+        forgotten = self._forgotten_elsewhere
+        parts = [*([treated] if treated else []), *([forgotten] if forgotten else [])]
+        plan = folder / "plans" / f"{digest(dealt.digests, identity(config), *parts)}.json"
         if retry:
             plan.unlink(missing_ok=True)
-        planned = remember(plan, lambda: fetch_units(dealt, folder, config, retry, treated))
+        planned = remember(plan, lambda: fetch_units(dealt, folder, config, retry, treated, forgotten))
         units = [fetch_unit_of(value) for value in planned]
         work = functools.partial(
             fetch_unit,
@@ -213,6 +232,7 @@ class Job:
             config=config,
             safety=safety,
             document_folders=[documents.folder, self.folder.extract],
+            forgotten=self._forgotten,
         )
         fetched = self.runner.map("fetch", work, units, folder)
         if len(fetched) == len(units) and any(m.notes.get("superseded") for m in fetched):
@@ -314,7 +334,8 @@ class Job:
     def assemble(self, documents: Documents, answers: Dealt, overused: Dealt) -> Documents:
         """Documents meet their images, and are decided."""
         folder = self.folder.assembled
-        units = assemble_units(documents.units, answers, overused, self.config, self.opt_outs)
+        known = self._forgotten_elsewhere
+        units = assemble_units(documents.units, answers, overused, self.config, self.opt_outs, known)
         work = functools.partial(
             assemble_unit,
             folder=folder,
@@ -325,6 +346,7 @@ class Job:
             ),
             score=paragraph_score,
             opt_outs=self.opt_outs,
+            forgotten=self._forgotten,
         )
         assembled = self.runner.map("assemble", work, units, folder)
         sweep(folder, assembled)
@@ -383,7 +405,7 @@ class Job:
         if size_of(self.folder.index) is None:
             remove([self.folder.manifest])
             with draft(self.folder.index) as path:
-                merge_indexes([m.path(self.folder.shards, "index") for m in tars], path, scores)
+                merge_indexes([m.path(self.folder.shards, "index") for m in tars if m.files], path, scores)
         manifest = RunManifest(
             shards=shard_entries(tars),
             index_sha256=file_sha256(self.folder.index),

@@ -40,6 +40,7 @@ from obelics_pipeline.shard.validate import problems
 from obelics_pipeline.site.columns import require_score
 from obelics_pipeline.stages import StageRunner
 from obelics_pipeline.storage import Place, is_local, names_in, place, remove, scratch_of
+from obelics_pipeline.tombstones.tombstones import FOLDER, listed, refuse_unfinished, stored
 
 STAGES = ("extract", "dedup", "site", "consent", "fetch", "dedup-images", "assemble", "score", "shard")
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -81,7 +82,10 @@ def run(
     if against and not checked.dedup.enabled:
         raise UserError("--against compares with another run, and dedup.enabled is false: leave one of the two out")
     earlier = read_corpora(against, checked.dedup, options)
+    forgotten = listed(checked.forgotten, options, "forgotten:")
+    forgotten += [where for corpus in earlier if stored(where := corpus.folder.path / FOLDER)]
     with _stop_on_signal(), folder.locked():
+        refuse_unfinished(folder.path, *(corpus.folder.path for corpus in earlier))
         if not force:
             folder.refuse_other_input([s.name for s in sources.warcs] + [s.name for s in sources.pointers])
         changed = folder.claim(Path(config).name.removesuffix(".yaml"), checked, force, sample)
@@ -97,7 +101,7 @@ def run(
                     if _will_score(checked, stages) and (changed or not folder.manifest.exists()):
                         display.say("score: the models are loaded once, to see that nothing is missing")
                         try_models(engine, checked.models)
-                    job = Job(folder, checked, StageRunner(engine, events, display, stages), earlier, sample)
+                    job = Job(folder, checked, StageRunner(engine, events, display, stages), earlier, sample, forgotten)
                     code = _run(job, sources, stages, retry, display)
             events.write("run_done", exit_code=code)
             return code

@@ -14,6 +14,7 @@ from obelics_pipeline.config.dedup import DedupConfig
 from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.config.filtering import FiltersConfig, LanguageConfig
+from obelics_pipeline.config.forgetting import ForgottenFolders
 from obelics_pipeline.config.image_safety import ImageSafetyConfig
 from obelics_pipeline.config.models import ModelsConfig
 from obelics_pipeline.config.personal_data import PersonalDataConfig
@@ -46,6 +47,7 @@ class RunConfig(Section):
     shard: ShardConfig = Field(default_factory=ShardConfig)
     ray: RayConfig = Field(default_factory=RayConfig)
     consent: ConsentConfig = Field(default_factory=ConsentConfig)
+    forgotten: ForgottenFolders = ()
 
     @property
     def models(self) -> ModelsConfig:

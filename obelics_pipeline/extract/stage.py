@@ -26,6 +26,7 @@ from obelics_pipeline.extract.publication import is_ahead
 from obelics_pipeline.extract.safety import Safety, safety_config, safety_of
 from obelics_pipeline.extract.split import split_nodes
 from obelics_pipeline.extract.suspects import Suspects
+from obelics_pipeline.forgotten import FORGOTTEN, Forgotten, blank, forget_images
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.personal_data.counts import Tally
 from obelics_pipeline.read.page import Page, Skipped
@@ -59,10 +60,12 @@ def extract_units(
     everything: bool = False,
     opt_outs: OptOuts = NO_LISTS,
     robots: RobotsCaptures | None = None,
+    forgotten: str = "",
 ) -> list[Unit]:
     """One unit per byte range. Its id follows from the range, from what is measured and from what is decided.
 
-    `everything` measures documents beyond their first drop, for thresholds to be chosen on.
+    `everything` measures documents beyond their first drop, for thresholds to be chosen on. `forgotten` is the digest
+    of the tombstones of other corpora that are obeyed.
     """
     measured = digest(
         VERSION,
@@ -70,6 +73,7 @@ def extract_units(
         config.reading.model_dump(mode="json", exclude={"unit_bytes", "pointer_rows", "pointer_root"}),
         config.extract.model_dump(mode="json"),
         measurement_config(config),
+        *([{"forgotten": forgotten}] if forgotten else []),
         *safety_config(config),  # nothing, and so the ids of before, where nothing of it is asked for
         *_consent_config(config, robots),
     )
@@ -106,8 +110,9 @@ def extract_unit(
     config: RunConfig,
     opt_outs: OptOuts = NO_LISTS,
     robots: RobotsCaptures | None = None,
+    forgotten: Forgotten | None = None,
 ) -> Manifest:
-    """Read, extract, measure and decide one unit; a page that `opt_outs` name is not looked at.
+    """Read, extract, measure and decide one unit; a page that `opt_outs` name, or is forgotten, is not looked at.
 
     Where only thresholds of documents changed since an earlier run, or opt-out lists got longer, the stored documents
     are decided anew and no page is read. Raises OSError where the source cannot be read or the output not be written.
@@ -127,8 +132,10 @@ def extract_unit(
             records = Ledger("records")
             with Suspects(scratch_of(folder) / f".tmp-suspects-{unit.label}", unit.crashes) as suspects:
                 rows: list[dict[str, Any]] = []
-                pages = _documents(unit, config, safety, records, rows, suspects, opt_outs, robots)
+                pages = _documents(unit, config, safety, records, rows, suspects, opt_outs, robots, forgotten)
                 source = _measure(pages, measuring, unit)
+                if forgotten is not None:
+                    source = _less_forgotten(source, forgotten)
                 write_documents(tally.passing(source), attempt.file("data", ".parquet"), config, documents)
                 suspects.forget()
             pq.write_table(pa.Table.from_pylist(rows, RECORDS), attempt.file("records", ".parquet"), compression="zstd")
@@ -186,6 +193,8 @@ def _measure(documents: Iterator[Document], measurer: Measurer, unit: Unit) -> I
     at_once = 1 if unit.crashes else MEASURED_AT_ONCE  # page by page where `Suspects` must know which one is at hand
     while batch := list(islice(documents, at_once)):
         for document in batch:
+            if document.reason == FORGOTTEN:
+                continue
             try:
                 measurer.measure(document, everything=everything)
             except UserError:
@@ -199,7 +208,16 @@ def _decide_again(path: Place, measurer: Measurer, unit: Unit, opt_outs: OptOuts
     for document in read_documents(path):
         if opt_outs.page_reason(document.url) is not None:
             continue  # counted among the records
-        measurer.decide(document, everything=unit.payload["everything"])
+        if document.reason != FORGOTTEN:
+            measurer.decide(document, everything=unit.payload["everything"])
+        yield document
+
+
+def _less_forgotten(documents: Iterator[Document], forgotten: Forgotten) -> Iterator[Document]:
+    """Documents of which those whose text was taken back are left blank."""
+    for document in documents:
+        if document.reason != FORGOTTEN and forgotten.text(document.text()):
+            blank(document, forgotten.name(document.doc_id))
         yield document
 
 
@@ -223,12 +241,15 @@ def _documents(
     suspects: Suspects,
     opt_outs: OptOuts,
     robots: RobotsCaptures | None,
+    forgotten: Forgotten | None,
 ) -> Iterator[Document]:
     """The documents of a unit's pages; what becomes of each record is counted in `ledger` and listed in `rows`."""
     task = ReadTask.from_json(unit.payload["task"])
 
     def add_row(item: Page | Skipped, reason: str | None, outcome: str, documents: int) -> None:
-        rows.append(_record_row(item, safety.stored_url(item.url), task.name, reason, outcome, documents))
+        row = _record_row(item, safety.stored_url(item.url), task.name, reason, outcome, documents)
+        gone = forgotten is not None and item.url is not None and forgotten.url(item.url)
+        rows.append(blank_record(row) if gone or reason == FORGOTTEN else row)
 
     for item in read_task(task, config.reading):
         if isinstance(item, Skipped):
@@ -239,12 +260,16 @@ def _documents(
         name = f"{item.offset}.{item.ordinal}"
         suspects.touch(name)
         listed = opt_outs.page_reason(item.url)
-        if listed is not None:
-            outcome: list[Document] | Refused = Refused(listed)
+        if forgotten is not None and forgotten.url(item.url):
+            outcome: list[Document] | Refused = Refused(FORGOTTEN)
+        elif listed is not None:
+            outcome = Refused(listed)
         elif name in suspects.guilty:
             outcome = Refused("worker_died", failed=True)
         else:
             outcome = page_documents(item, config, safety, robots)
+        if forgotten is not None and not isinstance(outcome, Refused):
+            outcome = _remembered(outcome, forgotten)
         if isinstance(outcome, Refused):
             _count(ledger, outcome.reason, outcome.failed)
             add_row(item, outcome.reason, "failed" if outcome.failed else "dropped", 0)
@@ -252,6 +277,24 @@ def _documents(
         ledger.keep()
         add_row(item, None, "kept", len(outcome))
         yield from outcome
+
+
+def _remembered(documents: list[Document], forgotten: Forgotten) -> list[Document] | Refused:
+    """The documents of a page, those that were taken back by their id left blank, and less such images."""
+    gone = [forgotten.document(document.doc_id) for document in documents]
+    if all(gone):
+        return Refused(FORGOTTEN)
+    for document, is_gone in zip(documents, gone, strict=True):
+        if is_gone:
+            blank(document, forgotten.name(document.doc_id))
+        else:
+            forget_images(document, forgotten)
+    return documents
+
+
+def blank_record(row: dict[str, Any]) -> dict[str, Any]:
+    """The row of a record without what tells which one it is."""
+    return row | {"url": None, "warc_filename": None, "warc_record_offset": None, "warc_record_length": None}
 
 
 def _count(ledger: Ledger, reason: str, failed: bool) -> None:

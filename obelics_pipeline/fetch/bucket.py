@@ -26,6 +26,7 @@ from obelics_pipeline.fetch.reason import FetchError, Redirected, try_again
 from obelics_pipeline.fetch.result import FetchResult
 from obelics_pipeline.fetch.robots import Robots
 from obelics_pipeline.fetch.target import Target, join_location, parse_target
+from obelics_pipeline.forgotten import FORGOTTEN, Forgotten
 
 __all__ = ["fetch_bucket", "host_bucket", "host_of"]
 
@@ -41,6 +42,7 @@ def fetch_bucket(
     intake: Intake | None = None,
     again: Collection[str] = (),
     heard: dict[str, Robots] | None = None,
+    forgotten: Forgotten | None = None,
 ) -> list[FetchResult]:
     """Fetch image URLs into the store; a result per distinct URL, sorted by URL.
 
@@ -48,10 +50,11 @@ def fetch_bucket(
     has from an earlier, killed try. Those in `again` were stored under other rules of `intake`: their bytes are judged,
     and changed, by the present ones, and asked for anew where they are gone. The caller removes the journal once the
     results are committed; all images named are on the disk by then. What the origins that were asked said goes into
-    `heard`. Raises UserError where img2dataset is missing, OSError where the disk is full.
+    `heard`. What is `forgotten` is not asked for, wherever a redirect leads, and such bytes are not kept; an `intake`
+    that is given knows it by itself. Raises UserError where img2dataset is missing, OSError where the disk is full.
     """
     wanted = sorted(set(urls))
-    intake = intake or Intake(config, ImageSafetyConfig(), store)
+    intake = intake or Intake(config, ImageSafetyConfig(), store, forgotten=forgotten)
     results = {url: previous[url] for url in wanted if url in previous and _has_image(previous[url], store)}
     with Journal(journal) as notes:
         noted = notes.read(store)
@@ -100,7 +103,7 @@ class _Visit:
 
 class _Bucket:
     def __init__(self, config: FetchingConfig, intake: Intake, notes: Journal) -> None:
-        self._config, self._intake, self._notes = config, intake, notes
+        self._config, self._intake, self._notes, self._forgotten = config, intake, notes, intake.forgotten
         self._guard = Guard(config)
         self._health = HostHealth(config.max_host_failures)
         self._turns = Turns(config.threads, config.per_host, self._delay)
@@ -135,6 +138,8 @@ class _Bucket:
 
     def _admit(self, visit: _Visit) -> list[Task]:
         """The tasks of a visit at its target, once the robots.txt there is known and allows it."""
+        if self._forgotten is not None and self._forgotten.url(visit.target.url):
+            return self._give_up(visit, FORGOTTEN)
 
         def known(robots: Robots) -> list[Task]:
             try:

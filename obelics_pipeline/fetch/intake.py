@@ -14,6 +14,7 @@ from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.reason import FACES, KNOWN_ABUSE, FetchError
 from obelics_pipeline.fetch.reencode import Reencoder
 from obelics_pipeline.fetch.result import FetchResult
+from obelics_pipeline.forgotten import FORGOTTEN, Forgotten
 from obelics_pipeline.image_safety.faces import Drop, without_faces
 from obelics_pipeline.image_safety.known_abuse import KnownAbuse, Match, known_abuse, prepare
 from obelics_pipeline.image_safety.pdq import pdq_of
@@ -44,12 +45,16 @@ class Intake:
         store: ImageStore,
         lists: str = "",
         documents: Documents = no_documents,
+        forgotten: Forgotten | None = None,
     ) -> None:
         """`lists` is the identity of the hash lists; they are made ready here where it is empty.
+
+        `forgotten` says what was taken back.
 
         Raises UserError for what is missing of what the config names.
         """
         self._config, self._safety, self._store, self._documents = config, safety, store, documents
+        self.forgotten = forgotten
         self._reencode = Reencoder(config) if config.reencode != "never" else None
         self._abuse = _ready(safety.known_abuse, lists)
         self._report = Reporter(safety.report) if safety.known_abuse.lists else None
@@ -61,6 +66,7 @@ class Intake:
         Raises FetchError where it is not to be kept: nothing of it is stored then. Raises UserError where a match could
         not be reported.
         """
+        self._refuse_forgotten(content)
         self._refuse_listed(content, urls, came_from)
         facts = check_image(content, self._config)
         self._refuse_look_alike(content, urls, came_from)
@@ -89,6 +95,10 @@ class Intake:
         facts = ImageFacts(result.format or "", result.width or 0, result.height or 0, result.look)
         kept = self._stored(content, facts, content)
         return replace(kept, url=result.url, received_sha256=result.received_sha256 or kept.received_sha256)
+
+    def _refuse_forgotten(self, content: bytes) -> None:
+        if self.forgotten is not None and self.forgotten.content(content):
+            raise FetchError(FORGOTTEN)
 
     def _refuse_listed(self, content: bytes, urls: Sequence[str], came_from: str) -> None:
         if self._abuse is not None:
@@ -143,6 +153,8 @@ class Intake:
             content = strip_metadata(content, facts.format, self._safety.metadata)
         except Unreadable:
             raise FetchError("metadata_unreadable") from None
+        if content != received:
+            self._refuse_forgotten(content)
         sha256 = self._store.put(content)
         came = None if content == received else hashlib.sha256(received).hexdigest()
         size = (len(content), facts.format, facts.width, facts.height)

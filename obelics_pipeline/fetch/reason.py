@@ -6,6 +6,8 @@ import http.client
 import socket
 import ssl
 
+from obelics_pipeline.forgotten import FORGOTTEN
+
 KNOWN_ABUSE = "known_abuse"  # on a hash list: image_safety.known_abuse
 FACES = "faces"  # the function of image_safety.faces says so
 OPT_OUT_SUFFIX = "_header"  # X-Robots-Tag: noai -> noai_header
@@ -13,7 +15,7 @@ OPT_OUT_SUFFIX = "_header"  # X-Robots-Tag: noai -> noai_header
 # A rule of the config, or the site's wish, decided; everything else is a failure of the network or of the bytes.
 DROPPED = frozenset(
     {"robots_txt", "ai_txt", "tdm_reserved", "private_address", "too_large", "too_many_pixels", "too_many_frames"}
-    | {KNOWN_ABUSE, FACES}
+    | {KNOWN_ABUSE, FACES, FORGOTTEN}
 )
 
 # Worth another try within the same unit, after the host has had a pause.

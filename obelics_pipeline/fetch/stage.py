@@ -30,6 +30,7 @@ from obelics_pipeline.fetch.intake import Intake
 from obelics_pipeline.fetch.reason import FACES
 from obelics_pipeline.fetch.result import ANSWER_SCHEMA, FetchResult, results_from_table, results_to_table
 from obelics_pipeline.fetch.robots import Robots
+from obelics_pipeline.forgotten import FORGOTTEN, Forgotten
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.storage import Place, files_below, open_parquet, read_table, remove, scratch_of
 from obelics_pipeline.unit import Unit, digest
@@ -95,12 +96,18 @@ def _images(path: Place, everything: bool) -> Iterator[str]:
 
 
 def fetch_units(
-    requests: Dealt, folder: Place, config: FetchingConfig, retry: Sequence[str] = (), treated: Treated | None = None
+    requests: Dealt,
+    folder: Place,
+    config: FetchingConfig,
+    retry: Sequence[str] = (),
+    treated: Treated | None = None,
+    forgotten: str = "",
 ) -> list[dict[str, Any]]:
     """One unit (as JSON) per bucket with requests. `retry` names the reasons whose URLs are to be asked once more.
 
     `treated` says what is done with images before they are stored. Where earlier units did otherwise there is a new
-    generation: what they stored is looked at again, and only asked for again where that is not enough.
+    generation: what they stored is looked at again, and only asked for again where that is not enough. `forgotten` is
+    the digest of the tombstones of other corpora that are obeyed.
     """
     units = []
     for bucket, names in sorted(requests.files.items(), key=lambda item: int(item[0])):
@@ -120,6 +127,7 @@ def fetch_units(
                 "asked": asked,
                 "requests": list(names),
                 **({"treated": treated} if treated else {}),
+                **({"forgotten": forgotten} if forgotten else {}),
             }
         )
     return units
@@ -144,8 +152,9 @@ def _treated(manifest: Manifest) -> Treated:
 
 def fetch_unit_of(value: dict[str, Any]) -> Unit:
     """The unit of one bucket from its planned values."""
+    known = [{"forgotten": value["forgotten"]}] if "forgotten" in value else []
     treated = [value["treated"]] if value.get("treated") else []
-    id_ = digest(value["identity"], value["asked"], value["generation"], *treated)
+    id_ = digest(value["identity"], value["asked"], value["generation"], *treated, *known)
     return Unit(STAGE, id_, f"bucket-{value['bucket']:04d}", value)
 
 
@@ -158,6 +167,7 @@ def fetch_unit(
     config: FetchingConfig,
     safety: ImageSafetyConfig | None = None,
     document_folders: Sequence[Place] = (),
+    forgotten: Forgotten | None = None,
 ) -> Manifest:
     """Fetch the URLs of one bucket, each once; what an earlier unit of the bucket found is not asked again.
 
@@ -167,9 +177,13 @@ def fetch_unit(
     urls = sorted({url for _, url in rows})
     treated: Treated = unit.payload.get("treated", {})
     previous, again = _previous(folder, unit, config, treated)
+    if forgotten is not None:
+        previous = {url: _less_forgotten(result, forgotten) for url, result in previous.items()}
+        again -= {url for url, result in previous.items() if result.sha256 is None}
     store = ImageStore(images)
     documents = partial(documents_with, rows=rows, folders=document_folders)
-    intake = Intake(config, safety or ImageSafetyConfig(), store, treated.get("lists", ""), documents)
+    lists = treated.get("lists", "")
+    intake = Intake(config, safety or ImageSafetyConfig(), store, lists, documents, forgotten)
     journal = scratch_of(folder) / "journal" / f"{unit.name}.jsonl"
     journal.parent.mkdir(parents=True, exist_ok=True)
     heard: dict[str, Robots] = {}
@@ -185,7 +199,7 @@ def fetch_unit(
         notes = {key: unit.payload[key] for key in ("bucket", "identity", "generation")}
         notes |= {"treated": treated} if treated else {}
         notes |= {"superseded": len(superseded)} if superseded else {}
-        manifest = attempt.commit([_ledger(results)], notes)
+        manifest = attempt.commit([ledger_of_results(results)], notes)
     journal.unlink(missing_ok=True)
     _supersede(folder, superseded)
     return manifest
@@ -272,6 +286,13 @@ def _is_enough(result: FetchResult, how: Treated, wanted: Treated) -> bool:
     return less or result.received_sha256 is None
 
 
+def _less_forgotten(result: FetchResult, forgotten: Forgotten) -> FetchResult:
+    """What an earlier unit found, as it is to be taken now."""
+    hashes = (result.sha256, result.received_sha256)
+    gone = forgotten.url(result.url) or any(forgotten.sha256(sha256) for sha256 in hashes if sha256 is not None)
+    return FetchResult.without_image(result.url, FORGOTTEN) if gone else result
+
+
 def _retried(result: FetchResult, reasons: Sequence[str]) -> bool:
     """Whether a result is one that `--retry-failed` names; `retryable` names all that may pass."""
     return result.status == "failed" and (result.reason in reasons or ("retryable" in reasons and result.retryable))
@@ -315,7 +336,8 @@ def _heard_before(folder: Place, earlier: Sequence[Manifest]) -> list[dict[str, 
     return list(found.values())
 
 
-def _ledger(results: Sequence[FetchResult]) -> Ledger:
+def ledger_of_results(results: Sequence[FetchResult]) -> Ledger:
+    """What became of image URLs, counted."""
     ledger = Ledger("urls")
     for result in results:
         if result.status == "ok":

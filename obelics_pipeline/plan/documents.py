@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.forgotten import FORGOTTEN
 from obelics_pipeline.plan.chance import Words, draws, key
 from obelics_pipeline.plan.counts import COUNTS, ShardTask, kept_name, read_counts
 from obelics_pipeline.plan.recipe import Dataset, Recipe, Threshold
@@ -21,6 +22,7 @@ from obelics_pipeline.plan.spans import Flags, Integers, Lengths
 from obelics_pipeline.shard.manifest import FILE, INDEX, SHARDS, read_manifest
 from obelics_pipeline.storage import Place, file_sha256, names_in, place, read_schema, read_table, size_of
 from obelics_pipeline.survey.training import training_schema, with_training
+from obelics_pipeline.tombstones.obeyed import tombstones_of
 
 FIXED = (
     "shard",
@@ -177,12 +179,24 @@ def documents_of(recipe: Recipe, runs: Sequence[Sequence[RunIndex]]) -> Document
     kept = list(_thresholds(recipe, runs, content[:, 0]))
     for flags, reason in kept:
         found.leave_out(flags, reason)
+    found.leave_out(_forgotten(recipe, found), FORGOTTEN)
     found.leave_out(draws(content[:, 0], KEY_OF_HELD_OUT) < recipe.held_out, HELD_OUT)
     for number, (name, dataset) in enumerate(recipe.datasets.items()):
         if dataset.share < 1:
             of = found.dataset == number
             found.leave_out(of & (draws(content[:, 0], key(0, "share", name)) >= dataset.share), "sampled_out:share")
     return found
+
+
+def _forgotten(recipe: Recipe, documents: Documents) -> Flags:
+    """Which documents one of the runs took back, whichever run they are of."""
+    runs = [place(run) for dataset in recipe.datasets.values() for run in dataset.runs]
+    known = [found for run in dict.fromkeys(runs) if (found := tombstones_of(run)) is not None]
+    if not known:
+        return _no(len(documents))
+    columns = (documents.index[name].to_pylist() for name in ("doc_id", "url"))
+    gone = [any(k.document(i) or k.url(url) for k in known) for i, url in zip(*columns, strict=True)]
+    return np.array(gone, np.bool_)
 
 
 def _counted(run: RunIndex) -> pa.Table:

@@ -28,6 +28,7 @@ from obelics_pipeline.score.in_workers import Maps
 from obelics_pipeline.score.row_error import RowError
 from obelics_pipeline.score.scorer import scorer_of
 from obelics_pipeline.storage import Place, draft, place, scratch_of
+from obelics_pipeline.tombstones.tombstones import configured
 
 FAILURES_SHOWN = 10
 FETCH = "fetch"  # of --images
@@ -207,7 +208,8 @@ def _fetch(format_: Format, engines: Engines, asked: Asked, folder: Path, config
     list(engines.scoring.map(load_models, [asked]))
     with engines.plain() as engine, _progress("{task.description}") as progress:
         progress.add_task(f"fetching images into {folder}", total=None)
-        return fetch_images(format_.wanted_images(engine, engines.at_once), folder, config, engine)
+        wanted = format_.wanted_images(engine, engines.at_once)
+        return fetch_images(wanted, folder, config, engine, configured(config))
 
 
 def _write(rows: Iterable[Scored], writer: Any, warn: Say) -> Ledger:

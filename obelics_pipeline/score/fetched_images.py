@@ -26,6 +26,7 @@ from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.intake import Intake
 from obelics_pipeline.fetch.result import FetchResult, results_from_table, results_to_table
 from obelics_pipeline.fetch.stage import identity, treated_as
+from obelics_pipeline.forgotten import Forgotten
 from obelics_pipeline.image_safety.known_abuse import prepare
 from obelics_pipeline.ledger import Ledger, total
 from obelics_pipeline.score.in_workers import Maps
@@ -46,17 +47,23 @@ class Bucket:
     folder: Path
 
 
-def fetch_images(wanted: Iterable[Iterable[str]], folder: Path, config: RunConfig, engine: Maps) -> Ledger:
+def fetch_images(
+    wanted: Iterable[Iterable[str]],
+    folder: Path,
+    config: RunConfig,
+    engine: Maps,
+    forgotten: Forgotten | None = None,
+) -> Ledger:
     """Fetch image URLs, and leave each image in `folder` under the sha256 of its URL; what became of each distinct URL.
 
     Hosts are dealt out to `config.fetch.buckets` units as a run does it, so that their limits hold. What an earlier
-    command has from an equal config is not asked for again, failures neither. Raises UserError where another command is
-    at work in the folder, Stopped where workers die again and again.
+    command has from an equal config is not asked for again, failures neither; nor is what is `forgotten`. Raises
+    UserError where another command is at work in the folder, Stopped where workers die again and again.
     """
     with _held(folder), tempfile.TemporaryDirectory(dir=folder, prefix=TEMPORARY) as name:
         buckets, unfit = _dealt(wanted, folder, Path(name), config.fetch.buckets)
         try:
-            ledgers = list(engine.map(partial(fetch_into, config=config), buckets))
+            ledgers = list(engine.map(partial(fetch_into, config=config, forgotten=forgotten), buckets))
         except WorkersDie as error:
             raise Stopped(f"--images fetch: {error}; run the same command again to go on") from None
     lost = Ledger(NOUN)
@@ -64,7 +71,7 @@ def fetch_images(wanted: Iterable[Iterable[str]], folder: Path, config: RunConfi
     return total(NOUN, [*ledgers, lost] if unfit else ledgers)
 
 
-def fetch_into(bucket: Bucket, config: RunConfig) -> Ledger:
+def fetch_into(bucket: Bucket, config: RunConfig, forgotten: Forgotten | None = None) -> Ledger:
     """Fetch the URLs of one bucket, and link those that gave an image."""
     lists = prepare(config.image_safety.known_abuse)
     treated = treated_as(config.image_safety, "" if lists is None else lists.identity)
@@ -74,7 +81,7 @@ def fetch_into(bucket: Bucket, config: RunConfig) -> Ledger:
     table, journal = bucket.folder / "results" / f"{name}.parquet", bucket.folder / "journal" / f"{name}.jsonl"
     store = ImageStore(bucket.folder / "content")
     known = {r.url: r for r in results_from_table(read_table(table))} if table.exists() else {}
-    intake = Intake(config.fetch, config.image_safety, store, treated.get("lists", ""))
+    intake = Intake(config.fetch, config.image_safety, store, treated.get("lists", ""), forgotten=forgotten)
     results = fetch_bucket(sorted(urls), config.fetch, store, known, journal, intake)
     known |= {result.url: result for result in results}
     write_table(results_to_table(known[url] for url in sorted(known)), table)

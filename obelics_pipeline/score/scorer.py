@@ -12,9 +12,11 @@ from obelics_pipeline.config import FiltersConfig, RunConfig, Threshold
 from obelics_pipeline.document import Document
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.extract.measure import LANGUAGE, LANGUAGE_SCORE, Measurer
+from obelics_pipeline.forgotten import FORGOTTEN, forget_images
 from obelics_pipeline.model_scores.document_models import DocumentModels, LoadDocumentModels
 from obelics_pipeline.score.columns import Asked, Scores, is_text
 from obelics_pipeline.score.row_error import NO_TEXT, SCORE_FAILED, RowError
+from obelics_pipeline.tombstones.tombstones import configured
 
 
 @lru_cache(maxsize=1)
@@ -44,6 +46,7 @@ class Scorer:
             config.language,
         )
         self._asked, self._columns, self._looks = asked, asked.columns(), bool(of_models)
+        self._forgotten = configured(config)
 
     def notices(self) -> list[str]:
         """One line per score that is null everywhere, because what it needs is not given."""
@@ -59,6 +62,7 @@ class Scorer:
 
         A model is given all documents of the batch that have a text at once.
         """
+        documents = [self._refused(d) if isinstance(d, Document) else d for d in documents]
         found = [d if isinstance(d, RowError) else self._measured(d) for d in documents]
         if self._looks:
             self._check_folder()
@@ -79,6 +83,16 @@ class Scorer:
             raise UserError(
                 f"images {images.folder}: no such folder on {socket.gethostname()}; all workers must see it"
             )
+
+    def _refused(self, document: Document) -> Document | RowError:
+        """A document, unless it was taken back elsewhere; without the images that were."""
+        known = self._forgotten
+        if known is None:
+            return document
+        if known.url(document.url) or known.document(document.doc_id) or known.text(document.text()):
+            return RowError(FORGOTTEN, "taken back by a run that the config names")
+        forget_images(document, known)
+        return document
 
     def _measured(self, document: Document) -> Scores | RowError:
         try:

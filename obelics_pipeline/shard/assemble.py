@@ -8,6 +8,7 @@ from typing import Protocol
 from obelics_pipeline.config.run import RunConfig
 from obelics_pipeline.consent.lists import NO_LISTS, OptOuts
 from obelics_pipeline.document import DOCUMENT_DROPPED, Document, ImageNode
+from obelics_pipeline.forgotten import FORGOTTEN, Forgotten, blank_image
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.shard.finish import ParagraphScore, finish, lack
 from obelics_pipeline.shard.image_rules import image_reason, rendered_size, url_reason
@@ -61,13 +62,14 @@ def assemble(
     config: RunConfig,
     score: ParagraphScore,
     opt_outs: OptOuts = NO_LISTS,
+    forgotten: Forgotten | None = None,
 ) -> Ledger:
     """Give every image of a document its facts or its reason, clean the document, and decide it.
 
     `results` maps image URLs to what the fetch stage found; it is not looked at where fetching is disabled, and
     images are then kept unfetched. An image that `opt_outs` name, by its address or its bytes, is dropped. Changes
-    `document` in place: `reason` is set to no_text or image_count where it is dropped. Returns the ledger of its image
-    references, each counted once.
+    `document` in place: `reason` is set to no_text or image_count where it is dropped, to forgotten where one with the
+    same images was. Returns the ledger of its image references, each counted once.
     """
     for image in document.images():
         # such an image was never asked for
@@ -84,6 +86,8 @@ def assemble(
         document.reason = lack(
             document, limits.min_per_document, limits.max_per_document, config.finish.end_of_document_token
         )
+    if forgotten is not None and document.reason is None and forgotten.image_set(document.images()):
+        document.reason = FORGOTTEN
     return image_ledger(document)
 
 
@@ -108,6 +112,8 @@ def _learn(image: ImageNode, found: Fetched | None) -> None:
         image.reason = NOT_FETCHED if found is None else found.reason or found.status
         image.failed = found is None or found.status != "dropped"
         image.of = None if found is None else found.of
+        if image.reason == FORGOTTEN:
+            blank_image(image)
         return
     image.sha256, image.n_bytes, image.format, image.look = found.sha256, found.n_bytes, found.format, found.look
     image.original_width, image.original_height = found.width, found.height

@@ -15,6 +15,7 @@ from obelics_pipeline.config.sharding import Format
 from obelics_pipeline.consent.lists import NO_LISTS, OptOuts
 from obelics_pipeline.dealt import Dealt
 from obelics_pipeline.document import Document
+from obelics_pipeline.forgotten import Forgotten
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.shard.assemble import Fetched, assemble
 from obelics_pipeline.shard.finish import ParagraphScore
@@ -35,9 +36,17 @@ Answers = Callable[[Sequence[str], Sequence[str]], Mapping[str, Fetched]]
 
 
 def assemble_units(
-    documents: Sequence[Manifest], answers: Dealt, overused: Dealt, config: RunConfig, opt_outs: OptOuts = NO_LISTS
+    documents: Sequence[Manifest],
+    answers: Dealt,
+    overused: Dealt,
+    config: RunConfig,
+    opt_outs: OptOuts = NO_LISTS,
+    forgotten: str = "",
 ) -> list[Unit]:
-    """One unit per unit of documents, with its answers of the fetch stage and what is known of overused images."""
+    """One unit per unit of documents, with its answers of the fetch stage and what is known of overused images.
+
+    `forgotten` is the digest of the tombstones of other corpora that are obeyed.
+    """
     rules: list[Any] = [section.model_dump(mode="json") for section in (config.images, config.finish)]
     rules.append(config.fetch.enabled)
     if lists := opt_outs.identity("images"):
@@ -46,7 +55,8 @@ def assemble_units(
     for m in documents:
         partition = m.notes.get("partition", m.unit)
         verdicts = [answers.digest(m.unit), overused.digest(partition)]
-        id_ = digest(VERSION, partition, m.files["data"]["sha256"], verdicts, rules)
+        known = [{"forgotten": forgotten}] if forgotten else []
+        id_ = digest(VERSION, partition, m.files["data"]["sha256"], verdicts, rules, *known)
         files = {"answers": answers.names(m.unit), "overused": overused.names(partition)}
         payload = {"documents": m.unit, "partition": partition, **files}
         units.append(Unit("assemble", id_, m.unit.rpartition("-")[0], payload))
@@ -62,6 +72,7 @@ def assemble_unit(
     read_answers: Answers,
     score: ParagraphScore,
     opt_outs: OptOuts = NO_LISTS,
+    forgotten: Forgotten | None = None,
 ) -> Manifest:
     """Bring the kept documents of one unit together with their images, and decide them."""
     answers = read_answers(unit.payload["answers"], unit.payload["overused"])
@@ -72,7 +83,7 @@ def assemble_unit(
     with Attempt(folder, unit) as attempt:
         with DocumentWriter(attempt.file("data", ".parquet"), scores, paragraph_scores) as writer:
             for row, document in enumerate(read_kept(source)):
-                images.add(assemble(document, answers, config, score, opt_outs))
+                images.add(assemble(document, answers, config, score, opt_outs, forgotten))
                 if document.reason is None:
                     documents.keep()
                     sizes.append({"row": row, "bytes": make_record(document, scores).size})
@@ -133,10 +144,12 @@ def planned_bytes(size: int, form: Format) -> int:
 
 
 def tar_unit(unit: Unit, *, folder: Place, assembled_folder: Place, read_image: ReadImage) -> Manifest:
-    """Write one tar and its part of the index."""
+    """Write one tar and its part of the index; neither where all its documents were taken back since."""
     name, scores = unit.payload["name"], unit.payload["scores"]
     sums = dict.fromkeys(("documents", "texts", "images", "files"), 0)
     with Attempt(folder, unit) as attempt:
+        if next(_kept(unit, assembled_folder), None) is None:
+            return attempt.commit([], sums)
         tar = ShardWriter(attempt.file("data", ".tar", name))
         with tar, IndexWriter(attempt.file("index", ".parquet"), scores) as index:
             for document in _kept(unit, assembled_folder):
@@ -151,7 +164,7 @@ def tar_unit(unit: Unit, *, folder: Place, assembled_folder: Place, read_image: 
 
 def shard_entries(manifests: Sequence[Manifest]) -> tuple[ShardEntry, ...]:
     """What the run's manifest says of each tar."""
-    files = [(m.files["data"], m.notes) for m in manifests]
+    files = [(m.files["data"], m.notes) for m in manifests if m.files]
     return tuple(ShardEntry(f["name"], f["sha256"], f["bytes"], **notes) for f, notes in files)
 
 

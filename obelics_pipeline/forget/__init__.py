@@ -1,0 +1,1 @@
+"""`obelics forget`: takes documents and images back out of a run, and leaves tombstones that later runs obey."""

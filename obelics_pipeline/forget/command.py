@@ -1,0 +1,81 @@
+"""`obelics forget`: its arguments, and what it says."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from obelics_pipeline.forget.forget import Done
+
+LISTS = {
+    "urls": "addresses, one a line: a page's takes back all its documents, an image's the image wherever it stands",
+    "domains": "domains or hosts, one a line: pages and images there and below",
+    "hashes": "one a line: sha256 of an image, of a text or of a document's content, or a doc_id",
+}
+
+
+def add_forget(commands: Any) -> None:
+    """The command, for the command line."""
+    forget = commands.add_parser(
+        "forget",
+        help="take documents and images back out of a run, and see to it that they do not come again",
+        description="Removes what the lists name from every file of a run's folder; only shards that hold some of it "
+        "are written anew. What stays is a keyed hash of each, by which later runs know it (docs/forget.md).",
+    )
+    forget.add_argument("folder", metavar="DIR", help="folder of a run")
+    for kind, what in LISTS.items():
+        forget.add_argument(f"--{kind}", metavar="FILE", type=Path, action="append", default=[], help=what)
+    forget.add_argument("--key", metavar="FILE", type=Path, help="key of the hashes, to share between corpora")
+    forget.add_argument("--plan", metavar="PLAN", type=Path, nargs="+", default=[], help="plans that may have used it")
+    forget.add_argument("--dry-run", action="store_true", help="say what would go; change nothing")
+    forget.add_argument("--skip-bad", action="store_true", help="leave out lines that are no address, domain or hash")
+    forget.set_defaults(command=_forget)
+
+
+def _forget(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.forget.forget import forget
+
+    lists = {kind: files for kind in LISTS if (files := getattr(arguments, kind))}
+    say = _say
+    done = forget(arguments.folder, lists, arguments.key, arguments.plan, arguments.dry_run, arguments.skip_bad, say)
+    for line in lines(done, arguments.dry_run):
+        say(line)
+    return 1 if done.problems else 0
+
+
+def _say(line: str) -> None:
+    from rich.console import Console
+
+    Console(soft_wrap=True).print(line, markup=False, highlight=False)
+
+
+def lines(done: Done, dry_run: bool) -> Iterator[str]:
+    """What was done, for a person: counts, and never what was forgotten."""
+    entries = ", ".join(f"{n:,} {kind}" for kind, n in done.lists.entries.items()) or "nothing new"
+    yield f"asked for: {entries}" + (f"; {done.lists.bad:,} bad lines left out" if done.lists.bad else "")
+    counts, shards = done.found.counts, done.shards
+    if dry_run:
+        yield (
+            f"would go: {counts.get('documents', 0):,} documents of the shards, {counts.get('edited', 0):,} documents "
+            f"would lose images, {counts.get('duplicates', 0):,} duplicates would not take their place, "
+            f"{done.images:,} files of the image store"
+        )
+    else:
+        yield (
+            f"gone: {shards.documents:,} documents and {shards.images:,} images of the shards; {shards.edited:,} "
+            f"documents stay with fewer images; {counts.get('duplicates', 0):,} duplicates do not take their place"
+        )
+        removed = f", {len(shards.removed):,} of which nothing was left removed" if shards.removed else ""
+        yield f"shards: {len(shards.shards):,} written anew{removed}; {done.files:,} other files"
+        if done.records:
+            yield f"input: {done.records:,} records of WARC files in the folder blanked, in their places"
+        yield f"image store: {done.images:,} files gone; {done.freed:,} bytes freed in all"
+    for line in done.remake:
+        yield f"made of this run, to be made anew: {line}"
+    for plan in done.plans:
+        yield from plan.lines()
+    for problem in done.problems:
+        yield f"problem: {problem}"

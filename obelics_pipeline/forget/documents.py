@@ -1,0 +1,118 @@
+"""Files of documents, rewritten: forgotten ones blank, forgotten images blank in those that stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from obelics_pipeline.document import DOCUMENT_DROPPED, Document, ImageNode
+from obelics_pipeline.extract.stage import MEASURING_ERROR
+from obelics_pipeline.forget.edits import Gone
+from obelics_pipeline.forgotten import FORGOTTEN, blank, blank_image, is_blank
+from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.shard.assemble import image_ledger
+from obelics_pipeline.shard.finish import IMAGE_COUNT, NO_TEXT
+from obelics_pipeline.storage import Place, open_parquet
+from obelics_pipeline.tables import DocumentWriter, read_documents, score_columns
+
+EXTRACT, ASSEMBLED, SCORED = "extract", "assembled", "scored"
+WITH_IMAGES = (ASSEMBLED, SCORED)  # stages that have met the images
+NODE_COLUMNS = ("nodes.list.element.src", "nodes.list.element.of")
+
+
+def is_touched(place: Place, stage: str, gone: Gone) -> bool:
+    """Whether a file of documents has something to forget, from the columns that tell."""
+    with open_parquet(place) as source:
+        for group in range(source.num_row_groups):
+            table = source.read_row_group(group, columns=["doc_id", *NODE_COLUMNS])
+            for doc_id in table["doc_id"].to_pylist():
+                if gone.document(doc_id) or (stage in WITH_IMAGES and gone.out(doc_id)):
+                    return True
+            for nodes in table["nodes"].to_pylist():
+                for node in nodes:
+                    if (node["src"] and gone.url(node["src"])) or (node["of"] and gone.document(node["of"])):
+                        return True
+    return False
+
+
+def rewrite(place: Place, path: Path, stage: str, gone: Gone, edited: Mapping[str, int], too_few: set[str]) -> None:
+    """Write a file of documents anew to a local path."""
+    scores, paragraph_scores = score_columns(place)
+    with DocumentWriter(path, scores, paragraph_scores) as writer:
+        for document in read_documents(place):
+            forget_in(document, stage, gone, too_few)
+            writer.write(document)
+
+
+def forget_in(document: Document, stage: str, gone: Gone, too_few: set[str]) -> None:
+    """Take back what is forgotten of one document."""
+    if is_blank(document):
+        return
+    if gone.document(document.doc_id):
+        blank(document, gone.name(document.doc_id))
+        return
+    for node in document.nodes:
+        if isinstance(node, ImageNode) and node.src and gone.url(node.src):
+            blank_image(node)
+        if node.of is not None and gone.document(node.of):
+            node.of = gone.name(node.of)
+    if stage in WITH_IMAGES and document.reason is None:
+        if document.doc_id in too_few:
+            document.reason = IMAGE_COUNT
+        elif gone.out(document.doc_id):
+            document.reason = FORGOTTEN
+
+
+def ledgers_of(path: Place, stage: str, nouns: list[str]) -> dict[str, Ledger]:
+    """The ledgers of a file of documents as it is now.
+
+    A document that is forgotten is counted where it was extracted, and did not arrive at the later stages.
+    """
+    documents, images = Ledger("documents"), Ledger("images")
+    for document in read_documents(path):
+        if stage != EXTRACT and is_blank(document):
+            continue
+        if stage == SCORED and document.reason in (FORGOTTEN, IMAGE_COUNT, NO_TEXT):
+            continue  # counted where it met its images
+        if document.reason is None:
+            documents.keep()
+        elif stage == EXTRACT and document.reason.startswith(MEASURING_ERROR):
+            documents.fail(document.reason)
+        else:
+            documents.drop(document.reason)
+        if stage == ASSEMBLED:
+            images.add(image_ledger(document))
+        elif stage == SCORED and (shown := len(document.images())):
+            if document.reason is None:
+                images.keep(shown)
+            else:
+                images.drop(DOCUMENT_DROPPED, shown)
+    found = {"documents": documents, "images": images}
+    return {noun: found[noun] for noun in nouns if noun in found}
+
+
+def kept_positions(place: Place, gone: Gone) -> tuple[int, list[int]]:
+    """How many documents of a file are kept, and the places among them of those that are forgotten."""
+    kept, found = 0, []
+    for doc_id in _kept_ids(place):
+        if gone.document(doc_id):
+            found.append(kept)
+        kept += 1
+    return kept, found
+
+
+def _kept_ids(place: Place) -> Iterator[str]:
+    with open_parquet(place) as source:
+        for group in range(source.num_row_groups):
+            table = source.read_row_group(group, columns=["doc_id", "reason"])
+            yield from table.filter(table["reason"].is_null())["doc_id"].to_pylist()
+
+
+def image_places(place: Place, doc_ids: Mapping[str, int], gone: Gone) -> dict[str, list[int]]:
+    """Of documents that lose images: the places, among the kept images, of those that stay."""
+    found: dict[str, list[int]] = {}
+    for document in read_documents(place):
+        if document.doc_id in doc_ids and document.reason is None:
+            images = document.images()
+            found[document.doc_id] = [i for i, image in enumerate(images) if not gone.url(image.src)]
+    return found

@@ -1,0 +1,129 @@
+"""What is left of a table once something in it is forgotten, by the columns that it has.
+
+A row that others are counted by stays, blank and under another name, so that row numbers and joins still hold; a row
+that only tells of what is forgotten goes. Every edit gives the same again where it is done twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from obelics_pipeline.extract.stage import RECORDS, blank_record
+from obelics_pipeline.fetch.result import ANSWER_SCHEMA
+from obelics_pipeline.forgotten import FORGOTTEN
+from obelics_pipeline.tombstones.keyed import SIZE
+
+Edit = Callable[[pa.Table], pa.Table]
+
+
+class Gone(Protocol):
+    """What the edits ask."""
+
+    def document(self, doc_id: str) -> bool:
+        """Whether a document is forgotten."""
+
+    def out(self, doc_id: str) -> bool:
+        """Whether a document is forgotten, or left out because another one is."""
+
+    def url(self, url: str) -> bool:
+        """Whether an address is forgotten."""
+
+    def image_url(self, url: str) -> bool:
+        """Whether an address is forgotten, or only forgotten documents had an image of it."""
+
+    def sha256(self, sha256: str) -> bool:
+        """Whether a file is forgotten, or was of forgotten documents only."""
+
+    def name(self, doc_id: str) -> str:
+        """What a forgotten document is called."""
+
+
+def edit_of(names: Sequence[str], gone: Gone) -> Edit | None:
+    """The edit of a table with these columns; None for one that tells of no document and no image."""
+    there = set(names)
+    if there >= set(RECORDS.names):
+        return partial(_records, gone=gone)
+    if there >= set(ANSWER_SCHEMA.names) or there in ({"partition", "url"}, {"bucket", "partition", "url"}):
+        return partial(_without, column="url", is_gone=gone.image_url)
+    if there == {"row", "doc_id", "reason", "of"}:
+        return partial(_duplicates, gone=gone)
+    if "doc_id" in there:
+        return partial(_without, column="doc_id", is_gone=gone.out)
+    if "image_set" in there and "doc" in there:
+        return partial(_members, column="doc", keys=("url", "text"), is_gone=gone.out, gone=gone)
+    if {"key", "doc"} <= there:  # messages about documents, and what these use
+        is_gone = gone.out if "sketch" in there else gone.document
+        return partial(_members, column="doc", keys=("key",), is_gone=is_gone, gone=gone)
+    if there & {"doc", "of_doc", "group"}:
+        return partial(_renamed, columns=sorted(there & {"doc", "of_doc", "group", "key"}), gone=gone)
+    for column, is_of_gone in (("url", gone.image_url), ("origin", gone.url)):
+        if column in there:
+            return partial(_without, column=column, is_gone=is_of_gone)
+    return None
+
+
+def mask_of(column: pa.ChunkedArray, is_gone: Callable[[Any], bool]) -> pa.Array:
+    """Which values of a column are gone; each distinct value is asked for once, a null is not."""
+    coded = column.combine_chunks().dictionary_encode()
+    known = pa.array([value is not None and is_gone(value) for value in coded.dictionary.to_pylist()], pa.bool_())
+    return pc.fill_null(known.take(coded.indices), False)
+
+
+def _of_bytes(is_gone: Callable[[str], bool]) -> Callable[[bytes], bool]:
+    return lambda value: len(value) == SIZE and is_gone(value.hex())
+
+
+def _without(table: pa.Table, column: str, is_gone: Callable[[Any], bool]) -> pa.Table:
+    mask = mask_of(table[column], is_gone)
+    return table.filter(pc.invert(mask)) if pc.any(mask).as_py() else table
+
+
+def _members(table: pa.Table, column: str, keys: Sequence[str], is_gone: Callable[[str], bool], gone: Gone) -> pa.Table:
+    """Rows without those of documents that are gone; a group that was called after one has another name."""
+    return _renamed(_without(table, column, _of_bytes(is_gone)), keys, gone)
+
+
+def _renamed(table: pa.Table, columns: Iterable[str], gone: Gone) -> pa.Table:
+    """Forgotten documents under other names; a group is still one group."""
+    for column in columns:
+        mask = mask_of(table[column], _of_bytes(gone.document))
+        if pc.any(mask).as_py():
+            values = zip(table[column].to_pylist(), mask.to_pylist(), strict=True)
+            renamed = [bytes.fromhex(gone.name(v.hex())) if is_gone else v for v, is_gone in values]
+            at, field = table.schema.get_field_index(column), table.schema.field(column)
+            table = table.set_column(at, field, pa.array(renamed, field.type))
+    return table
+
+
+def _duplicates(table: pa.Table, gone: Gone) -> pa.Table:
+    """Rows stay, for tars are cut by them; what is left out with a forgotten document says so."""
+    rows = table.to_pylist()
+    for row in rows:
+        if gone.document(row["doc_id"]):
+            row |= {"doc_id": gone.name(row["doc_id"]), "reason": FORGOTTEN, "of": None}
+        elif gone.out(row["doc_id"]):
+            row |= {"reason": FORGOTTEN, "of": None}
+        elif row["of"] is not None and gone.document(row["of"]):
+            row["of"] = gone.name(row["of"])
+    edited = pa.Table.from_pylist(rows, table.schema)
+    return table if edited.equals(table) else edited
+
+
+def _records(table: pa.Table, gone: Gone) -> pa.Table:
+    mask = mask_of(table["url"], gone.url)
+    if not pc.any(mask).as_py():
+        return table
+    rows = [blanked(row) if is_gone else row for row, is_gone in zip(table.to_pylist(), mask.to_pylist(), strict=True)]
+    return pa.Table.from_pylist(rows, table.schema)
+
+
+def blanked(row: dict[str, Any]) -> dict[str, Any]:
+    """The row of a forgotten record: it was kept no more; what another rule dropped was dropped by that."""
+    if row["outcome"] == "kept":
+        row = row | {"outcome": "dropped", "reason": FORGOTTEN, "documents": 0}
+    return blank_record(row)

@@ -1,0 +1,224 @@
+"""The tars of a run, its index and its manifest without what is forgotten; a tar that has nothing of it is not touched.
+
+All of them change together: see `switch`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import IO, Any
+
+from obelics_pipeline.commit import Manifest, manifest_path, read_manifests, unit_names
+from obelics_pipeline.errors import UserError
+from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.forget.record import without_images
+from obelics_pipeline.forget.switch import Switch
+from obelics_pipeline.forget.units import as_json
+from obelics_pipeline.forgotten import FORGOTTEN
+from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.shard.check_record import NotJson, parse_json
+from obelics_pipeline.shard.finish import IMAGE_COUNT
+from obelics_pipeline.shard.flamingo_record import plain_members, shaped
+from obelics_pipeline.shard.index import IndexWriter, read_index
+from obelics_pipeline.shard.manifest import INDEX, SHARDS, RunManifest, ShardEntry, read_manifest, shard_entry
+from obelics_pipeline.shard.tar import Placed, ShardWriter, TarDamaged, read_members
+from obelics_pipeline.storage import file_sha256, local_copy, size_of
+
+Row = dict[str, Any]
+ImageGone = Callable[[str, bytes | None], bool]  # its address, and its bytes where there are any
+
+
+@dataclass
+class Rewritten:
+    """What became of the shards."""
+
+    documents: int = 0  # that went
+    images: int = 0  # references that went with them, or out of documents that stay
+    edited: int = 0  # documents that stay with fewer images
+    too_few: int = 0  # of those that went: because too few of their images were left
+    shards: tuple[str, ...] = ()  # rewritten
+    removed: tuple[str, ...] = ()  # of which nothing is left
+    freed: int = 0  # bytes
+
+
+class Shards:
+    """The published part of a run."""
+
+    def __init__(self, run: RunFolder, is_gone: Callable[[str], bool], image_gone: ImageGone) -> None:
+        """`is_gone` says of a doc_id whether it is forgotten."""
+        self._run, self._is_gone, self._image_gone = run, is_gone, image_gone
+
+    def rewrite(self, switch: Switch, edited: Callable[[str], bool]) -> Rewritten:
+        """Stage all that changes; nothing has changed until the switch goes. `edited`: which documents to look into."""
+        manifest = read_manifest(self._run.path)
+        units = self._units()
+        done, entries, names = Rewritten(), dict[str, ShardEntry](), list[str]()
+        index_draft = switch.draft(".parquet")
+        scores = manifest.promises.score_names
+        with IndexWriter(index_draft, scores) as index:
+            for name, rows in self._by_shard():
+                names.append(name)
+                entry = next(e for e in manifest.shards if e.name == name)
+                if not any(self._is_gone(row["doc_id"]) or edited(row["doc_id"]) for row in rows):
+                    entries[name] = entry
+                else:
+                    before = (done.documents, done.images)
+                    path = switch.draft(".tar")
+                    with local_copy(self._run.shards / name) as tar, tar.open("rb") as shard:
+                        new = list(self._shard(shard, rows, path, name, manifest, edited, done))
+                    if (done.documents, done.images) == before:
+                        path.unlink(missing_ok=True)  # what was looked into had nothing
+                        entries[name] = entry
+                    else:
+                        self._stage(switch, name, path, new, manifest, units.get(name), entries, done)
+                        rows = new
+                for row in rows:
+                    index.write(row)
+        if not done.shards and not done.removed:
+            index_draft.unlink(missing_ok=True)
+            return done
+        self._conclude(switch, manifest, [entries[n] for n in names if n in entries], index_draft, done)
+        return done
+
+    def _by_shard(self) -> Iterator[tuple[str, list[Row]]]:
+        for name, rows in groupby(read_index(self._run.index), lambda row: str(row["shard"])):
+            yield Path(name).name, list(rows)
+
+    def _shard(
+        self,
+        shard: IO[bytes],
+        rows: list[Row],
+        path: Path,
+        name: str,
+        manifest: RunManifest,
+        edited: Callable[[str], bool],
+        done: Rewritten,
+    ) -> Iterator[Row]:
+        """Write the documents of one tar that stay to another; their rows of the index."""
+        size = shard.seek(0, 2)
+        writer: ShardWriter | None = None
+        try:
+            for row in rows:
+                doc_id = row["doc_id"]
+                if self._is_gone(doc_id):
+                    done.documents, done.images = done.documents + 1, done.images + row["n_images"]
+                    continue
+                placed, prefix = Placed(row["offset"], row["length"]), f"{doc_id}."
+                members = [(m.name.removeprefix(prefix), m.stream.read()) for m in read_members(shard, placed, size)]
+                if edited(doc_id):
+                    found = self._edited(members, row, manifest)
+                    if found is not None:
+                        members, counts = found
+                        done.images += row["n_images"] - counts["n_images"]
+                        if counts["n_images"] < manifest.promises.min_images:
+                            done.documents, done.too_few = done.documents + 1, done.too_few + 1
+                            done.images += counts["n_images"]
+                            continue
+                        done.edited += 1
+                        row = row | counts
+                writer = writer or ShardWriter(path)
+                at = writer.append(doc_id, members)
+                yield row | {"offset": at.offset, "length": at.length}
+        except (TarDamaged, NotJson, KeyError, TypeError, ValueError) as error:
+            why = " ".join(str(error).split())[:200]
+            raise UserError(f"{self._run.shards / name}: cannot be read ({why}); see obelics validate") from None
+        finally:
+            if writer is not None:
+                writer.close()
+
+    def _edited(
+        self, members: list[tuple[str, bytes]], row: Row, manifest: RunManifest
+    ) -> tuple[list[tuple[str, bytes]], Row] | None:
+        """A document's members without its forgotten images, and what changes in its row; None where it has none."""
+        plain = plain_members(dict(members))
+        images = {name: data for name, data in plain.items() if name != "json"}
+        found = without_images(parse_json(plain["json"]), images, self._image_gone)
+        if found is None:
+            return None
+        record, contents = found
+        form: Any = manifest.promises.format
+        shown = shaped(record, form)
+        counts = {
+            "content_sha256": shown.content_sha256,
+            "n_texts": shown.n_texts,
+            "n_images": shown.n_images,
+            "n_files": len(shown.files),
+        }
+        return list(shown.members(lambda file: contents[file.name])), counts
+
+    def _stage(
+        self,
+        switch: Switch,
+        name: str,
+        path: Path,
+        rows: list[Row],
+        manifest: RunManifest,
+        unit: Manifest | None,
+        entries: dict[str, ShardEntry],
+        done: Rewritten,
+    ) -> None:
+        """A tar that changed, with its part of the index and the manifest of its unit."""
+        before = size_of(self._run.shards / name) or 0
+        files: dict[str, dict[str, Any]] = {}
+        sums = dict.fromkeys(("documents", "texts", "images", "files"), 0)
+        old = [entry["name"] for role, entry in unit.files.items() if role != "data"] if unit is not None else []
+        if rows:
+            entry = replace(shard_entry(path, rows), name=name)
+            entries[name] = entry
+            sums = {key: getattr(entry, key) for key in sums}
+            done.freed += before - entry.bytes
+            if unit is not None:
+                part = switch.draft(".parquet")
+                with IndexWriter(part, manifest.promises.score_names) as writer:
+                    for row in rows:
+                        writer.write(row)
+                sha256, size = file_sha256(part), part.stat().st_size
+                place = f"index/{unit.unit}-{sha256[:12]}.parquet"
+                files["data"] = {"name": name, "sha256": entry.sha256, "bytes": entry.bytes}
+                files["index"] = {"name": place, "sha256": sha256, "bytes": size}
+                switch.stage(part, f"{SHARDS}/{place}")
+                old = [other for other in old if other != place]
+            switch.stage(path, f"{SHARDS}/{name}")
+            done.shards = (*done.shards, name)
+        else:
+            done.freed += before
+            done.removed = (*done.removed, name)
+            switch.drop(f"{SHARDS}/{name}")
+        if unit is not None:
+            value = Manifest(unit.unit, unit.stage, files, unit.ledgers, sums).to_json()
+            where = manifest_path(self._run.shards, unit.unit)
+            switch.stage_bytes(as_json(value), f"{SHARDS}/{where.parent.name}/{where.name}")
+        for other in old:
+            switch.drop(f"{SHARDS}/{other}")
+
+    def _conclude(
+        self, switch: Switch, manifest: RunManifest, entries: list[ShardEntry], index: Path, done: Rewritten
+    ) -> None:
+        """The index and the manifest, whose ledgers say what went."""
+        ledgers = {noun: Ledger.from_json(noun, ledger.to_json()) for noun, ledger in manifest.ledgers.items()}
+        if "documents" in ledgers:
+            ledgers["documents"].kept -= done.documents
+            for reason, n in ((FORGOTTEN, done.documents - done.too_few), (IMAGE_COUNT, done.too_few)):
+                ledgers["documents"].dropped.update({reason: n} if n else {})
+        if "images" in ledgers:
+            ledgers["images"].kept -= done.images
+            ledgers["images"].dropped.update({FORGOTTEN: done.images} if done.images else {})
+        value = replace(
+            manifest,
+            shards=tuple(entries),
+            index_sha256=file_sha256(index),
+            index_bytes=index.stat().st_size,
+            ledgers=ledgers,
+        )
+        switch.stage(index, INDEX)
+        text = json.dumps(value.to_json(), ensure_ascii=False, indent=1) + "\n"
+        switch.stage_bytes(text.encode(), self._run.manifest.name)
+
+    def _units(self) -> Mapping[str, Manifest]:
+        """The units of tars, by the name of the tar."""
+        found = read_manifests(self._run.shards, unit_names(self._run.shards))
+        return {m.files["data"]["name"]: m for m in found.values() if m.files}

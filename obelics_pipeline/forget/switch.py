@@ -1,0 +1,88 @@
+"""Many files that must change together: staged beside their places, noted in one list, then moved.
+
+The list is the moment of decision: before it is there nothing has changed, and a full disk has harmed nothing; once it
+is there a killed move is gone on with.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from contextlib import suppress
+from pathlib import Path
+
+from obelics_pipeline.access import reaching
+from obelics_pipeline.storage import Place, put, read_bytes, remove, remove_tree, size_of, sync, write_bytes
+
+LIST = "switch.json"
+
+
+class Switch:
+    """Files on their way. `root` is the run's folder, `folder` where they are staged: on the same file system."""
+
+    def __init__(self, root: Place, folder: Place) -> None:
+        self._root, self._folder = root, folder
+        self._moves: list[tuple[str, str]] = []  # staged name, name below the root
+        self._removes: list[str] = []
+
+    def finish_earlier(self) -> bool:
+        """Go on with what was decided before a kill, and sweep what was not; whether there was something."""
+        try:
+            value = json.loads(read_bytes(self._folder / LIST))
+        except FileNotFoundError:
+            remove_tree(self._folder)
+            return False
+        self._moves, self._removes = [(a, b) for a, b in value["moves"]], list(value["removes"])
+        self._move()
+        return True
+
+    def draft(self, suffix: str) -> Path:
+        """A local path to write a file to that will be staged."""
+        if isinstance(self._folder, Path):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            return self._folder / f"{secrets.token_hex(8)}{suffix}"
+        from obelics_pipeline.storage import draft_for
+
+        return draft_for(self._folder, suffix)
+
+    def stage(self, path: Path, name: str) -> None:
+        """A whole local file is to go to a place below the root."""
+        staged = self._folder / (path.name if path.parent == self._folder else f"{secrets.token_hex(8)}{path.suffix}")
+        if path == staged:
+            sync(path)
+        else:
+            put(path, staged)
+        self._moves.append((staged.name, name))
+
+    def stage_bytes(self, data: bytes, name: str) -> None:
+        """As `stage`, of bytes."""
+        path = self.draft(Path(name).suffix)
+        path.write_bytes(data)
+        self.stage(path, name)
+
+    def drop(self, name: str) -> None:
+        """A file below the root is to be removed."""
+        self._removes.append(name)
+
+    def go(self) -> None:
+        """Decide, and do it."""
+        if self._moves or self._removes:
+            write_bytes(self._folder / LIST, json.dumps({"moves": self._moves, "removes": self._removes}).encode())
+            self._move()
+
+    def _move(self) -> None:
+        for staged, name in self._moves:
+            source, target = self._folder / staged, self._root / name
+            if isinstance(source, Path) or isinstance(target, Path):
+                assert isinstance(source, Path) and isinstance(target, Path), "below one root"
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with suppress(FileNotFoundError):  # moved before a kill
+                    os.replace(source, target)
+            elif size_of(source) is not None:
+                with reaching(target):
+                    target.fs.copy(source.path, target.path)
+        remove(self._root / name for name in self._removes)
+        remove([self._folder / LIST])
+        remove_tree(self._folder)
+        self._moves, self._removes = [], []

@@ -1,0 +1,331 @@
+"""The committed units of a run, rewritten where they hold what is forgotten, and still the units that they were.
+
+A manifest names the file that is there now, and keeps the sha256 of the file that was: the ids of later units follow
+from that, so that nothing that is done is done again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from obelics_pipeline.commit import Manifest, manifest_path, read_manifests, unit_names
+from obelics_pipeline.dedup.keepers import REASONS
+from obelics_pipeline.document import DOCUMENT_DROPPED
+from obelics_pipeline.fetch.result import ANSWER_SCHEMA, results_from_table
+from obelics_pipeline.fetch.stage import ledger_of_results
+from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.forget import documents
+from obelics_pipeline.forget.edits import Gone, edit_of
+from obelics_pipeline.forget.pending import Found
+from obelics_pipeline.forgotten import FORGOTTEN
+from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.model_scores.stage import SIMILARITY, UNSAFE
+from obelics_pipeline.shard.index import NAMES as INDEX_NAMES
+from obelics_pipeline.storage import (
+    Place,
+    draft_for,
+    file_sha256,
+    put,
+    read_schema,
+    read_table,
+    remove,
+    size_of,
+    write_bytes,
+)
+
+ROWS_PER_GROUP = 100_000
+NOW = "now"  # key of a file in a manifest: the sha256 of what is there, where that is not what was committed
+
+
+class Rewriter:
+    """Rewrites the files of one run."""
+
+    def __init__(self, run: RunFolder, gone: Gone, found: Found) -> None:
+        self._run, self._gone, self._found = run, gone, found
+        self._too_few = set(found.too_few)
+        self.files, self.freed = 0, 0  # rewritten, and bytes that they lost
+
+    def units(self) -> None:
+        """Every unit but those of tars. Extracted documents are the last: who goes on finds the rest by them."""
+        exchange = self._run.exchange
+        for name in _folders(exchange):
+            if name not in ("passed", "settled"):
+                self._plain(exchange / name)
+        self._settled()
+        self._plain(self._run.requests)
+        self._fetched()
+        self._measured()
+        for place, stage in (
+            (self._run.scored, documents.SCORED),
+            (self._run.assembled, documents.ASSEMBLED),
+            (self._run.site, "site"),
+            (self._run.dedup, "dedup"),
+            (self._run.extract, documents.EXTRACT),
+        ):
+            self._documents(place, stage)
+
+    def loose(self, place: Place) -> None:
+        """A Parquet file that no unit's manifest names, in its place."""
+        names = read_schema(place).names
+        edit = edit_of(names, self._gone)
+        if edit is None or set(names) >= set(INDEX_NAMES):
+            return
+        table = read_table(place)
+        edited = edit(table)
+        if edited is not table:
+            path = draft_for(place.parent, place.suffix)
+            try:
+                _write(edited, path)
+                self._count(size_of(place) or 0, path.stat().st_size)
+                put(path, place)
+            finally:
+                path.unlink(missing_ok=True)
+
+    def _plain(self, folder: Place) -> None:
+        """Units of tables that are edited by their columns alone."""
+        for manifest in _units(folder):
+            tables = {role: self._edited(manifest.path(folder, role)) for role in manifest.files}
+            if "own" in manifest.files:
+                tables["own"] = self._own(folder, manifest)
+            self._commit(folder, manifest, tables)
+
+    def _edited(self, place: Place) -> pa.Table | None:
+        edit = edit_of(read_schema(place).names, self._gone)
+        if edit is None:
+            return None
+        table = read_table(place)
+        edited = edit(table)
+        return None if edited is table else edited
+
+    def _own(self, folder: Place, manifest: Manifest) -> pa.Table | None:
+        """What each kept document adds to its site: a row each, in their order, and no id."""
+        partition = manifest.notes["partition"]
+        for where in (self._run.dedup, self._run.extract):
+            for unit in _units(where):
+                if unit.notes.get("partition", unit.unit) == partition:
+                    kept, positions = documents.kept_positions(unit.path(where, "data"), self._gone)
+                    table = read_table(manifest.path(folder, "own"))
+                    if not positions or table.num_rows != kept:
+                        return None
+                    return table.take([i for i in range(kept) if i not in set(positions)])
+        return None
+
+    def _settled(self) -> None:
+        """Which documents passed, and which of these are duplicates: one is counted by the other."""
+        passed, settled = self._run.exchange / "passed", self._run.exchange / "settled"
+        verdicts = {m.notes["documents"]: m for m in _units(settled)}
+        for manifest in _units(passed):
+            place = manifest.path(passed, "data")
+            before = read_table(place)
+            edit = edit_of(before.schema.names, self._gone)
+            assert edit is not None, "it names documents"
+            table = self._recounted(edit(before))
+            verdict = verdicts.get(manifest.notes["documents"])
+            if verdict is not None:
+                rows = self._edited(verdict.path(settled, "data"))
+                now = rows if rows is not None else read_table(verdict.path(settled, "data"))
+                ledgers = _settled_ledgers(table, now)
+                self._commit(settled, verdict, {"data": rows}, ledgers)
+            self._commit(passed, manifest, {"data": None if table is before else table})
+
+    def _recounted(self, passed: pa.Table) -> pa.Table:
+        """With the images that documents keep."""
+        counts = [self._found.edited.get(doc.hex(), n) for doc, n in _pairs(passed, "doc", "images")]
+        column = pa.array(counts, pa.int32())
+        at = passed.schema.get_field_index("images")
+        same = passed["images"].combine_chunks().equals(column)
+        return passed if same else passed.set_column(at, passed.schema.field(at), column)
+
+    def _fetched(self) -> None:
+        """What became of image URLs."""
+        folder = self._run.fetch
+        for manifest in _units(folder):
+            tables = {role: self._edited(manifest.path(folder, role)) for role in manifest.files}
+            data = tables.get("data")
+            ledgers = None
+            if data is not None and set(data.schema.names) >= set(ANSWER_SCHEMA.names):
+                ledgers = {"urls": ledger_of_results(results_from_table(data))}
+            self._commit(folder, manifest, tables, ledgers)
+
+    def _measured(self) -> None:
+        """What models measured, a row for each kept document, a value for each kept image."""
+        folder = self._run.scores
+        assembled = {m.unit: m for m in _units(self._run.assembled)}
+        for manifest in _units(folder):
+            table = self._edited(manifest.path(folder, "data"))
+            now = table if table is not None else read_table(manifest.path(folder, "data"))
+            source = assembled.get(manifest.notes.get("documents", ""))
+            here = {i: n for i in now["doc_id"].to_pylist() if (n := self._found.edited.get(i)) is not None}
+            if source is not None and here:
+                stay = documents.image_places(source.path(self._run.assembled, "data"), here, self._gone)
+                rows = now.to_pylist()
+                for row in rows:
+                    places = stay.get(row["doc_id"])
+                    for of_images in (SIMILARITY, UNSAFE):
+                        values = row.get(of_images)
+                        if places is not None and values is not None and len(values) > len(places):
+                            row[of_images] = [values[i] for i in places]
+                table = pa.Table.from_pylist(rows, now.schema)
+            self._commit(folder, manifest, {"data": table})
+
+    def _documents(self, folder: Place, stage: str) -> None:
+        for manifest in _units(folder):
+            place = manifest.path(folder, "data")
+            records = self._records(folder, manifest) if stage == documents.EXTRACT else None
+            if not documents.is_touched(place, stage, self._gone):
+                if records is not None:
+                    self._commit(folder, manifest, {"records": records[0]}, manifest.ledgers | {"records": records[1]})
+                continue
+            path = draft_for(folder, ".parquet")
+            try:
+                documents.rewrite(place, path, stage, self._gone, self._found.edited, self._too_few)
+                ledgers = manifest.ledgers | documents.ledgers_of(path, stage, list(manifest.ledgers))
+                files: dict[str, pa.Table | Path | None] = {"data": path}
+                if records is not None:
+                    files["records"], ledgers["records"] = records
+                self._commit(folder, manifest, files, ledgers)
+            finally:
+                path.unlink(missing_ok=True)
+
+    def _records(self, folder: Place, manifest: Manifest) -> tuple[pa.Table, Ledger] | None:
+        """The records of a unit without those that are forgotten, and their ledger."""
+        if "records" not in manifest.files:
+            return None
+        before = read_table(manifest.path(folder, "records"))
+        pages = self._forgotten_pages(manifest.path(folder, "data"))
+        edit = edit_of(before.schema.names, _Records(self._gone, pages))
+        assert edit is not None, "they have addresses"
+        after = edit(before)
+        if after is before:
+            return None
+        ledger = Ledger.from_json("records", manifest.ledgers["records"].to_json())
+        for old, new in zip(before["outcome"].to_pylist(), after["outcome"].to_pylist(), strict=True):
+            if old == "kept" != new:
+                ledger.kept -= 1
+                ledger.dropped[FORGOTTEN] += 1
+        return after, ledger
+
+    def _forgotten_pages(self, place: Place) -> set[str]:
+        """The addresses of pages of which every document is forgotten."""
+        gone, stays = set[str](), set[str]()
+        for url, is_gone in _pages(place, self._gone):
+            (gone if is_gone else stays).add(url)
+        return gone - stays
+
+    def _commit(
+        self,
+        folder: Place,
+        manifest: Manifest,
+        files: Mapping[str, pa.Table | Path | None],
+        ledgers: Mapping[str, Ledger] | None = None,
+    ) -> None:
+        """Put the files that changed in their places, then the manifest that names them; then the old ones go."""
+        changed = {role: value for role, value in files.items() if value is not None}
+        counts = dict(ledgers if ledgers is not None else manifest.ledgers)
+        if not changed and counts == manifest.ledgers:
+            return
+        value = Manifest(manifest.unit, manifest.stage, dict(manifest.files), counts, manifest.notes)
+        old = []
+        for role, content in changed.items():
+            entry = manifest.files[role]
+            value.files[role], place = _published(folder, manifest, role, content)
+            if place.name != Path(entry["name"]).name:
+                old.append(folder / entry["name"])
+            self._count(entry["bytes"], value.files[role]["bytes"])
+        write_bytes(manifest_path(folder, manifest.unit), as_json(value.to_json()))
+        remove(old)
+
+    def _count(self, before: int, after: int) -> None:
+        self.files += 1
+        self.freed += before - after
+
+
+class _Records:
+    """Which records are forgotten: by their address, or because their documents are."""
+
+    def __init__(self, gone: Gone, pages: set[str]) -> None:
+        self._gone, self._pages = gone, pages
+        self.document, self.out, self.image_url = gone.document, gone.out, gone.image_url
+        self.sha256, self.name = gone.sha256, gone.name
+
+    def url(self, url: str) -> bool:
+        return url in self._pages or self._gone.url(url)
+
+
+def _published(folder: Place, manifest: Manifest, role: str, content: pa.Table | Path) -> tuple[dict[str, Any], Place]:
+    """Bring one file of a unit to its place; its entry in the manifest."""
+    entry = manifest.files[role]
+    path = content if isinstance(content, Path) else draft_for(folder, ".parquet")
+    try:
+        if not isinstance(content, Path):
+            _write(content, path)
+        now, size = file_sha256(path), path.stat().st_size
+        name = f"{manifest.unit}-{now[:12]}.parquet"
+        name = name if role == "data" else f"{role}/{name}"
+        put(path, folder / name)
+    finally:
+        path.unlink(missing_ok=True)
+    return {"name": name, "sha256": entry["sha256"], "bytes": size, NOW: now}, folder / name
+
+
+def _settled_ledgers(passed: pa.Table, settled: pa.Table) -> dict[str, Ledger]:
+    """As `keepers.settle_unit` counts, of what passed and is still there."""
+    documents_, images = Ledger("documents"), Ledger("images")
+    reasons = dict(zip(settled["row"].to_pylist(), settled["reason"].to_pylist(), strict=True))
+    for row, n in _pairs(passed, "row", "images"):
+        reason = reasons.get(row)
+        if reason is None:
+            documents_.keep()
+            images.keep(n)
+            continue
+        documents_.drop(reason if reason in REASONS.values() else FORGOTTEN)
+        if n:
+            images.drop(DOCUMENT_DROPPED, n)
+    return {"documents": documents_, "images": images}
+
+
+def forgotten_pages(run: RunFolder, gone: Gone) -> set[str]:
+    """The addresses of pages of which every document is forgotten."""
+    found, stays = set[str](), set[str]()
+    for manifest in _units(run.extract):
+        for url, is_gone in _pages(manifest.path(run.extract, "data"), gone):
+            (found if is_gone else stays).add(url)
+    return found - stays
+
+
+def _pages(place: Place, gone: Gone) -> Iterator[tuple[str, bool]]:
+    """The address of each document, and whether it is forgotten."""
+    for row in read_table(place, ["doc_id", "general_metadata"]).to_pylist():
+        yield json.loads(row["general_metadata"])["url"], gone.document(row["doc_id"])
+
+
+def _units(folder: Place) -> Iterator[Manifest]:
+    for _, manifest in sorted(read_manifests(folder, unit_names(folder)).items()):
+        yield manifest
+
+
+def _folders(folder: Place) -> list[str]:
+    """The steps below a folder that have manifests of units."""
+    from obelics_pipeline.storage import files_below
+
+    parts = (name.split("/") for name in files_below(folder))
+    return sorted({part[0] for part in parts if len(part) > 2 and part[1] == "manifests"})
+
+
+def _pairs(table: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:
+    return zip(*(table[name].to_pylist() for name in columns), strict=True)
+
+
+def _write(table: pa.Table, path: Path) -> None:
+    pq.write_table(table, path, compression="zstd", row_group_size=ROWS_PER_GROUP)
+
+
+def as_json(value: Any) -> bytes:
+    """As manifests of units stand on disk."""
+    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()

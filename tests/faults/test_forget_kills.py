@@ -1,0 +1,116 @@
+"""Kill `obelics forget` at any moment and call it again: the folder is that of one that was not disturbed."""
+
+import random
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.faults.runs import ROOT, command, finish, tree
+from tests.forget.traces import traces
+from tests.forget.victims import Victim, victims
+
+KEY = "ab" * 32  # the same for every run, or names of blank documents differ
+
+
+def forget(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+    code = [sys.executable, "-m", "obelics_pipeline", "forget", str(folder), *arguments]
+    return subprocess.Popen(
+        code, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
+
+
+def done(folder: Path, *arguments: str) -> str:
+    process = forget(folder, *arguments)
+    printed, _ = process.communicate(timeout=200)
+    assert process.returncode == 0, printed
+    return printed
+
+
+@pytest.fixture(scope="module")
+def victim(run_of_demo: Path) -> Victim:
+    return victims(run_of_demo)[0]
+
+
+@pytest.fixture(scope="module")
+def lists(victim: Victim, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    folder = tmp_path_factory.mktemp("lists")
+    (folder / "urls").write_text(victim.url + "\n")
+    (folder / "domains").write_text("best-of-towns.example\n")
+    (folder / "key").write_text(KEY + "\n")
+    return ["--urls", str(folder / "urls"), "--domains", str(folder / "domains"), "--key", str(folder / "key")]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(run_of_demo: Path, lists: list[str], tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
+    folder = Path(shutil.copytree(run_of_demo, tmp_path_factory.mktemp("undisturbed") / "run"))
+    began = time.monotonic()
+    done(folder, *lists)
+    return folder, time.monotonic() - began
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_killed_forget_is_finished_by_the_next(
+    run_of_demo: Path, lists: list[str], victim: Victim, undisturbed: tuple[Path, float], tmp_path: Path
+) -> None:
+    dice = random.Random(11)
+    expected, seconds = tree(undisturbed[0]), undisturbed[1]
+    landed = half = 0
+    for round_ in range(5):
+        folder = Path(shutil.copytree(run_of_demo, tmp_path / f"run-{round_}"))
+        for _ in range(2):
+            process = forget(folder, *lists)
+            time.sleep(dice.uniform(0.25, 1.0) * seconds)
+            landed += process.poll() is None
+            process.kill()
+            process.communicate()
+        half += (folder / "forgotten/pending.json").exists()
+        done(folder, *lists)
+        assert tree(folder) == expected
+        assert traces(folder, victim.needles) == []
+        shutil.rmtree(folder)
+    assert landed >= 5
+    assert half >= 1
+
+
+def test_a_run_waits_for_a_forget_that_was_begun(
+    run_of_demo: Path, lists: list[str], warcs: list[Path], proxy: str, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(run_of_demo, tmp_path / "run"))
+    (folder / "forgotten").mkdir()
+    (folder / "forgotten/pending.json").write_text('{"hashes": false}\n')
+    code, printed = finish(command(warcs, folder, sets=["fetch.timeout_seconds=1", "fetch.robots_txt=false"]), proxy)
+    assert code == 2
+    assert "obelics forget" in printed
+    done(folder, *lists)
+
+
+def test_two_at_once_are_locked_out(run_of_demo: Path, lists: list[str], tmp_path: Path) -> None:
+    import fcntl
+
+    folder = Path(shutil.copytree(run_of_demo, tmp_path / "run"))
+    with (folder / ".lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        process = forget(folder, *lists)
+        printed, _ = process.communicate(timeout=100)
+    assert process.returncode == 2
+    assert "at work" in printed or "working" in printed
+
+
+def test_a_full_disk_leaves_the_shards_as_they_were(run_of_demo: Path, lists: list[str], tmp_path: Path) -> None:
+    """No file of more than 60 kilobytes can be written: as a disk that is full in the middle of a tar."""
+    folder = Path(shutil.copytree(run_of_demo, tmp_path / "run"))
+    before = {p.name: p.read_bytes() for p in [*(folder / "shards").glob("*.tar"), folder / "index.parquet"]}
+    code = [sys.executable, "-m", "obelics_pipeline", "forget", str(folder), *lists]
+    limited = subprocess.run(
+        ["bash", "-c", 'trap "" XFSZ; ulimit -f 60; exec "$@"', "-", *code], cwd=ROOT, capture_output=True, text=True
+    )
+    assert limited.returncode == 3, limited.stderr
+    assert limited.stderr.count("\n") == 1
+    assert {p.name: p.read_bytes() for p in [*(folder / "shards").glob("*.tar"), folder / "index.parquet"]} == before
+    done(folder)
+    subprocess.run([sys.executable, "-m", "obelics_pipeline", "validate", str(folder)], cwd=ROOT, check=True)
