@@ -29,7 +29,7 @@ from obelics_pipeline.fetch.stage import (
     fetch_unit,
     fetch_unit_of,
     fetch_units,
-    identity,
+    plan_name,
     request_unit,
     request_units,
     treated_as,
@@ -218,8 +218,7 @@ class Job:
         lists = prepare_hash_lists(safety.known_abuse)
         treated = treated_as(safety, "" if lists is None else lists.identity)
         forgotten = self._forgotten_elsewhere
-        parts = [*([treated] if treated else []), *([forgotten] if forgotten else [])]
-        plan = folder / "plans" / f"{digest(dealt.digests, identity(config), *parts)}.json"
+        plan = folder / "plans" / plan_name(dealt.digests, config, treated, forgotten)
         if retry:
             plan.unlink(missing_ok=True)
         planned = remember(plan, lambda: fetch_units(dealt, folder, config, retry, treated, forgotten))

@@ -139,6 +139,17 @@ def identity(config: FetchingConfig) -> str:
     return digest(config.model_dump(mode="json", exclude=MANNERS | newer))
 
 
+def plan_name(requests: Mapping[str, str], config: FetchingConfig, treated: Treated, forgotten: str) -> str:
+    """The file of a fetch's plan: it begins with `plan_stem`, and ends with what is done with images, if anything."""
+    more = [value for value in (treated, forgotten) if value]
+    return plan_stem(requests, config) + (f"-{digest(*more)}" if more else "") + ".json"
+
+
+def plan_stem(requests: Mapping[str, str], config: FetchingConfig) -> str:
+    """What the names of all plans for the same requests begin with; `requests` are the digests of the groups."""
+    return digest(requests, identity(config))
+
+
 def treated_as(safety: ImageSafetyConfig, lists: str) -> Treated:
     """What is done with images before they are stored, empty where nothing is; `lists` is the hash lists' identity."""
     named = {"lists": lists, "metadata": "" if safety.metadata == "keep" else safety.metadata, "faces": safety.faces}

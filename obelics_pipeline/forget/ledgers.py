@@ -8,12 +8,11 @@ from typing import Any
 
 from obelics_pipeline.commit import read_manifests, unit_names
 from obelics_pipeline.config import RunConfig
-from obelics_pipeline.fetch.stage import fetch_unit_of, identity
+from obelics_pipeline.fetch.stage import fetch_unit_of, plan_stem
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.ledger import Ledger, total
 from obelics_pipeline.shard.manifest import RunManifest
 from obelics_pipeline.storage import Place, names_in, read_bytes
-from obelics_pipeline.unit import digest
 
 
 def ledgers_now(run: RunFolder, config: RunConfig, manifest: RunManifest) -> dict[str, Ledger] | None:
@@ -60,10 +59,14 @@ def _urls(run: RunFolder, config: RunConfig) -> Ledger | None:
             continue
         groups: dict[str, Any] = json.loads(read_bytes(folder / name))
         digests = {value: group["pieces"]["data"]["sha256"] for value, group in groups.items()}
-        plan = run.fetch / "plans" / f"{digest(digests, identity(config.fetch))}.json"
-        try:
-            units = [fetch_unit_of(value).name for value in json.loads(read_bytes(plan))]
-        except FileNotFoundError:
-            continue
-        return _sum(run.fetch, "urls", units)
+        there = set(unit_names(run.fetch))
+        plans = names_in(run.fetch / "plans", plan_stem(digests, config.fetch))
+        units = [
+            [fetch_unit_of(value).name for value in json.loads(read_bytes(run.fetch / "plans" / plan))]
+            for plan in plans
+            if not plan.endswith(".dropped.json")
+        ]
+        whole = [names for names in units if there.issuperset(names)]
+        if len(whole) == 1:  # of several nobody can tell which was the last
+            return _sum(run.fetch, "urls", whole[0])
     return None
