@@ -90,8 +90,12 @@ def test_the_output_of_another_config(capsys: pytest.CaptureFixture[str], done: 
         ("export", "nowhere", "--format", "csv"),
     ],
 )
-def test_a_wrong_command_is_one_line(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> None:
+def test_a_wrong_command_is_one_line_and_writes_nothing(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     said(capsys, *arguments)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_help_needs_none_of_the_heavy_packages() -> None:

@@ -172,11 +172,13 @@ def add_export(commands: Commands) -> None:
 
 def _export(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.shard.export import export_parquet
+    from obelics_pipeline.shard.manifest import read_manifest
     from obelics_pipeline.storage import place
     from obelics_pipeline.tombstones.obeyed import note_export, refuse_forgotten
 
     folder = place(arguments.folder)
     output = place(arguments.output) if arguments.output else folder / f"export-{arguments.format}"
+    read_manifest(folder)  # raises UserError where no finished run is: nothing is noted there
     refuse_forgotten(folder)
     note_export(folder, output)
     if arguments.format != "parquet":
