@@ -96,5 +96,5 @@ def test_the_time_is_proportional_to_the_length(unit: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", ["7", "@", "a@", "a.b.", "1 2 ", "12.34-"])
-def test_ten_megabytes_of_hostile_text_come_to_an_end(unit: str) -> None:
-    find(unit * (10_000_000 // len(unit)), KINDS, Regions((), "", REGIONS))
+def test_a_megabyte_of_hostile_text_comes_to_an_end(unit: str) -> None:
+    find(unit * (1_000_000 // len(unit)), KINDS, Regions((), "", REGIONS))
