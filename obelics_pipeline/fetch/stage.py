@@ -205,7 +205,7 @@ def fetch_unit(
     with Attempt(folder, unit) as attempt:
         pq.write_table(results_to_table(results), attempt.file("data", ".parquet"))
         pq.write_table(_answers(rows, results), attempt.file("answers", ".parquet"))
-        if config.ai_txt or config.tdm != "ignore":
+        if config.ai_txt or config.tdm == "file":  # a file of the site was asked for
             pq.write_table(_heard(heard, _heard_before(folder, superseded)), attempt.file("heard", ".parquet"))
         notes = {key: unit.payload[key] for key in ("bucket", "identity", "generation")}
         notes |= {"treated": treated} if treated else {}

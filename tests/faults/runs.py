@@ -78,7 +78,7 @@ def tree(output: Path) -> dict[str, str]:
     return {
         str(path.relative_to(output)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(output.rglob("*"))
-        if path.is_file() and path.name not in BOOKKEEPING
+        if path.is_file() and path.name not in BOOKKEEPING and path.parent.name != "exports"  # whereto it was exported
     }
 
 

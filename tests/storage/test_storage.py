@@ -49,8 +49,9 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 
 
 def drafts() -> list[str]:
-    """What lies about in this user's folder for temporary files."""
-    return [path.name for path in scratch_of(place("s3://x")).parents[1].glob(f"{storage.TEMPORARY}*")]
+    """What of this process lies about in this user's folder for temporary files."""
+    mine = f"{storage.TEMPORARY}{socket.gethostname()}-{os.getpid()}-*"
+    return [path.name for path in scratch_of(place("s3://x")).parents[1].glob(mine)]
 
 
 def test_what_is_written_is_read(folder: Place) -> None:
