@@ -5,6 +5,10 @@ from math import nan
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+pytest.importorskip("torch")
+
 from obelics_pipeline.train.guard.alarm import Alarm
 from obelics_pipeline.train.guard.decision import Decision
 from obelics_pipeline.train.guard.observation import Observation
