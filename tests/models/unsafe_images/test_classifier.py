@@ -111,6 +111,10 @@ def test_a_model_must_be_the_one_that_is_named(tmp_path: Path) -> None:
     for path, told in ((tmp_path / "cut.onnx", "no model that can be run"), (tmp_path / "none.onnx", "cannot be read")):
         with pytest.raises(UserError, match=told):
             load(config(path, labels=["safe", "unsafe"]), threads=1)
+
+
+def test_what_is_no_file_and_no_folder_is_no_model(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
     with pytest.raises(UserError, match=r"neither a file that ends in \.onnx, nor a folder, nor a name of the hub"):
         load(config(tmp_path / "no" / "such" / "folder"), threads=1)
 
