@@ -10,10 +10,11 @@ from pydantic.dataclasses import dataclass
 from filters.options import STRICT
 from filters.spans import Span, capped, joined
 from filters.text import Text
-from models.device.weight_files import Sha256, check
+from models.device.weight_files import check
 from models.farm_detector.detector import Detector, bundled, load
 from models.farm_detector.plain_words import in_plain_words
 from models.farm_detector.reasons import reasons, spans
+from obelics_pipeline.config.section import Sha256
 
 
 @dataclass(frozen=True, config=STRICT)

@@ -11,8 +11,9 @@ from filters.kenlm_text import places
 from filters.options import STRICT
 from filters.spans import Span, capped, joined
 from filters.text import Text
-from models.device.weight_files import Sha256, check
+from models.device.weight_files import check
 from models.perplexity import SHIPPED, PerplexityModel, model_files
+from obelics_pipeline.config.section import Sha256
 
 
 @dataclass(frozen=True, config=STRICT)

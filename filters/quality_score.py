@@ -8,8 +8,9 @@ from pydantic.dataclasses import dataclass
 
 from filters.options import STRICT
 from filters.text import Text
-from models.device.weight_files import Sha256, check
+from models.device.weight_files import check
 from models.quality_classifier import POSITIVE, SHIPPED, SHIPPED_LANGUAGE, QualityClassifier
+from obelics_pipeline.config.section import Sha256
 
 
 @dataclass(frozen=True, config=STRICT)

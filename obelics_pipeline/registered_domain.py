@@ -39,7 +39,7 @@ def is_public_suffix(host: str) -> bool:
     """
     if host.count(".") > _REGISTRY_DOTS or host[-1:].isdigit():  # the latter is an address
         return False
-    return _registries().publicsuffix(host) == host
+    return registries().publicsuffix(host) == host
 
 
 @lru_cache(maxsize=32_768)
@@ -52,23 +52,28 @@ def _site_of(host: str) -> str:
     return name and (_suffixes().privatesuffix(name) or name)
 
 
+def idna_host(host: str) -> str:
+    """A host in ASCII, whatever else is wrong with it; NO_SITE for what cannot be written so."""
+    if host.isascii():
+        return host
+    import idna
+
+    try:
+        return idna.encode(host, uts46=True).decode("ascii")
+    except (idna.IDNAError, UnicodeError, ValueError):
+        return NO_SITE
+
+
 def ascii_host(host: str) -> str:
     """A host in ASCII and lower case; NO_SITE for what cannot be one."""
-    if not host.isascii():
-        import idna
-
-        try:
-            host = idna.encode(host, uts46=True).decode("ascii")
-        except (idna.IDNAError, UnicodeError, ValueError):
-            return NO_SITE
-    host = host.lower()
+    host = idna_host(host).lower()
     whole = all(host.split(".")) and not any(c.isspace() or c in "/\\?#@%" for c in host)
     return host if whole else NO_SITE
 
 
 @cache
-def _registries() -> PublicSuffixList:
-    """The part of the list that registries run."""
+def registries() -> PublicSuffixList:
+    """The part of the public suffix list that registries run."""
     from publicsuffixlist import PublicSuffixList
 
     return PublicSuffixList(only_icann=True)

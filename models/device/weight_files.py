@@ -6,17 +6,12 @@ import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import StringConstraints
+from typing import Any
 
 from obelics_pipeline.errors import UserError
 
 SUFFIXES = (".safetensors", ".pt", ".bin")  # the last two by torch's unpickler of tensors alone (weights_only)
 WRAPPERS = ("model_state_dict", "state_dict")  # open_flamingo's and open_clip's trainers put their optimizer beside it
-
-
-Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 def check(path: Path, expected: str) -> None:

@@ -15,9 +15,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from models.device.weight_files import SUFFIXES, Sha256, check
+from models.device.weight_files import SUFFIXES, check
 from models.flamingo.parts import Parts
 from models.flamingo.weights import trained
+from obelics_pipeline.config.section import Sha256
 from obelics_pipeline.errors import UserError
 
 DESCRIPTION = "flamingo.json"

@@ -12,11 +12,12 @@ from typing import Any, Literal
 import torch
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from models.device.weight_files import SUFFIXES, Sha256, check, read
+from models.device.weight_files import SUFFIXES, check, read
 from models.packed_flamingo.builder import build
 from models.packed_flamingo.exchange import load_open_flamingo
 from models.packed_flamingo.model import PackedFlamingo
 from models.packed_flamingo.settings import FlamingoSettings
+from obelics_pipeline.config.section import Sha256
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.storage import file_sha256
 

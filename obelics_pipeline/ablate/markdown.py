@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from obelics_pipeline.ablate.account import OF_FAILED, Account
 from obelics_pipeline.ablate.show import ASTERISK, arm_rows, difference_rows, shown
-from obelics_pipeline.spike.chronicle import quoted
+from obelics_pipeline.explain.visible import quoted
 
 
 def markdown(account: Account) -> str:

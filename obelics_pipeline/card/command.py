@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -13,9 +12,10 @@ from obelics_pipeline.card.croissant import croissant
 from obelics_pipeline.card.page import card, in_a_sentence
 from obelics_pipeline.card.statement import Statement
 from obelics_pipeline.errors import UserError
+from obelics_pipeline.explain.written import write_all
 from obelics_pipeline.report.funnel import funnel_of
 from obelics_pipeline.report.opened import read_run
-from obelics_pipeline.storage import Place, file_sha256, place, write_bytes
+from obelics_pipeline.storage import Place, file_sha256, place
 
 CARD, CROISSANT = "README.md", "croissant.json"  # as the Hugging Face hub names the first
 
@@ -42,11 +42,5 @@ def write_card(folder: str, said: Statement, output: str | None = None) -> Seque
     about = croissant(manifest, names, languages, said, in_a_sentence(manifest, contents))
     target = run.folder.path if output is None else place(output)
     files = {CARD: text, CROISSANT: json.dumps(about, ensure_ascii=False, indent=1) + "\n"}
-    try:
-        if isinstance(target, Path):
-            target.mkdir(parents=True, exist_ok=True)
-        for name, written in files.items():
-            write_bytes(target / name, written.encode())
-    except OSError as error:
-        raise UserError(f"--output {target}: cannot be written: {error.strerror}; give another folder") from None
+    write_all(target, files)
     return [target / name for name in files]

@@ -14,13 +14,13 @@ from obelics_pipeline import __version__
 from obelics_pipeline.card.contents import Contents
 from obelics_pipeline.card.limits import known_limits
 from obelics_pipeline.card.statement import Statement
+from obelics_pipeline.explain.visible import quoted
 from obelics_pipeline.report import human
 from obelics_pipeline.report.funnel import Funnel
 from obelics_pipeline.report.opened import Run
 from obelics_pipeline.report.reasons import words_for
 from obelics_pipeline.report.thresholds import document_thresholds, in_words, paragraph_thresholds
 from obelics_pipeline.shard.manifest import RunManifest
-from obelics_pipeline.spike.chronicle import quoted
 
 WIDEST = 300  # characters of a name or a sentence that are shown
 

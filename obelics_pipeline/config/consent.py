@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from obelics_pipeline.config.section import Section
+from obelics_pipeline.config.section import Section, Sha256
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]{0,39}$")]
 Subject = Literal["pages", "images"]
@@ -39,9 +39,7 @@ class OptOutListConfig(Section):
     column: str | None = Field(
         None, description="The column of Parquet, or the key of JSON; null: url, domain, sha256."
     )
-    sha256: str | None = Field(
-        None, pattern="^[0-9a-f]{64}$", description="What the file must have; null: not compared."
-    )
+    sha256: Sha256 | None = Field(None, description="What the file must have; null: not compared.")
     of: tuple[Subject, ...] = Field(("pages", "images"), min_length=1, description="What it is about.")
     max_bytes: PositiveInt = Field(
         8 * 2**30, description="Bytes of the file, after decompression; a larger one is refused."

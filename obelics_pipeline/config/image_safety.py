@@ -8,10 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field, PositiveInt, field_validator, model_validator
 
 from obelics_pipeline.config.scoring import DataType
-from obelics_pipeline.config.section import Section
+from obelics_pipeline.config.section import Section, Sha256
 
 Share = Annotated[float, Field(ge=0, le=1)]
-Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Channels = tuple[float, float, float]  # red, green, blue; 1 is full
 HashKind = Literal["sha256", "md5", "pdq"]
 MetadataPolicy = Literal["keep", "strip_location", "strip_all_but_orientation"]

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field, PositiveInt
 
 from obelics_pipeline.config.filtering import LanguageBounds
-from obelics_pipeline.config.section import Section
+from obelics_pipeline.config.section import Section, Sha256
 
 DataType = Literal["auto", "float32", "bfloat16", "float16"]
 
@@ -35,9 +35,7 @@ class SimilarityConfig(Section):
 
     model: str = Field(description="The name of an architecture of open_clip, e.g. ViT-B-32, or a JSON file of one.")
     weights: str = Field(description="A file of weights, or the name by which open_clip knows published ones.")
-    sha256: str | None = Field(
-        None, pattern="^[0-9a-f]{64}$", description="What a file of weights must have; null: not compared."
-    )
+    sha256: Sha256 | None = Field(None, description="What a file of weights must have; null: not compared.")
     device: str = Field("auto", description="As of flamingo.")
     dtype: DataType = Field("auto", description="As of flamingo.")
     batch: PositiveInt = Field(128, description="Images, or texts, that are encoded at a time.")

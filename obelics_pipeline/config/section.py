@@ -1,6 +1,10 @@
 """The common ground of every config section: frozen, and strict about keys it does not know."""
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]  # of a file, in hexadecimal
 
 
 class Section(BaseModel):

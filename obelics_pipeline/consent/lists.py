@@ -26,7 +26,7 @@ from obelics_pipeline.config.consent import OptOutListConfig, Subject
 from obelics_pipeline.consent.list_file import MAX_LINE, entries
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.page_url import normalise
-from obelics_pipeline.registered_domain import is_public_suffix
+from obelics_pipeline.registered_domain import MAX_HOST, idna_host, is_public_suffix
 from obelics_pipeline.storage import Place, draft, file_sha256, place, read_bytes, size_of
 from obelics_pipeline.unit import digest
 
@@ -36,7 +36,6 @@ Keys = NDArray[np.uint64]
 
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
-_MAX_HOST = 253  # characters (RFC 1035)
 _MAX_LABELS = 40  # of a host that are looked up: 127 is what a name can have, and none has
 
 
@@ -204,21 +203,14 @@ def _host_of(url: str) -> str:
 
 def _ascii(host: str) -> str:
     """A host as the DNS has it, in lower case; empty for what can be none."""
-    if len(host) > _MAX_HOST:
+    if len(host) > MAX_HOST:
         return ""
     if ":" in host or host[-1:].isdigit():
         try:
             return str(ip_address(host.strip("[]")))
         except ValueError:
             pass
-    if not host.isascii():
-        import idna
-
-        try:
-            host = idna.encode(host, uts46=True).decode("ascii")
-        except (idna.IDNAError, UnicodeError, ValueError):
-            return ""
-    host = host.lower().rstrip(".")
+    host = idna_host(host).lower().rstrip(".")
     return host if _HOST.fullmatch(host) else ""
 
 

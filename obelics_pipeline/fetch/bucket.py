@@ -26,7 +26,7 @@ from obelics_pipeline.fetch.reason import FetchError, Redirected, try_again
 from obelics_pipeline.fetch.result import FetchResult
 from obelics_pipeline.fetch.robots import Robots
 from obelics_pipeline.fetch.target import Target, join_location, parse_target
-from obelics_pipeline.forgotten import FORGOTTEN, Forgotten
+from obelics_pipeline.forgotten import FORGOTTEN
 
 __all__ = ["fetch_bucket", "host_bucket", "host_of"]
 
@@ -42,7 +42,6 @@ def fetch_bucket(
     intake: Intake | None = None,
     again: Collection[str] = (),
     heard: dict[str, Robots] | None = None,
-    forgotten: Forgotten | None = None,
 ) -> list[FetchResult]:
     """Fetch image URLs into the store; a result per distinct URL, sorted by URL.
 
@@ -50,11 +49,11 @@ def fetch_bucket(
     has from an earlier, killed try. Those in `again` were stored under other rules of `intake`: their bytes are judged,
     and changed, by the present ones, and asked for anew where they are gone. The caller removes the journal once the
     results are committed; all images named are on the disk by then. What the origins that were asked said goes into
-    `heard`. What is `forgotten` is not asked for, wherever a redirect leads, and such bytes are not kept; an `intake`
-    that is given knows it by itself. Raises UserError where img2dataset is missing, OSError where the disk is full.
+    `heard`. What `intake` knows to be forgotten is not asked for, wherever a redirect leads, and such bytes are not
+    kept. Raises UserError where img2dataset is missing, OSError where the disk is full.
     """
     wanted = sorted(set(urls))
-    intake = intake or Intake(config, ImageSafetyConfig(), store, forgotten=forgotten)
+    intake = intake or Intake(config, ImageSafetyConfig(), store)
     results = {url: previous[url] for url in wanted if url in previous and _has_image(previous[url], store)}
     with Journal(journal) as notes:
         noted = notes.read(store)

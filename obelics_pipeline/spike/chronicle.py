@@ -10,20 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from obelics_pipeline.errors import UserError
-from obelics_pipeline.explain.visible import on_a_line
+from obelics_pipeline.explain.visible import on_a_line, quoted
+from obelics_pipeline.explain.written import write_all
 from obelics_pipeline.spike.incidents import Incident, incidents_of, near_hardware, step_of, told
 from obelics_pipeline.spike.plot import Curve, Mark, Panel, Point, curves_svg, grid_svg
 from obelics_pipeline.spike.robust import deviations
 from obelics_pipeline.spike.training_run import TrainingRun, loss_of
-from obelics_pipeline.storage import write_bytes
 
 FILE = "chronicle.md"
 AROUND = 60  # steps that are drawn before and after an incident
 SHOWN = ("loss", "grad_norm", "log_z", "image_to_text")
 ROLLING = 200  # steps of a rolling mean, as IDEFICS looked at its curves
 BEFORE_HEAT = 0.5  # share of the sampled steps that tell what is usual for a module
-_ACTING = re.compile(r"([\\`*_{}\[\]<>#|!&])")
 
 
 def chronicle(folder: Path, output: Path) -> Path:
@@ -34,23 +32,8 @@ def chronicle(folder: Path, output: Path) -> Path:
     for number, incident in enumerate(incidents, 1):
         files[_name(number)] = _incident_svg(run, incident)
     files[FILE] = "\n".join(_text(run, incidents, files)) + "\n"
-    return write_all(output, files) / FILE
-
-
-def write_all(output: Path, files: Mapping[str, str]) -> Path:
-    """Write some files into a folder. Raises UserError."""
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            write_bytes(output / name, text.encode())
-    except OSError as error:
-        raise UserError(f"--output {output}: cannot be written: {error.strerror}; give another folder") from None
-    return output
-
-
-def quoted(text: str, width: int = 160) -> str:
-    """Text of a ledger as Markdown shows it: nothing in it is markup."""
-    return _ACTING.sub(r"\\\1", on_a_line(text, width))
+    write_all(output, files)
+    return output / FILE
 
 
 def points_of(lines: Sequence[Mapping[str, Any]], name: str) -> list[Point]:

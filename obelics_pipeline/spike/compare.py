@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from obelics_pipeline.spike.chronicle import heat_rows, points_of, quoted, write_all
+from obelics_pipeline.explain.visible import quoted
+from obelics_pipeline.explain.written import write_all
+from obelics_pipeline.spike.chronicle import heat_rows, points_of
 from obelics_pipeline.spike.plot import Curve, Panel, curves_svg, grid_svg
 from obelics_pipeline.spike.training_run import Line, TrainingRun, loss_of
 
@@ -30,7 +32,8 @@ def compare(folder: Path, other: Path, output: Path) -> Path:
         if rows:
             files[f"activations-{i + 1}.svg"] = grid_svg(f"activations of {list(lines)[i]}", rows)
     files[FILE] = _text(runs, lines, files)
-    return write_all(output, files) / FILE
+    write_all(output, files)
+    return output / FILE
 
 
 def _modules(lines: Mapping[str, Sequence[Line]]) -> list[Panel]:

@@ -6,17 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.page_url import normalise
+from obelics_pipeline.registered_domain import registries
 from obelics_pipeline.tombstones.keyed import HOST, ID, SHA256, URL, Keyed
-
-if TYPE_CHECKING:
-    from publicsuffixlist import PublicSuffixList
 
 MAX_LINE = 16_384  # bytes; a longer line is no URL that a server would take
 NAMED = 20  # bad lines that are named; more are counted
@@ -96,7 +92,7 @@ def domain_of(line: str) -> tuple[bytes, str]:
     host = host_in(normalise(f"http://{name}/"))
     if host is None or not _whole(f"http://{host}/"):
         raise ValueError("not a domain, such as example.com")
-    if not host.startswith("[") and _suffixes().is_public(host):
+    if not host.startswith("[") and registries().is_public(host):
         raise ValueError("a public suffix, below which strangers have their sites: name the domains")
     return HOST, host
 
@@ -127,10 +123,3 @@ def _whole(normal: str) -> bool:
         return urlsplit(normal).hostname is not None
     except ValueError:
         return False
-
-
-@cache
-def _suffixes() -> PublicSuffixList:
-    from publicsuffixlist import PublicSuffixList
-
-    return PublicSuffixList(only_icann=True)

@@ -4,9 +4,11 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
+from obelics_pipeline.config.image_safety import ImageSafetyConfig
 from obelics_pipeline.document import ImageNode
 from obelics_pipeline.fetch.bucket import fetch_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
+from obelics_pipeline.fetch.intake import Intake
 from tests.fetch.site import Site, answer, config, picture, redirect
 
 BANNED, GOOD = picture("PNG", (40, 30)), picture("PNG", (41, 31))
@@ -47,7 +49,8 @@ def test_a_forgotten_image_never_arrives(tmp_path: Path) -> None:
     with Site(pages) as site:
         urls = [site.url(path) for path in pages]
         store = ImageStore(tmp_path / "store")
-        results = fetch_bucket(urls, config(site), store, {}, tmp_path / "journal", forgotten=Known())
+        intake = Intake(config(site), ImageSafetyConfig(), store, forgotten=Known())
+        results = fetch_bucket(urls, config(site), store, {}, tmp_path / "journal", intake)
         asked = [request.path for request in site.log]
     outcome = {result.url.rpartition("/")[2]: (result.status, result.reason) for result in results}
     dropped = ("dropped", "forgotten")
