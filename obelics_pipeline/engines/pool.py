@@ -10,12 +10,11 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing import connection, forkserver, get_context
+from multiprocessing import connection, forkserver, get_context, resource_tracker
 from multiprocessing.context import ForkServerProcess
 from typing import Any, Generic, TypeVar
 
@@ -156,7 +155,7 @@ class Pool(Generic[Item, Value]):
         more = self._environment(number) if self._environment is not None else {}
         for attempt in range(STARTS):
             try:
-                _ignoring_interrupts(forkserver.ensure_running)
+                interrupts_waiting(forkserver.ensure_running)
                 return _Worker(self._initializer, self._arguments, number, more)
             except (EOFError, OSError):
                 if attempt == STARTS - 1:
@@ -165,16 +164,18 @@ class Pool(Generic[Item, Value]):
         raise AssertionError
 
 
-def _ignoring_interrupts(action: Callable[[], None]) -> None:
-    """What is started here ignores Ctrl-C from its first moment: it is the driver that decides what to do then."""
-    if threading.current_thread() is not threading.main_thread():
-        action()  # within Beam's worker: such a process ignores Ctrl-C itself, and only a main thread may say so
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def interrupts_waiting(action: Callable[[], None]) -> None:
+    """What is started here is deaf to Ctrl-C from its first moment: it is the driver that decides what to do then.
+
+    The signal is blocked, which children inherit, and not ignored: pressed meanwhile, Ctrl-C reaches the driver
+    afterwards, or at once where another thread takes it.
+    """
+    resource_tracker.ensure_running()  # while it starts it lets such signals through, whoever holds them back
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
     try:
         action()
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from obelics_pipeline.commit import Manifest
 from obelics_pipeline.engines.engine import Failure
 from obelics_pipeline.engines.groups import as_they_are, read_groups
 from obelics_pipeline.engines.local import LocalEngine
+from obelics_pipeline.engines.pool import interrupts_waiting
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.unit import Unit
 from tests.engines.shuffles import content, extremes, rows_of, write_sources
@@ -200,3 +202,17 @@ def test_a_group_that_is_missing_is_noticed(tmp_path: Path) -> None:
 def test_a_shuffle_of_nothing_is_nothing(tmp_path: Path) -> None:
     with LocalEngine(1, tmp_path, 1) as engine:
         assert engine.shuffle([], "key", as_they_are, tmp_path / "out") == {}
+
+
+def test_ctrl_c_while_a_worker_starts_reaches_the_driver_and_not_what_it_starts() -> None:
+    said: list[str] = []
+
+    def start() -> None:
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        child = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('deaf')"
+        said.append(subprocess.check_output([sys.executable, "-c", child], text=True))
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupts_waiting(start)
+    assert said == ["deaf\n"]
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

@@ -45,4 +45,4 @@ def test_the_same_training_gives_the_same_network_and_learns() -> None:
     network(200)
     losses = [[float(part.split()[-1]) for part in line.split(",")] for line in said]
     assert len(losses) == 2
-    assert all(after < before for before, after in zip(*losses, strict=True))
+    assert sum(losses[1]) < 0.97 * sum(losses[0]), losses  # of all heads together: each alone is of a few documents
