@@ -15,7 +15,7 @@ _WHERE = re.compile(
     r"|^(?i:thumbnails|city|state|province(?:state|name|code)?|country(?:code|name)?|coverage|place|venue|address\w*|lat|lon|long)$"
 )
 _EMBEDDED = ("gimage", "gdepth", "gaudio", "xmpgimg")  # prefixes of pictures in the packet, with metadata of their own
-_ATTRIBUTE = re.compile(rb"\s+([^\s=<>\"'/]+)\s*=\s*(\"[^\"]*\"|'[^']*')")
+_ATTRIBUTE = re.compile(rb"(?<!\s)\s+([^\s=<>\"'/]+)\s*=\s*(\"[^\"]*\"|'[^']*')")
 _ORIENTATION = re.compile(rb"tiff:Orientation(?:\s*=\s*[\"']|>)([1-8])[\"'<]")
 _ALONE = (
     b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
