@@ -15,7 +15,6 @@ from obelics_pipeline.fetch.deadline import Deadline
 from obelics_pipeline.fetch.download import demand_downloader, download_bytes
 from obelics_pipeline.fetch.guard import Guard
 from obelics_pipeline.fetch.health import HostHealth
-from obelics_pipeline.fetch.host import host_bucket, host_of
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.intake import Intake
 from obelics_pipeline.fetch.journal import Journal
@@ -27,8 +26,6 @@ from obelics_pipeline.fetch.result import FetchResult
 from obelics_pipeline.fetch.robots import Robots
 from obelics_pipeline.fetch.target import Target, join_location, parse_target
 from obelics_pipeline.forgotten import FORGOTTEN
-
-__all__ = ["fetch_bucket", "host_bucket", "host_of"]
 
 BACKOFF_SECONDS = 1.0  # a host rests so long before it is asked again for what it failed to give; doubled each time
 

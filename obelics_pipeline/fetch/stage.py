@@ -23,8 +23,9 @@ from obelics_pipeline.commit import (
 from obelics_pipeline.config import FetchingConfig, ImageSafetyConfig
 from obelics_pipeline.config.image_safety import MetadataPolicy
 from obelics_pipeline.dealt import Dealt
-from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
+from obelics_pipeline.fetch.bucket import fetch_bucket
 from obelics_pipeline.fetch.heard import Heard, heard_table
+from obelics_pipeline.fetch.host import host_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.intake import Intake
 from obelics_pipeline.fetch.journal import Journal
