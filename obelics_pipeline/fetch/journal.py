@@ -1,4 +1,4 @@
-"""The journal of a unit: what origins said and each result, as they come, so that a killed unit goes on where it was."""
+"""The journal of a unit: what origins said, and each result, as they come. A killed unit goes on where it was."""
 
 from __future__ import annotations
 

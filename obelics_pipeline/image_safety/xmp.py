@@ -93,7 +93,7 @@ def without_location(packet: bytes) -> bytes | None:
 
 
 def orientation_alone(packet: bytes) -> bytes | None:
-    """A packet that holds the orientation and nothing else; None where it has none. Decoders take it if EXIF is mute."""
+    """A packet that holds the orientation and nothing else; None where it has none. For where EXIF has none."""
     found = _ORIENTATION.search(packet)
     return None if found is None else _ALONE % found[1]
 

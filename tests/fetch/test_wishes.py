@@ -16,6 +16,7 @@ from tests.fetch.site import Site, answer, fetch, picture
 IMAGE = answer(200, picture(), Content_Type="image/jpeg")
 NO_JPEG = answer(200, b"# Spawning AI\nUser-Agent: *\nDisallow: *.jpg\nAllow: /\n")
 RESERVED = answer(200, json.dumps([{"location": "/a/*.jpg", "tdm-reservation": 1}]).encode())
+BOTH = {"ai_txt": True, "tdm": "file"}
 
 
 def reasons(tmp_path: Path, pages: dict[str, Any], *paths: str, **config: Any) -> tuple[list[str | None], list[str]]:
@@ -70,9 +71,9 @@ def test_where_robots_txt_forbids_all_nothing_more_is_asked(tmp_path: Path) -> N
     [
         ({"/robots.txt": NO_JPEG}, {}, ("rules", None, None)),
         ({}, {"ai_txt": True}, ("none", "none", None)),
-        ({AI_FILE: NO_JPEG, TDM_FILE: RESERVED}, {"ai_txt": True, "tdm": "file"}, ("none", "rules", "rules")),
+        ({AI_FILE: NO_JPEG, TDM_FILE: RESERVED}, BOTH, ("none", "rules", "rules")),
         ({AI_FILE: NO_JPEG}, {"ai_txt": True, "robots_txt": False}, (None, "rules", None)),
-        ({"/robots.txt": answer(503)}, {"ai_txt": True, "tdm": "file", "retries": 0}, ("robots_unavailable", None, None)),
+        ({"/robots.txt": answer(503)}, BOTH | {"retries": 0}, ("robots_unavailable", None, None)),
         ({"/robots.txt": answer(200, b"User-agent: *\nCrawl-delay: 9999")}, {}, ("crawl_delay_too_long", None, None)),
     ],
 )  # fmt: skip

@@ -297,14 +297,18 @@ def test_what_is_said_in_odd_places_goes_too(name: str, policy: Any) -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("format_", ["jpeg", "png", "webp"])
 def test_an_orientation_that_xmp_alone_tells_stays(format_: str, policy: Any) -> None:
-    for packet in (photos.XMP.replace(b"exif:GPSLatitude", b'tiff:Orientation="6" exif:GPSLatitude'),
-                   b"<r><tiff:Orientation>6</tiff:Orientation><exif:GPSLatitude>64"):  # fmt: skip
-        plain = photos.saved(format_.upper())
-        content = {
-            "jpeg": lambda: with_segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + packet),
-            "png": lambda: photos.with_chunk(plain, b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + packet),
-            "webp": lambda: photos.saved("WEBP", xmp=packet),
-        }[format_]()
+    packets = (
+        photos.XMP.replace(b"exif:GPSLatitude", b'tiff:Orientation="6" exif:GPSLatitude'),
+        b"<r><tiff:Orientation>6</tiff:Orientation><exif:GPSLatitude>64",
+    )
+    for packet in packets:
+        if format_ == "jpeg":
+            content = with_segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + packet)
+        elif format_ == "png":
+            text = b"XML:com.adobe.xmp\0\0\0\0\0" + packet
+            content = photos.with_chunk(photos.saved("PNG"), b"iTXt", text)
+        else:
+            content = photos.saved("WEBP", xmp=packet)
         found = strip_metadata(content, format_, policy)
         assert opened(content).getexif()[0x0112] == opened(found).getexif()[0x0112] == 6
         assert said_where(found) == [] and b"GPS" not in found
