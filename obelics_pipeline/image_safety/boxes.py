@@ -10,7 +10,7 @@ from obelics_pipeline.image_safety.policy import Left
 
 MAX_ITEMS = 10_000  # and places of all of them together
 KEPT, FREE = (b"ftyp", b"meta", b"mdat"), b"free"
-PICTURES = (b"av01", b"grid", b"iovl", b"iden", b"tmap")  # items that decode to pixels, or say how to
+PICTURES = (b"av01", b"grid", b"iovl", b"iden", b"tmap", b"sato")  # items that decode to pixels, or say how to
 EMPTY = b"II*\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00"  # a directory without entries: decoders want one
 
 Span = tuple[int, int]  # first byte, and the byte after the last
@@ -33,8 +33,9 @@ def strip(content: bytes, left: Left) -> bytes:
     """
     out = bytearray(content)
     top = list(_boxes(content, 0, len(content)))
-    if any(box.kind == b"moov" for box in top):
-        raise ValueError("a film")  # a sequence, whose boxes may have metadata of their own
+    kinds = {box.kind for box in top}
+    if b"moov" in kinds or b"meta" not in kinds:
+        raise ValueError("no picture of items")  # a film, or one in a box of another form: with metadata of their own
     for box in top:
         if box.kind not in KEPT:
             out[box.start : box.stop] = bytes(box.stop - box.start)

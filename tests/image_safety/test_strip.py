@@ -334,9 +334,9 @@ def items(number: int, extents: int) -> bytes:
     return box(b"ftyp", b"avif") + box(b"meta", b"\0\0\0\0" + box(b"iinf", bytes(6)) + iloc)
 
 
-def test_tables_of_places_cost_no_time() -> None:
+def test_avif_that_is_not_told_apart_is_refused_at_once() -> None:
     began = time.perf_counter()
-    for content in (items(60_000, 60_000), items(60_000, 0)):
+    for content in (items(60_000, 60_000), items(60_000, 0), box(b"ftyp", b"mif3") + box(b"mini", SECRET)):
         with pytest.raises(Unreadable):
             strip_metadata(content, "avif", "strip_location")
     assert time.perf_counter() - began < 1
