@@ -1,0 +1,61 @@
+"""Pages and pictures that are forgotten after the run, copies of them, and what lies beside them and must stay."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from benchmarks.planted.safety.pictures import photo
+from benchmarks.planted.safety.prose import paragraph
+from benchmarks.planted.safety.site import Case, Site, host_of
+from obelics_pipeline.shard.source import Found
+
+JUDGE = "forgotten"
+
+
+def add_forgotten(site: Site, number: int) -> None:
+    """As many of each way to name what is forgotten, and as many neighbours."""
+    random = site.random
+    for n in range(number):
+        for planted in (True, False):
+            beside = "" if planted else "-and-more"
+            host = site.host("DE")
+            for kind in ("address", "doc_id", "text"):
+                site.page(f"forget: {kind}", planted, JUDGE, kind, url=f"https://{host}/{kind}-{n}{beside}")
+            domain = site.host("IT").removeprefix("www.")
+            site.page(
+                "forget: domain", planted, JUDGE, "domain", url=f"http://{('', 'www.', 'blog.')[n % 3]}{domain}/{n}"
+            )
+            for kind in ("image by address", "image by hash"):
+                source, plain = (site.picture(partial(photo, random.randrange(2**32))) for _ in range(2))
+                site.page(f"forget: {kind}", planted, JUDGE, kind, images=(source, plain), about=source)
+        text = "\n".join(paragraph("en", 4, random) for _ in range(5))
+        for _ in range(2):
+            site.page("forget: one of two copies", True, JUDGE, "copy", language="en", text=text)
+        part = text.split("\n")[0] + "\n" + "\n".join(paragraph("en", 4, random) for _ in range(4))
+        site.page("forget: one of two copies", False, JUDGE, "copy", language="en", text=part)
+
+
+def lists(cases: Sequence[Case], found: Mapping[str, Found], site: Site) -> dict[str, list[str]]:
+    """Lines for `obelics forget`: of what the run kept, by the addresses of its pages."""
+    named: dict[str, list[str]] = {"urls": [], "domains": [], "hashes": []}
+    for case in _told(cases):
+        if case.what in ("address", "copy") and case.url in found:
+            named["urls"].append(case.url)
+        elif case.what == "image by address":
+            named["urls"].append(case.image)
+        elif case.what == "domain":
+            named["domains"].append(host_of(case.url).removeprefix("www.").removeprefix("blog."))
+        elif case.what == "image by hash":
+            named["hashes"].append(hashlib.sha256(site.pictures[case.image]()).hexdigest())
+        elif case.what == "doc_id" and case.url in found:
+            named["hashes"].append(str(found[case.url].row["doc_id"]))
+        elif case.what == "text" and case.url in found:
+            texts = [text for text in found[case.url].value["texts"] if text is not None]
+            named["hashes"].append(hashlib.sha256("\n\n".join(texts).encode()).hexdigest())
+    return named
+
+
+def _told(cases: Sequence[Case]) -> Iterator[Case]:
+    return (case for case in cases if case.judge == JUDGE and case.planted)
