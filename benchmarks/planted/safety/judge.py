@@ -13,11 +13,10 @@ from typing import Any
 import pyarrow.parquet as pq
 from PIL import Image
 
-from benchmarks.planted.safety.pictures import LATITUDE
+from benchmarks.planted.safety.drawing import GPS, LATITUDE, ORIENTATION
 from benchmarks.planted.safety.site import Case, Site
 from obelics_pipeline.shard.source import Found, documents
 
-_ORIENTATION, _GPS = 0x0112, 0x8825
 _PSEUDONYM = re.compile(
     r"person-\w+@example\.com|\+999[ \d]+|192\.0\.2\.\d+|198\.51\.100\.\d+|203\.0\.113\.\d+|2001:db8:[0-9a-f:]+"
     r"|00:00:5e:00:53:\w\w|ZZ00[ \d]+|9999[ \d]+|ZZ-\d+"
@@ -132,8 +131,8 @@ def _place(case: Case, run: Run, site: Site) -> Verdict:
         return Verdict(data != sent, "changed" if data != sent else "as it came")
     ours, theirs = Image.open(io.BytesIO(data)), Image.open(io.BytesIO(sent))
     wrong = {
-        "a place": bool(ours.getexif().get_ifd(_GPS)) or LATITUDE.encode() in data,
-        "orientation": ours.getexif().get(_ORIENTATION) != theirs.getexif().get(_ORIENTATION),
+        "a place": bool(ours.getexif().get_ifd(GPS)) or LATITUDE.encode() in data,
+        "orientation": ours.getexif().get(ORIENTATION) != theirs.getexif().get(ORIENTATION),
         "pixels": ours.tobytes() != theirs.tobytes(),
     }
     return Verdict(not any(wrong.values()), ", ".join(name for name, is_so in wrong.items() if is_so) or "gone")

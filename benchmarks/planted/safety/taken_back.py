@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 
-from benchmarks.planted.safety.pictures import photo
 from benchmarks.planted.safety.prose import paragraph
-from benchmarks.planted.safety.site import Case, Site, host_of
+from benchmarks.planted.safety.site import Case, Site
 from obelics_pipeline.shard.source import Found
 
 JUDGE = "forgotten"
@@ -16,7 +14,6 @@ JUDGE = "forgotten"
 
 def add_forgotten(site: Site, number: int) -> None:
     """As many of each way to name what is forgotten, and as many neighbours."""
-    random = site.random
     for n in range(number):
         for planted in (True, False):
             beside = "" if planted else "-and-more"
@@ -28,13 +25,12 @@ def add_forgotten(site: Site, number: int) -> None:
                 "forget: domain", planted, JUDGE, "domain", url=f"http://{('', 'www.', 'blog.')[n % 3]}{domain}/{n}"
             )
             for kind in ("image by address", "image by hash"):
-                source, plain = (site.picture(partial(photo, random.randrange(2**32))) for _ in range(2))
-                site.page(f"forget: {kind}", planted, JUDGE, kind, images=(source, plain), about=source)
-        text = "\n".join(paragraph("en", 4, random) for _ in range(5))
+                site.page(f"forget: {kind}", planted, JUDGE, kind, images=(site.picture(), site.picture()))
+        first, *others = (paragraph("en", 4, site.random) for _ in range(9))
         for _ in range(2):
-            site.page("forget: one of two copies", True, JUDGE, "copy", language="en", text=text)
-        part = text.split("\n")[0] + "\n" + "\n".join(paragraph("en", 4, random) for _ in range(4))
-        site.page("forget: one of two copies", False, JUDGE, "copy", language="en", text=part)
+            kind = "forget: one of two copies"
+            site.page(kind, True, JUDGE, "copy", language="en", paragraphs=(first, *others[:4]))
+        site.page(kind, False, JUDGE, "copy", language="en", paragraphs=(first, *others[4:]))
 
 
 def lists(cases: Sequence[Case], found: Mapping[str, Found], site: Site) -> dict[str, list[str]]:
@@ -46,7 +42,7 @@ def lists(cases: Sequence[Case], found: Mapping[str, Found], site: Site) -> dict
         elif case.what == "image by address":
             named["urls"].append(case.image)
         elif case.what == "domain":
-            named["domains"].append(host_of(case.url).removeprefix("www.").removeprefix("blog."))
+            named["domains"].append(case.url.split("/")[2].removeprefix("www.").removeprefix("blog."))
         elif case.what == "image by hash":
             named["hashes"].append(hashlib.sha256(site.pictures[case.image]()).hexdigest())
         elif case.what == "doc_id" and case.url in found:
