@@ -104,7 +104,7 @@ def _text(case: Case, run: Run, site: Site) -> Verdict:
     if not match:
         return Verdict(None, f"not there: {before} [{value}] {after}")
     left = _PSEUDONYM.sub("", match[1])
-    whole = not (case.planted and re.search(r"\d\d|@", left))
+    whole = not (case.planted and (re.search(r"\d\d|@", left) or value in str(run.found[case.url].value)))
     if case.judge == "twice":
         whole = len(found := _PSEUDONYM.findall(match[0] + text[match.end() :])) == 2 and len(set(found)) == 1
     return Verdict(whole, f"{before} [{value}] {after} -> {match[1]}")
@@ -140,7 +140,9 @@ def _place(case: Case, run: Run, site: Site) -> Verdict:
 
 def forgotten(case: Case, run: Run) -> Verdict:
     """Whether it is gone, after the lists were obeyed."""
+    there = case.url in run.found
+    if case.image and not there:
+        return Verdict(None, "the page is gone with its picture")
     if case.image:
-        there = case.url in run.found and run.file(case.url, case.image) is not None
-        return Verdict(not there, "kept" if there else "gone") if case.url in run.found else Verdict(None, "page gone")
-    return Verdict(case.url not in run.found, "kept" if case.url in run.found else "gone")
+        there = run.file(case.url, case.image) is not None
+    return Verdict(not there, "kept" if there else "gone")

@@ -15,8 +15,7 @@ def add_people(site: Site, number: int) -> None:
     for _ in range(number):
         for kind in ("e-mail: plain", "e-mail: hidden", "IP: version 4", "IP: version 6", "MAC", "card"):
             frames = said[kind.partition(":")[0]]
-            spoken = list(frames) if kind != "e-mail: hidden" else ["en", "de", "fr", "es"]
-            language = random.choice(spoken)
+            language = random.choice(("en", "de", "fr", "es") if kind == "e-mail: hidden" else list(frames))
             value = text(random.choice(forms[kind]), random)
             if kind == "card":
                 value = card(value, random)
@@ -33,13 +32,8 @@ def add_people(site: Site, number: int) -> None:
     for country in IDS:
         for _ in range(max(2, number // 8)):
             name, value = national_id(country, random)
-            site.say(
-                f"national id: {country}",
-                True,
-                random.choice((f"{name}: {{}}", f"{name} {{}}")),
-                value,
-                country=country,
-            )
+            frame = random.choice((f"{name}: {{}}", f"{name} {{}}"))
+            site.say(f"national id: {country}", True, frame, value, country=country)
 
 
 def add_phones(site: Site, number: int) -> None:

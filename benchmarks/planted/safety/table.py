@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -10,7 +11,7 @@ from benchmarks.planted.safety.site import Case
 from obelics_pipeline.rates import Share
 
 TAKEN_FOR = {
-    "e-mail": "person-", "phone, national": "+999", "IP": "192.0.2.", "MAC": "00:00:5e", "IBAN": "ZZ00",
+    "e-mail": "person-", "phone, national": r"\+999", "IP": r"192\.0\.2\.|2001:db8:", "MAC": "00:00:5e", "IBAN": "ZZ00",
     "card": "9999 ", "national id": "ZZ-",
 }  # fmt: skip
 """What a near miss of personal data was replaced by tells what it was taken for; each is near to all of these."""
@@ -65,7 +66,7 @@ def table(seen: Iterable[tuple[Case, Verdict]]) -> Iterator[str]:
         if case.judge == "text" and not case.planted and one.taken is not None:
             for group, mark in TAKEN_FOR.items():
                 taken_for[group].near += 1
-                taken_for[group].taken += one.taken and mark in one.shown.rpartition("->")[2]
+                taken_for[group].taken += one.taken and re.search(mark, one.shown.rpartition("->")[2]) is not None
     groups: dict[str, Count] = {}
     every = Count()
     for kind, count in sorted(kinds.items()):

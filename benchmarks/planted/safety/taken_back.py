@@ -15,17 +15,16 @@ JUDGE = "forgotten"
 def add_forgotten(site: Site, number: int) -> None:
     """As many of each way to name what is forgotten, and as many neighbours."""
     for n in range(number):
+        host, domain = site.host("DE"), site.host("IT").removeprefix("www.")
         for planted in (True, False):
             beside = "" if planted else "-and-more"
-            host = site.host("DE")
             for kind in ("address", "doc_id", "text"):
                 site.page(f"forget: {kind}", planted, JUDGE, kind, url=f"https://{host}/{kind}-{n}{beside}")
-            domain = site.host("IT").removeprefix("www.")
-            site.page(
-                "forget: domain", planted, JUDGE, "domain", url=f"http://{('', 'www.', 'blog.')[n % 3]}{domain}/{n}"
-            )
+            above = ("", "www.", "blog.")[n % 3] if planted else "not"
+            site.page("forget: domain", planted, JUDGE, "domain", url=f"http://{above}{domain}/{n}")
             for kind in ("image by address", "image by hash"):
-                site.page(f"forget: {kind}", planted, JUDGE, kind, images=(site.picture(), site.picture()))
+                source = site.picture(url=f"http://{host}/{kind.replace(' ', '-')}-{n}{beside}.jpg")
+                site.page(f"forget: {kind}", planted, JUDGE, kind, images=(source, site.picture()))
         first, *others = (paragraph("en", 4, site.random) for _ in range(9))
         for _ in range(2):
             kind = "forget: one of two copies"
