@@ -52,7 +52,8 @@ class Count:
         """Of the table."""
         share, low, high = Share(self.found, self.planted), *Share(self.found, self.planted).interval()
         recall = f"{share.value:.3f} ({low:.3f}-{high:.3f})" if self.planted else ""
-        precision = f"{self.found / (self.found + self.taken):.3f}" if self.found + self.taken else ""
+        marked = self.found + self.taken
+        precision = f"{self.found / marked:.3f}" if self.planted and marked else ""
         figures = (self.planted, self.found, recall, self.near, self.taken, precision, self.unjudged)
         return f"| {name} | {' | '.join(map(str, figures))} |"
 
