@@ -19,8 +19,8 @@ from phonenumbers import (
 
 from obelics_pipeline.personal_data.cues import NO_PHONE, PHONE, before
 from obelics_pipeline.personal_data.finding import Finding, Taken
-from obelics_pipeline.personal_data.phone_shapes import SHAPES, own_shape, shapes
-from obelics_pipeline.personal_data.regions import Regions
+from obelics_pipeline.personal_data.phone_shapes import AMERICAN, own_shape, shapes
+from obelics_pipeline.personal_data.regions import REGIONS, Regions
 from obelics_pipeline.personal_data.runs import Run, count_digits
 
 KIND = "phone"
@@ -43,6 +43,8 @@ _DATE = re.compile(
     r"(?<![0-9])(?:(?:19|20)[0-9]{2}([-./ ])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12][0-9]|3[01])"
     r"|(?:0?[1-9]|[12][0-9]|3[01])([-./ ])(?:0?[1-9]|[12][0-9]|3[01])\2(?:19|20)[0-9]{2})(?![0-9])"
 )
+_ALL = tuple(dict.fromkeys(region for regions in REGIONS.values() for region in regions))
+_AMERICAN = re.compile(AMERICAN)
 _ALL_IN_ORDER = "01234567890123456789"
 _YEARS = re.compile(r"(?:1[0-9]|20)[0-9]{2} ?[-/–] ?(?:1[0-9]|20)[0-9]{2}")
 _OUTSIDE = re.compile(
@@ -102,7 +104,8 @@ def _in_run(text: str, begin: int, end: int, regions: Regions, taken: Taken) -> 
         cued = _cued(text, first, taken)
         if not cued and (_is_other(text, first, last) or NO_PHONE.search(before(text, first, taken.end_before(first)))):
             continue
-        value = national(written, regions.all() if regions.asked else places, certain=cued)
+        american = ("US",) if _AMERICAN.match(text, first) else ()
+        value = national(written, (*(regions.all() if regions.asked else places), *american), certain=cued)
         if value is not None:
             yield number(first, last, value)
     if _cued(text, begin, taken):
@@ -121,20 +124,12 @@ def _shaped(
 
     Where none is, but a number of some other region may be there, the page's language is found out, and asked too.
     """
-    pattern = shapes(regions.known)
-    found = list(pattern.finditer(text, begin, end)) if pattern is not None else []
+    found = list(shapes(regions.known).finditer(text, begin, end))
     if not found:
-        match = _anywhere().search(text, begin, end)
+        match = shapes(_ALL).search(text, begin, end)
         if match is not None and free(*match.span()) and regions.all() != regions.known:
-            pattern = shapes(regions.all())
-            found = list(pattern.finditer(text, begin, end)) if pattern is not None else []
+            found = list(shapes(regions.all()).finditer(text, begin, end))
     yield from found
-
-
-def _anywhere() -> re.Pattern[str]:
-    pattern = shapes(tuple(SHAPES))
-    assert pattern is not None
-    return pattern
 
 
 # Dates, times, prices and quantities: most rows of digits are one of these.
@@ -218,8 +213,7 @@ def national(written: str, regions: tuple[str, ...], certain: bool) -> str | Non
             number = parse(written, region)
         except NumberParseException:
             continue
-        shape = own_shape(region)
-        if is_valid_number(number) or (shape is not None and shape.fullmatch(written) and is_possible_number(number)):
+        if is_valid_number(number) or (own_shape(region).fullmatch(written) and is_possible_number(number)):
             return format_number(number, PhoneNumberFormat.E164)
         if possible is None and is_possible_number(number):
             possible = format_number(number, PhoneNumberFormat.E164)

@@ -1,19 +1,28 @@
 """How people write the national numbers of a region, where that alone says that it is a phone number.
 
-A number that is written otherwise is one where a word beside it says so (cues.PHONE).
+What phonenumbers knows of a region comes first; `SHAPES` has what people do besides. A number that is written otherwise
+is one where a word beside it says so (cues.PHONE).
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import cache, lru_cache
+
+from phonenumbers.phonemetadata import PhoneMetadata
 
 _S = r"[ .\-]"  # between groups
 _NANP = (
     rf"(?:1[ .\-])?(?:\([0-9]{{3}}\)[ .\-]?|[0-9]{{3}}-)[0-9]{{3}}{_S}[0-9]{{4}}"
     r"|(?:1\.)?[2-9][0-9]{2}\.[0-9]{3}\.[0-9]{4}"
 )
-_TRUNK = r"(?:\(0[0-9]{1,5}\) ?|0[0-9]{1,5} ?[ /\-–] ?)[0-9](?:[0-9]|[ \-/](?=[0-9])){4,11}"
+# With the 0 that most countries dial before a number at home, set apart from the rest, or as one row.
+_TRUNK = (
+    r"(?:\(0[0-9]{0,5}\)[ \-]?|0[0-9]{1,5} ?[ /\-–] ?)[0-9](?:[0-9]|[ \-/](?=[0-9])){4,11}"
+    r"|0[0-9]{2,3}(?:\.[0-9]{3,4}){2}"
+)
+_ROW = r"0[1-9][0-9]{7,9}"
 
 SHAPES: dict[str, str] = {
     "US": _NANP,
@@ -72,19 +81,48 @@ SHAPES: dict[str, str] = {
     "VN": r"0[0-9]{2,3}[ .\-][0-9]{3}[ .\-][0-9]{3,4}|0[35789][0-9]{8}",
     "TH": r"0[0-9]{1,2}[ \-][0-9]{3}[ \-][0-9]{3,4}",
 }
+FEWEST_GROUPS = 3  # of digits, in what the library writes: two are a price or a range as often
+# On the pages of any region: numbers of North America in brackets, or with an extension.
+AMERICAN = (
+    r"\([2-9][0-9]{2}\) ?[2-9][0-9]{2}-[0-9]{4}|[2-9][0-9]{2}[-.][2-9][0-9]{2}[-.][0-9]{4}(?= ?(?:x|ext))"
+)
 _BEGIN = r"(?<![0-9])(?<![0-9][.,/\-:])(?<![0-9] [.\-])(?<![0-9] )(?<!\+)(?<![0-9] - )"
 _END = r"(?![0-9])(?![.,:][0-9])(?!-[0-9])(?!/[0-9]{3,})(?! ?[%‰°€£¥₽₹₺$])(?! ?[+*/=×] ?[0-9])"
-_END += r"(?! - [0-9])(?! [0-9]{2}(?![0-9:.]))"  # sums, and rows of more groups than a number has
+_END += r"(?! - [0-9])(?! [0-9]{2,3}(?![0-9:.]))"  # sums, and rows of more groups than a number has
 
 
 @lru_cache(maxsize=1_024)
-def shapes(regions: tuple[str, ...]) -> re.Pattern[str] | None:
-    """What matches a number of these regions as people write it; None where nothing is known of them."""
-    known = dict.fromkeys(SHAPES[region] for region in regions if region in SHAPES)
-    return re.compile(f"{_BEGIN}(?:{'|'.join(f'(?:{shape})' for shape in known)}){_END}") if known else None
+def shapes(regions: tuple[str, ...]) -> re.Pattern[str]:
+    """What matches what may be a number of these regions as people write it."""
+    known = dict.fromkeys(shape for region in regions for shape in (*_own(region), *_if_valid(region)))
+    return re.compile(f"{_BEGIN}(?:{'|'.join(f'(?:{shape})' for shape in (*known, AMERICAN))}){_END}")
 
 
-@lru_cache(maxsize=1_024)
-def own_shape(region: str) -> re.Pattern[str] | None:
-    """What matches a number as this region writes it, and nothing around it."""
-    return re.compile(SHAPES[region]) if region in SHAPES else None
+@cache
+def own_shape(region: str) -> re.Pattern[str]:
+    """What is so like this region that it need be no number that was given out, and nothing around it."""
+    return re.compile("|".join(_own(region)) or r"(?!)")
+
+
+def _own(region: str) -> Iterator[str]:
+    if region in SHAPES:
+        yield SHAPES[region]
+    if _has_trunk(region):
+        yield _TRUNK
+
+
+def _if_valid(region: str) -> Iterator[str]:
+    """What is a number where the library says that such a one was given out."""
+    if _has_trunk(region):
+        yield _ROW
+    elif region not in SHAPES and (metadata := PhoneMetadata.metadata_for_region(region, None)) is not None:
+        for known in metadata.number_format:
+            groups = re.findall(r"\((.*?)\)", known.pattern)
+            if len(groups) >= FEWEST_GROUPS:
+                prefix = rf"(?:\(?{metadata.national_prefix}[ /\-]?)?\(?" if metadata.national_prefix else r"\(?"
+                yield prefix + r"\)?[ ./\-]".join(groups)
+
+
+def _has_trunk(region: str) -> bool:
+    metadata = PhoneMetadata.metadata_for_region(region, None)
+    return metadata is not None and metadata.national_prefix == "0"
