@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 
 from stdnum.iso7064 import mod_11_2
@@ -116,37 +116,30 @@ _LOOK_AROUND = 20  # characters before and after a row of digits in which letter
 
 def find_national_ids(text: str, form: bytes, runs: Sequence[Run], regions: Regions, taken: Taken) -> Iterator[Finding]:
     """The identity numbers of a plain text: those of its regions, and those that are unlike anything else."""
-    chosen: tuple[Number, ...] | None = None
+    anything, numbers = _of(regions.known, letters_first=False)
     for first, last, digits in runs:
-        if digits < FEWEST:
-            continue
-        if chosen is None:
-            chosen = _of(regions.known, letters_first=False)
-        yield from _at(text, max(0, first - 4), min(len(text), last + 12), chosen, taken)
-    letters = _of(regions.known, letters_first=True)
+        if digits >= FEWEST:
+            begin, end = max(0, first - 4), min(len(text), last + 12)
+            if anything.search(text, begin, end):
+                yield from _at(text, begin, end, numbers, taken)
+    _, letters = _of(regions.known, letters_first=True)
     for match in _ENDING.finditer(form) if letters else ():
         yield from _at(text, max(0, match.end() - _LOOK_AROUND), match.end() + 2, letters, taken)
 
 
-@cache
-def _of(regions: tuple[str, ...], letters_first: bool) -> tuple[Number, ...]:
-    return tuple(
+@lru_cache(maxsize=1_024)
+def _of(regions: tuple[str, ...], letters_first: bool) -> tuple[re.Pattern[str], tuple[Number, ...]]:
+    """The numbers to look for, after what matches where any of them may be."""
+    chosen = tuple(
         number
         for number in NUMBERS
         if (not number.regions or not set(regions).isdisjoint(number.regions.split()) or number.module in _EVERYWHERE)
         and (number.module in _LETTERS_FIRST) == letters_first
     )
-
-
-@cache
-def _any_of(numbers: tuple[Number, ...]) -> re.Pattern[str]:
-    """What matches where any of the numbers may be: asked once instead of one by one."""
-    return re.compile("|".join(f"(?:{number.pattern})" for number in numbers) or r"(?!)")
+    return re.compile("|".join(f"(?:{number.pattern})" for number in chosen)), chosen
 
 
 def _at(text: str, begin: int, end: int, numbers: tuple[Number, ...], taken: Taken) -> Iterator[Finding]:
-    if _any_of(numbers).search(text, begin, end) is None:
-        return
     for number in numbers:
         words = number.words
         for match in number.shape.finditer(text, begin, end):
