@@ -67,7 +67,8 @@ NUMBERS = (
     Number("PT", "pt.nif", r"[1-3][0-9]{2} ?[0-9]{3} ?[0-9]{3}", r"nif|contribuinte"),
     Number("NL", "nl.bsn", r"[0-9]{4}[. ]?[0-9]{2}[. ]?[0-9]{3}|[0-9]{9}", r"bsn|burgerservicenummer|sofinummer|sofi"),
     Number("BE", "be.nn", r"[0-9]{2}\.[0-9]{2}\.[0-9]{2}-[0-9]{3}\.[0-9]{2}"),
-    Number("BE", "be.nn", r"[0-9]{11}", r"rijksregister\w*|registre national|nationaal nummer|numéro national|insz|niss"),
+    Number("BE", "be.nn", r"[0-9]{11}",
+           r"rijksregister\w*|registre national|nationaal nummer|numéro national|insz|niss"),
     Number("PL", "pl.pesel", r"[0-9]{11}", r"pesel\w*"),
     Number("RU", "ru.inn", r"[0-9]{12}", r"инн"),
     Number("RU", "snils", r"[0-9]{3}-[0-9]{3}-[0-9]{3}[ \-][0-9]{2}"),
@@ -197,7 +198,7 @@ def _is_rrn(written: str) -> bool:
     return True
 
 
-# What python-stdnum does not have, or asks too much of; "any" are those that a word names, and that have no check digit.
+# What python-stdnum does not have, or asks too much of; "any" is for those that a word names and nothing checks.
 _OURS: dict[str, Callable[[str], bool]] = {
     "any": bool,
     "nino": _is_nino,

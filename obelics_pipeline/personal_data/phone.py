@@ -54,7 +54,8 @@ _OTHER = re.compile(
     r"|(?!(?:[0-9]{2}\.){3}[0-9]{2}$)[0-9]{1,3}(?:\.[0-9]{1,3}){3}|.*[0-9)]:[0-9].*"
 )
 _OUTSIDE = re.compile(
-    r"^ ?(?:km|m²|m2|kg|g|mm|cm|eur|euro|usd|dollars?|pln|zł|zl|kč|kr|ft|lei|лв|руб|тл|tl|元|円|人|people|views|likes|ha)\b",
+    r"^ ?(?:km|m²|m2|kg|g|mm|cm|ha|eur|euro|usd|dollars?|pln|zł|zl|kč|kr|ft|lei|лв|руб|тл|tl|元|円|人|people|views|likes)"
+    r"\b",
     re.I,
 )
 _AND = re.compile(r"[ \t]*(?:,|;|/|\||or|and|oder|und|ou|et|o|y|e|en|of|lub|i|или|и|veya|ve|或|、)[ \t]*$", re.I)
@@ -129,12 +130,11 @@ def _in_run(text: str, begin: int, end: int, regions: Regions, taken: Taken) -> 
                     return  # what a word says, it says of the number after it
 
 
-def _shaped(
-    text: str, begin: int, end: int, regions: Regions, free: Callable[[int, int], bool]
-) -> list[re.Match[str]]:
+def _shaped(text: str, begin: int, end: int, regions: Regions, free: Callable[[int, int], bool]) -> list[re.Match[str]]:
     """What is written as the page's regions write numbers.
 
-    Where that is no number of theirs, but one of some other region may be there, the page's language is found out, and asked too.
+    Where that is no number of theirs, but one of some other region may be there, the page's language is found out, and
+    its regions count too.
     """
     found = list(shapes(regions.known).finditer(text, begin, end))
     if not any(national(match[0], regions.known, certain=False) for match in found):
@@ -217,9 +217,9 @@ def _international(written: str, bare: bool) -> str | None:
 def national(written: str, regions: tuple[str, ...], certain: bool) -> str | None:
     """A number as one of the regions would dial it, in E.164; None where there is none.
 
-    The first regions go before the later. A number must be written as the region writes them, or have been given out; of
-    a short bare row of digits that is believed of mobile phones. Where it is `certain` that the number is a phone's, it need
-    only be possible, and its digits are taken even if no region knows it.
+    The first regions go before the later. A number must be written as the region writes them, or have been given out; a
+    short bare row of digits must be a mobile phone's. Where it is `certain` that the number is a phone's, it need only be
+    possible, and its digits are taken even if no region knows it.
     """
     possible = None
     for region in regions:

@@ -104,7 +104,7 @@ def _if_valid(region: str) -> Iterator[str]:
         yield from (_ROW, _TRUNK)
     elif region not in SHAPES and (metadata := PhoneMetadata.metadata_for_region(region, None)) is not None:
         for known in metadata.number_format:
-            groups = re.findall(r"\((.*?)\)", known.pattern)
+            groups = re.findall(r"\((.*?)\)", known.pattern or "")
             if len(groups) >= FEWEST_GROUPS:
                 prefix = rf"(?:\(?{metadata.national_prefix}[ /\-]?)?\(?" if metadata.national_prefix else r"\(?"
                 yield prefix + groups[0] + r"\)?[ ./\-]" + r"[ .\-]".join(groups[1:])

@@ -3,10 +3,12 @@
 import random
 
 import pytest
+from phonenumbers import SUPPORTED_REGIONS
 
 from benchmarks.personal_data import NEAR, cases, judged
 from obelics_pipeline.config.personal_data import KINDS
 from obelics_pipeline.personal_data.find import find
+from obelics_pipeline.personal_data.phone_shapes import own_shape, shapes
 from obelics_pipeline.personal_data.regions import Regions
 
 
@@ -162,13 +164,20 @@ def test_a_wrong_check_digit_is_no_number(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "language"),
     [
-        ("08.30-12.30 14.30-18.30", "it"), ("660 838 865 kr", "es"), ("627 330 697 187 206", "es"), ("15/12 12/10", "da"),
+        ("08.30-12.30 14.30-18.30", "it"), ("660 838 865 kr", "es"), ("627 330 697 187 206", "es"),
+        ("15/12 12/10", "da"),
         ("rv:1.9.5.20", "en"), ("2883 2217 2850 8137", "hi"), ("AR18NOXP06750193878078805439", "es"),
         ("06:18:02:16:22:41", "en"), ("dead.beef.cafe", "en"), ("012-345678", "en"), ("Tel. vol. 60(5):478-1921", "nl"),
     ],
 )  # fmt: skip
 def test_what_has_the_form_of_something_else_stays(text: str, language: str) -> None:
     assert found(text, language) == []
+
+
+@pytest.mark.parametrize("region", sorted(SUPPORTED_REGIONS))
+def test_every_region_has_a_form_in_which_its_numbers_are_written(region: str) -> None:
+    assert shapes((region,)).search("no number") is None
+    assert own_shape(region).fullmatch("") is None
 
 
 def test_planted_values_are_found_in_every_locale() -> None:
