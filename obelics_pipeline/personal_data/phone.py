@@ -54,8 +54,8 @@ _OTHER = re.compile(
     r"|(?!(?:[0-9]{2}\.){3}[0-9]{2}$)[0-9]{1,3}(?:\.[0-9]{1,3}){3}|.*[0-9)]:[0-9].*"
 )
 _OUTSIDE = re.compile(
-    r"^ ?(?:km|m²|m2|kg|g|mm|cm|ha|eur|euro|usd|dollars?|pln|zł|zl|kč|kr|ft|lei|лв|руб|тл|tl|元|円|人|people|views|likes)"
-    r"\b",
+    r"^ ?(?:km|m²|m2|kg|g|mm|cm|ha|eur|euro|usd|dollars?|pln|zł|zl|kč|kr|ft|lei|лв|руб|тл|tl|元|円|人|people|views"
+    r"|likes)\b",
     re.I,
 )
 _AND = re.compile(r"[ \t]*(?:,|;|/|\||or|and|oder|und|ou|et|o|y|e|en|of|lub|i|или|и|veya|ve|或|、)[ \t]*$", re.I)
@@ -218,8 +218,8 @@ def national(written: str, regions: tuple[str, ...], certain: bool) -> str | Non
     """A number as one of the regions would dial it, in E.164; None where there is none.
 
     The first regions go before the later. A number must be written as the region writes them, or have been given out; a
-    short bare row of digits must be a mobile phone's. Where it is `certain` that the number is a phone's, it need only be
-    possible, and its digits are taken even if no region knows it.
+    short bare row of digits must be a mobile phone's. Where it is `certain` that the number is a phone's, it need only
+    be possible, and its digits are taken even if no region knows it.
     """
     possible = None
     for region in regions:
