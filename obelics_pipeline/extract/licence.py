@@ -64,7 +64,7 @@ _WORD = b"icense"
 _WORDS_READ = 1_000
 
 _SAYS_LICENCE = re.compile(
-    r"licen[scz]|lizen[sz]|licenza|licentie|licencj|licență|lisans|lisens|creative\s+commons\b.{0,40}(?:zugänglich|"
+    r"licen[scçz]|lizen[sz]|licenza|licentie|licencj|licență|lisans|lisens|creative\s+commons\b.{0,40}(?:zugänglich|"
     r"verfügbar|available)|лиценз|ліценз|許諾|许可|許可|授權|授权|ライセンス|라이선스|رخصة|ترخيص|άδεια|rights\s+reserved",
     re.IGNORECASE,
 )

@@ -20,9 +20,15 @@ PHONE = re.compile(
     r"tél|téléphone|portable|appelez|appeler|joindre|numéro|télécopie|teléfono|telefono|teléfonos|móvil|movil|"
     r"celular|llame|llamar|llámenos|llama|contacto|telefone|telemóvel|ligue|ligar|fone|contato|cellulare|cell|"
     r"chiama|chiamare|chiamate|numero|recapito|"
+    # Danish, Norwegian, Swedish, Finnish
+    r"tlf|tlfnr|tfn|puh|puhelin|puhelinnumero|soita|"
+    # Hungarian, Czech, Slovak, Romanian, Croatian
+    r"hívja|hívjon|telefonszám|volejte|zavolejte|volajte|sunați|sunaţi|apelați|nazovite|"
+    # Greek, Hebrew, Vietnamese
+    r"τηλ|τηλέφωνο|κιν|καλέστε|טל|טלפון|נייד|חייגו|điện thoại|đt|sđt|gọi|"
     # Polish, Turkish, Indonesian
     r"telefonu|kom|komórka|komórkowy|zadzwoń|dzwoń|dzwonić|kontakt|faks|gsm|cep|cep tel|telefonu?|arayın|arayınız|"
-    r"ara|iletişim|hp|telp|"
+    r"ara|iletişim|hp|telp|telepon|hubungi|"
     # Russian, Ukrainian
     r"тел|телефон|телефону|телефона|телефоны|моб|мобильный|звоните|звонить|звонок|позвоните|факс|ватсап|вотсап|"
     # Arabic, Hindi, Persian
@@ -44,9 +50,11 @@ NO_PHONE = re.compile(
     r"rechnungsnr|artikel|artikelnummer|artikel-nr|art|kundennummer|kunden-nr|aktenzeichen|az|teilenummer|"
     r"seriennummer|sendungsnummer|bestelnummer|ordernummer|factuur|factuurnummer|commande|facture|référence|réf|"
     r"article|siret|siren|pedido|factura|referencia|código|expediente|fatura|nota fiscal|protocolo|processo|código|"
+    r"\w*teil|\w*teile|ricambio|ricambi|pezzo|pièce|pièces|repuesto|recambio|pieza|peça|onderdeel|część|części|"
+    r"запчасть|запчасти|деталь|parça|"
     r"ordine|fattura|codice|pratica|zamówienie|zamówienia|faktura|faktury|numer zamówienia|nip|regon|krs|заказ|"
     r"заказа|артикул|счёт|счет|договор|инн|огрн|кпп|снилс|sipariş|fatura no|ürün|طلب|الطلب|فاتورة|ऑर्डर|आदेश"
-    r")(?![^\W\d_])|注文|订单|訂單|発注|請求書|品番|型番|編號|编号|单号|發票|发票|주문|№|#|§)"
+    r")(?![^\W\d_])|注文|订单|訂單|発注|請求書|品番|型番|部品|零件|부품|編號|编号|单号|發票|发票|주문|№|#|§)"
     r"[^\d\n]{0,14}$",
     re.IGNORECASE,
 )

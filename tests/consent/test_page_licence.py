@@ -40,6 +40,7 @@ def ld(value: str) -> str:
         ("", f'<p><a rel="cc:license" href="{BY}">CC</a></p>', "cc-by-4.0", "rdfa"),
         ("", f'<p>This work is licensed under a <a href="{BY}">CC licence</a>.</p>', "cc-by-4.0", "link"),
         ("", f'<p>Dieses Werk steht unter einer <a href="{BY}">Creative-Commons-Lizenz</a></p>', "cc-by-4.0", "link"),
+        ("", f'<p>Este texto está sob uma licença <a href="{BY}">CC BY 4.0</a></p>', "cc-by-4.0", "link"),
         ("", f'<footer>© 2020 <a href="{BY}"><img src="cc.png"></a></footer>', "cc-by-4.0", "link"),
         ("", '<a rel="license" href="//en.wikipedia.org/wiki/Creative_Commons_Attribution-ShareAlike_4.0">x</a>',
          "cc-by-sa-4.0", "a_rel"),

@@ -56,6 +56,10 @@ def test_what_only_has_an_at_sign_stays(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "language", "written", "value"),
     [
+        ("Tlf. 86662551", "da", "86662551", "+4586662551"),
+        ("사무실 02) 899-0690 평일", "ko", "02) 899-0690", "+8228990690"),
+        ("atende no 91 575 74 02 nos dias", "pt-PT", "91 575 74 02", "+351915757402"),
+        ("the office at 514 527-9658 on weekdays", "en-CA", "514 527-9658", "+15145279658"),
         ("Call (212) 555-0187 now", "en", "(212) 555-0187", "+12125550187"),
         ("or +1 212-555-0188 x12.", "de", "+1 212-555-0188 x12", "+12125550188"),
         ("Anna (030/123 456)", "de", "030/123 456", "+4930123456"),
@@ -99,7 +103,7 @@ def test_a_number_of_another_region_is_one_where_the_text_is_found_to_be_in_its_
     assert len(asked) == 1  # to find a language out takes longer than all else
 
 
-@pytest.mark.parametrize("cue", ["order no. ", "Bestellnummer: ", "invoice ", "SKU ", "№ ", "订单"])
+@pytest.mark.parametrize("cue", ["order no. ", "Bestellnummer: ", "invoice ", "SKU ", "№ ", "订单", "Das Ersatzteil "])
 def test_a_word_before_a_number_says_that_it_is_none(cue: str) -> None:
     assert found(f"{cue}212-555-0187", "en", "zh") == []
     assert found(f"{cue}4111111111111111", "en") == []
@@ -136,7 +140,7 @@ def test_each_kind_is_found_and_has_one_spelling(text: str, kind: str, value: st
 @pytest.mark.parametrize(
     ("text", "language", "value"),
     [
-        ("12345678Z", "es", "12345678Z"), ("CPF 529.982.247-25", "pt", "52998224725"),
+        ("12345678Z", "es", "12345678Z"), ("DNI 79.027.647-S", "es", "79027647S"), ("CPF 529.982.247-25", "pt", "52998224725"),
         ("RSSMRA85T10A562S", "it", "RSSMRA85T10A562S"), ("PESEL 44051401359", "pl", "44051401359"),
         ("OIB 39142657809", "hr", "39142657809"), ("710319/2745", "cs", "7103192745"),
         ("756.9217.0769.85", "de-CH", "7569217076985"), ("040510-3980031", "ko", "0405103980031"),
