@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+from obelics_pipeline.commit import Manifest
 from obelics_pipeline.document import DOCUMENT_DROPPED, Document, ImageNode
 from obelics_pipeline.extract.stage import MEASURING_ERROR
 from obelics_pipeline.forget.edits import Gone
 from obelics_pipeline.forgotten import FORGOTTEN, blank, blank_image, is_blank
 from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.personal_data.counts import Tally
 from obelics_pipeline.shard.assemble import image_ledger
 from obelics_pipeline.shard.finish import IMAGE_COUNT, NO_TEXT
 from obelics_pipeline.storage import Place, open_parquet
@@ -17,6 +20,7 @@ from obelics_pipeline.tables import DocumentWriter, read_documents, score_column
 
 EXTRACT, ASSEMBLED, SCORED = "extract", "assembled", "scored"
 WITH_IMAGES = (ASSEMBLED, SCORED)  # stages that have met the images
+PERSONAL_DATA = "personal_data"  # key of the notes: what the documents held
 NODE_COLUMNS = ("nodes.list.element.src", "nodes.list.element.of")
 
 
@@ -35,7 +39,7 @@ def is_touched(place: Place, stage: str, gone: Gone) -> bool:
     return False
 
 
-def rewrite(place: Place, path: Path, stage: str, gone: Gone, edited: Mapping[str, int], too_few: set[str]) -> None:
+def rewrite(place: Place, path: Path, stage: str, gone: Gone, too_few: set[str]) -> None:
     """Write a file of documents anew to a local path."""
     scores, paragraph_scores = score_columns(place)
     with DocumentWriter(path, scores, paragraph_scores) as writer:
@@ -63,13 +67,14 @@ def forget_in(document: Document, stage: str, gone: Gone, too_few: set[str]) -> 
             document.reason = FORGOTTEN
 
 
-def ledgers_of(path: Place, stage: str, nouns: list[str]) -> dict[str, Ledger]:
-    """The ledgers of a file of documents as it is now.
+def counted(path: Place, stage: str, before: Manifest) -> tuple[dict[str, Ledger], dict[str, Any]]:
+    """The ledgers and the notes of a unit of documents, whose file is now another.
 
     A document that is forgotten is counted where it was extracted, and did not arrive at the later stages.
     """
     documents, images = Ledger("documents"), Ledger("images")
-    for document in read_documents(path):
+    tally = Tally([f"personal_{kind}" for kind in before.notes.get(PERSONAL_DATA, ())])
+    for document in tally.passing(read_documents(path)):
         if stage != EXTRACT and is_blank(document):
             continue
         if stage == SCORED and document.reason in (FORGOTTEN, IMAGE_COUNT, NO_TEXT):
@@ -87,8 +92,9 @@ def ledgers_of(path: Place, stage: str, nouns: list[str]) -> dict[str, Ledger]:
                 images.keep(shown)
             else:
                 images.drop(DOCUMENT_DROPPED, shown)
-    found = {"documents": documents, "images": images}
-    return {noun: found[noun] for noun in nouns if noun in found}
+    found = {noun: ledger for noun, ledger in (("documents", documents), ("images", images)) if noun in before.ledgers}
+    notes = {PERSONAL_DATA: tally.to_json()} if PERSONAL_DATA in before.notes else {}
+    return before.ledgers | found, before.notes | notes
 
 
 def kept_positions(place: Place, gone: Gone) -> tuple[int, list[int]]:

@@ -33,8 +33,8 @@ class Gone(Protocol):
     def url(self, url: str) -> bool:
         """Whether an address is forgotten."""
 
-    def image_url(self, url: str) -> bool:
-        """Whether an address is forgotten, or only forgotten documents had an image of it."""
+    def address(self, url: str) -> bool:
+        """Whether an address is forgotten, or was that of forgotten documents, or of images of theirs, only."""
 
     def sha256(self, sha256: str) -> bool:
         """Whether a file is forgotten, or was of forgotten documents only."""
@@ -49,7 +49,7 @@ def edit_of(names: Sequence[str], gone: Gone) -> Edit | None:
     if there >= set(RECORDS.names):
         return partial(_records, gone=gone)
     if there >= set(ANSWER_SCHEMA.names) or there in ({"partition", "url"}, {"bucket", "partition", "url"}):
-        return partial(_without, column="url", is_gone=gone.image_url)
+        return partial(_without, column="url", is_gone=gone.address)
     if there == {"row", "doc_id", "reason", "of"}:
         return partial(_duplicates, gone=gone)
     if "doc_id" in there:
@@ -61,7 +61,7 @@ def edit_of(names: Sequence[str], gone: Gone) -> Edit | None:
         return partial(_members, column="doc", keys=("key",), is_gone=is_gone, gone=gone)
     if there & {"doc", "of_doc", "group"}:
         return partial(_renamed, columns=sorted(there & {"doc", "of_doc", "group", "key"}), gone=gone)
-    for column, is_of_gone in (("url", gone.image_url), ("origin", gone.url)):
+    for column, is_of_gone in (("url", gone.address), ("origin", gone.url)):
         if column in there:
             return partial(_without, column=column, is_gone=is_of_gone)
     return None
@@ -115,7 +115,7 @@ def _duplicates(table: pa.Table, gone: Gone) -> pa.Table:
 
 
 def _records(table: pa.Table, gone: Gone) -> pa.Table:
-    mask = mask_of(table["url"], gone.url)
+    mask = mask_of(table["url"], gone.address)
     if not pc.any(mask).as_py():
         return table
     rows = [blanked(row) if is_gone else row for row, is_gone in zip(table.to_pylist(), mask.to_pylist(), strict=True)]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -40,9 +42,10 @@ class Finder:
         self._run, self._config, self._keyed = run, config, keyed
         self._folders, self._target = list(folders), target
         self._counts: dict[str, int] = defaultdict(int)
+        self._named = array("q")  # hashes of the image URLs of all extracted documents
 
     def find(self, hashes: bool) -> tuple[Found, set[str], set[str]]:
-        """What is to go, and what only that used: image URLs, and files of the image store.
+        """What is to go, and what only that used: URLs of pages and images, and files of the image store.
 
         `hashes` says whether texts and image files are to be looked at as well.
         """
@@ -60,7 +63,7 @@ class Finder:
         urls = self._remember(found, kept | others)
         copies = self._same_images(kept, found)
         edited, too_few = self._edited(with_images - found)
-        lone = self._lone_urls(urls, found) if urls else set()
+        lone = self._lone_urls(urls, found) | self._unnamed_urls()
         files = self._lone_files(lone)
         self._counts |= {"documents": len(shown), "edited": len(edited), "files": len(files)}
         return Found(edited, sorted(copies), sorted(too_few), dict(self._counts)), lone, files
@@ -106,10 +109,15 @@ class Finder:
         wanted = ["doc_id", "general_metadata", SRC, *(["texts"] if texts else [])]
         for manifest in self._units(self._run.extract):
             for row in _rows(manifest.path(self._run.extract, "data"), wanted):
-                url = json.loads(row["general_metadata"])["url"]
-                if known.document(row["doc_id"]) or known.url(url) or (texts and _has_text(known, row["texts"])):
+                sources = {node["src"] for node in row["nodes"] if node["src"]}
+                self._named.extend(map(hash, sources))
+                if (
+                    known.document(row["doc_id"])
+                    or known.url(_url_of(row))
+                    or (texts and _has_text(known, row["texts"]))
+                ):
                     found.add(row["doc_id"])
-                elif any(known.url(node["src"]) for node in row["nodes"] if node["src"]):
+                elif any(known.url(src) for src in sources):
                     with_images.add(row["doc_id"])
         return found, with_images
 
@@ -155,7 +163,7 @@ class Finder:
         return {row["doc_id"] for row in read_index(self._run.index, ["doc_id"]) if row["doc_id"] in doc_ids}
 
     def _remember(self, found: set[str], kept: set[str]) -> set[str]:
-        """Leave tombstones of the texts of documents that were kept; the image URLs of all that were found."""
+        """Leave tombstones of the texts of documents that were kept; the URLs of all that were found, and their images."""
         urls: set[str] = set()
         texts: list[str] = []
         for manifest in self._units(self._run.extract) if found else ():
@@ -168,9 +176,9 @@ class Finder:
                     )
                     if not len(here):
                         continue
-                    table = source.read_row_group(group, columns=["doc_id", "reason", "texts", SRC]).take(here)
-                    for row in table.to_pylist():
-                        urls |= {node["src"] for node in row["nodes"] if node["src"]}
+                    columns = ["doc_id", "reason", "general_metadata", "texts", SRC]
+                    for row in source.read_row_group(group, columns=columns).take(here).to_pylist():
+                        urls |= {_url_of(row), *(node["src"] for node in row["nodes"] if node["src"])}
                         if row["doc_id"] in kept and row["reason"] is None:
                             texts.append(_joined(row["texts"]))
                     if len(texts) >= TEXTS_AT_ONCE:
@@ -213,15 +221,30 @@ class Finder:
         return edited, too_few
 
     def _lone_urls(self, urls: set[str], found: set[str]) -> set[str]:
-        """Of these image URLs those that no other kept document has."""
+        """Of these URLs those that are no other document's, and of no image that another kept document has."""
+        if not urls:
+            return set()
         left, everything = set(urls), bool(self._run.noted().get("sample"))  # whose dropped documents ask for theirs
-        places = [self._run.extract] if everything else [self._run.site, self._run.dedup, self._run.extract]
-        folders = [place for place in places if unit_names(place)]
-        for manifest in self._units(folders[0]) if folders else ():
-            for row in _rows(manifest.path(folders[0], "data"), ["doc_id", "reason", "images"]):
+        later = () if everything else (self._run.consent, self._run.site, self._run.dedup)
+        images_in = next((place for place in later if unit_names(place)), self._run.extract)
+        for manifest in self._units(images_in):
+            for row in _rows(manifest.path(images_in, "data"), ["doc_id", "reason", "images"]):
                 if (row["reason"] is None or everything) and row["doc_id"] not in found:
                     left.difference_update(row["images"])
+        for manifest in self._units(self._run.extract):
+            for row in _rows(manifest.path(self._run.extract, "data"), ["doc_id", "general_metadata"]):
+                if row["doc_id"] not in found:
+                    left.discard(_url_of(row))
         return left
+
+    def _unnamed_urls(self) -> set[str]:
+        """What earlier runs in the folder fetched and no document names any more: nobody can tell whose it was."""
+        named, found = np.unique(np.frombuffer(self._named, np.int64)), set[str]()
+        for place in results_below(self._run.fetch) if unit_names(self._run.extract) else ():
+            urls = read_table(place, ["url"])["url"].to_pylist()
+            known = np.isin(np.fromiter(map(hash, urls), np.int64, len(urls)), named)
+            found.update(url for url, is_known in zip(urls, known, strict=True) if not is_known)
+        return found
 
     def _lone_files(self, lone: set[str]) -> set[str]:
         """Files of the image store that only these URLs, and those that are forgotten, gave."""
@@ -260,6 +283,10 @@ def _rows(place: Place, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
 def _pairs(place: Place, *columns: str) -> Iterator[tuple[Any, ...]]:
     table = read_table(place, list(columns))
     return zip(*(table[name].to_pylist() for name in columns), strict=True)
+
+
+def _url_of(row: dict[str, Any]) -> str:
+    return str(json.loads(row["general_metadata"])["url"])
 
 
 def _joined(texts: Iterable[str | None]) -> str:

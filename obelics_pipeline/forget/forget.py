@@ -22,13 +22,13 @@ from obelics_pipeline.extract.safety import safety_of
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.folder import MARK, RunFolder
 from obelics_pipeline.forget.find import Finder
-from obelics_pipeline.forget.ledgers import ledgers_now
+from obelics_pipeline.forget.ledgers import ledgers_now, notes_now
 from obelics_pipeline.forget.loose import is_text, strike_file
 from obelics_pipeline.forget.pending import STAGED, Found, Pending
 from obelics_pipeline.forget.plans import Affected, affected, plans_near
 from obelics_pipeline.forget.shards import Rewritten, Shards
 from obelics_pipeline.forget.switch import Switch
-from obelics_pipeline.forget.units import Rewriter, forgotten_pages
+from obelics_pipeline.forget.units import Rewriter
 from obelics_pipeline.forget.warcs import ENDING, blank_records
 from obelics_pipeline.shard.manifest import read_manifest, write_manifest
 from obelics_pipeline.shard.validate import problems
@@ -88,7 +88,7 @@ class Gone:
         """See `edits.Gone`."""
         return doc_id in self._out or self.document(doc_id)
 
-    def image_url(self, url: str) -> bool:
+    def address(self, url: str) -> bool:
         """See `edits.Gone`."""
         return self._pending.lone_url(url) or self.url(url)
 
@@ -103,7 +103,7 @@ class Gone:
     def strike(self, token: str) -> str | None:
         """See `loose.Strike`."""
         if ":" in token:
-            return "forgotten" if self.image_url(token) else None
+            return "forgotten" if self.address(token) else None
         value = token.lower()
         if "." in value:
             return "forgotten" if self._known.host(value) else None
@@ -299,8 +299,9 @@ class _Work:
             elif is_text(name) and first not in REPORTS:
                 done.freed += strike_file(where, gone.strike, lines_go="/journal/" in f"/{name}")
         if not isinstance(self._run.path, Path):
-            for path in sorted((scratch_of(self._run.fetch) / "journal").glob("*.jsonl")):
-                strike_file(path, gone.strike, lines_go=True)
+            for folder in (self._run.fetch, self._run.consent_answers):
+                for path in sorted((scratch_of(folder) / "journal").glob("*.jsonl")):
+                    strike_file(path, gone.strike, lines_go=True)
         done.files = rewriter.files
         done.freed += rewriter.freed
         self._images(gone, done)
@@ -309,10 +310,8 @@ class _Work:
         """WARC files that lie in the folder itself, as the demo's do; those elsewhere are somebody else's."""
         if not isinstance(self._run.path, Path):
             return
-        paths = sorted(self._run.path.rglob(f"*{ENDING}"))
-        pages = forgotten_pages(self._run, gone) if paths else set()
-        for path in paths:
-            done.records += blank_records(path, lambda url: url in pages or gone.url(url))
+        for path in sorted(self._run.path.rglob(f"*{ENDING}")):
+            done.records += blank_records(path, gone.address)
 
     def _images(self, gone: Gone, done: Done) -> None:
         store = ImageStore(self._run.images)
@@ -367,8 +366,9 @@ class _Work:
             return
         manifest = read_manifest(self._run.path)
         ledgers = ledgers_now(self._run, self._config, manifest)
-        if ledgers is not None and ledgers != manifest.ledgers:
-            write_manifest(self._run.path, replace(manifest, ledgers=ledgers))
+        now = replace(manifest, ledgers=ledgers or manifest.ledgers, notes=notes_now(self._run, manifest))
+        if now != manifest:
+            write_manifest(self._run.path, now)
         written = set(self._pending.written)
         done.problems = problems(
             self._run.path, lambda check, tasks: map(check, (t for t in tasks if t[0].name in written))

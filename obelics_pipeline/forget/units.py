@@ -59,11 +59,13 @@ class Rewriter:
                 self._plain(exchange / name)
         self._settled()
         self._plain(self._run.requests)
+        self._plain(self._run.consent_answers)
         self._fetched()
         self._measured()
         for place, stage in (
             (self._run.scored, documents.SCORED),
             (self._run.assembled, documents.ASSEMBLED),
+            (self._run.consent, "consent"),
             (self._run.site, "site"),
             (self._run.dedup, "dedup"),
             (self._run.extract, documents.EXTRACT),
@@ -180,16 +182,16 @@ class Rewriter:
             records = self._records(folder, manifest) if stage == documents.EXTRACT else None
             if not documents.is_touched(place, stage, self._gone):
                 if records is not None:
-                    self._commit(folder, manifest, {"records": records[0]}, manifest.ledgers | {"records": records[1]})
+                    self._commit(folder, manifest, {"records": records[0]}, {"records": records[1]})
                 continue
             path = draft_for(folder, ".parquet")
             try:
-                documents.rewrite(place, path, stage, self._gone, self._found.edited, self._too_few)
-                ledgers = manifest.ledgers | documents.ledgers_of(path, stage, list(manifest.ledgers))
+                documents.rewrite(place, path, stage, self._gone, self._too_few)
+                ledgers, notes = documents.counted(path, stage, manifest)
                 files: dict[str, pa.Table | Path | None] = {"data": path}
                 if records is not None:
                     files["records"], ledgers["records"] = records
-                self._commit(folder, manifest, files, ledgers)
+                self._commit(folder, manifest, files, ledgers, notes)
             finally:
                 path.unlink(missing_ok=True)
 
@@ -198,8 +200,7 @@ class Rewriter:
         if "records" not in manifest.files:
             return None
         before = read_table(manifest.path(folder, "records"))
-        pages = self._forgotten_pages(manifest.path(folder, "data"))
-        edit = edit_of(before.schema.names, _Records(self._gone, pages))
+        edit = edit_of(before.schema.names, self._gone)
         assert edit is not None, "they have addresses"
         after = edit(before)
         if after is before:
@@ -211,26 +212,20 @@ class Rewriter:
                 ledger.dropped[FORGOTTEN] += 1
         return after, ledger
 
-    def _forgotten_pages(self, place: Place) -> set[str]:
-        """The addresses of pages of which every document is forgotten."""
-        gone, stays = set[str](), set[str]()
-        for url, is_gone in _pages(place, self._gone):
-            (gone if is_gone else stays).add(url)
-        return gone - stays
-
     def _commit(
         self,
         folder: Place,
         manifest: Manifest,
         files: Mapping[str, pa.Table | Path | None],
         ledgers: Mapping[str, Ledger] | None = None,
+        notes: Mapping[str, Any] | None = None,
     ) -> None:
         """Put the files that changed in their places, then the manifest that names them; then the old ones go."""
         changed = {role: value for role, value in files.items() if value is not None}
-        counts = dict(ledgers if ledgers is not None else manifest.ledgers)
+        counts = manifest.ledgers | dict(ledgers or {})
         if not changed and counts == manifest.ledgers:
             return
-        value = Manifest(manifest.unit, manifest.stage, dict(manifest.files), counts, manifest.notes)
+        value = Manifest(manifest.unit, manifest.stage, dict(manifest.files), counts, dict(notes or manifest.notes))
         old = []
         for role, content in changed.items():
             entry = manifest.files[role]
@@ -244,18 +239,6 @@ class Rewriter:
     def _count(self, before: int, after: int) -> None:
         self.files += 1
         self.freed += before - after
-
-
-class _Records:
-    """Which records are forgotten: by their address, or because their documents are."""
-
-    def __init__(self, gone: Gone, pages: set[str]) -> None:
-        self._gone, self._pages = gone, pages
-        self.document, self.out, self.image_url = gone.document, gone.out, gone.image_url
-        self.sha256, self.name = gone.sha256, gone.name
-
-    def url(self, url: str) -> bool:
-        return url in self._pages or self._gone.url(url)
 
 
 def _published(folder: Place, manifest: Manifest, role: str, content: pa.Table | Path) -> tuple[dict[str, Any], Place]:
@@ -288,21 +271,6 @@ def _settled_ledgers(passed: pa.Table, settled: pa.Table) -> dict[str, Ledger]:
         if n:
             images.drop(DOCUMENT_DROPPED, n)
     return {"documents": documents_, "images": images}
-
-
-def forgotten_pages(run: RunFolder, gone: Gone) -> set[str]:
-    """The addresses of pages of which every document is forgotten."""
-    found, stays = set[str](), set[str]()
-    for manifest in _units(run.extract):
-        for url, is_gone in _pages(manifest.path(run.extract, "data"), gone):
-            (found if is_gone else stays).add(url)
-    return found - stays
-
-
-def _pages(place: Place, gone: Gone) -> Iterator[tuple[str, bool]]:
-    """The address of each document, and whether it is forgotten."""
-    for row in read_table(place, ["doc_id", "general_metadata"]).to_pylist():
-        yield json.loads(row["general_metadata"])["url"], gone.document(row["doc_id"])
 
 
 def _units(folder: Place) -> Iterator[Manifest]:
