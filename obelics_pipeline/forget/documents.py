@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
+
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.document import DOCUMENT_DROPPED, Document, ImageNode
 from obelics_pipeline.extract.stage import MEASURING_ERROR
-from obelics_pipeline.forget.edits import Gone
+from obelics_pipeline.forget.edits import Gone, mask_of
 from obelics_pipeline.forgotten import FORGOTTEN, blank, blank_image, is_blank
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.personal_data.counts import Tally
@@ -26,16 +28,18 @@ NODE_COLUMNS = ("nodes.list.element.src", "nodes.list.element.of")
 
 def is_touched(place: Place, stage: str, gone: Gone) -> bool:
     """Whether a file of documents has something to forget, from the columns that tell."""
+    of_documents = gone.out if stage in WITH_IMAGES else gone.document
     with open_parquet(place) as source:
         for group in range(source.num_row_groups):
             table = source.read_row_group(group, columns=["doc_id", *NODE_COLUMNS])
-            for doc_id in table["doc_id"].to_pylist():
-                if gone.document(doc_id) or (stage in WITH_IMAGES and gone.out(doc_id)):
-                    return True
-            for nodes in table["nodes"].to_pylist():
-                for node in nodes:
-                    if (node["src"] and gone.url(node["src"])) or (node["of"] and gone.document(node["of"])):
-                        return True
+            nodes = pc.list_flatten(table["nodes"])
+            told = (
+                (table["doc_id"], of_documents),
+                (pc.struct_field(nodes, "src"), gone.url),
+                (pc.struct_field(nodes, "of"), gone.document),
+            )
+            if any(pc.any(mask_of(column, is_gone)).as_py() for column, is_gone in told):
+                return True
     return False
 
 

@@ -18,6 +18,7 @@ from obelics_pipeline.config import RunConfig
 from obelics_pipeline.document import PARAGRAPH_SEPARATOR
 from obelics_pipeline.fetch.result import ANSWER_SCHEMA, results_from_table
 from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.forget.edits import mask_of
 from obelics_pipeline.forget.pending import Found
 from obelics_pipeline.page_url import normalise
 from obelics_pipeline.shard.index import read_index
@@ -108,17 +109,15 @@ class Finder:
             return found, with_images
         wanted = ["doc_id", "general_metadata", SRC, *(["texts"] if texts else [])]
         for manifest in self._units(self._run.extract):
-            for row in _rows(manifest.path(self._run.extract, "data"), wanted):
-                sources = {node["src"] for node in row["nodes"] if node["src"]}
-                self._named.extend(map(hash, sources))
-                if (
-                    known.document(row["doc_id"])
-                    or known.url(_url_of(row))
-                    or (texts and _has_text(known, row["texts"]))
-                ):
-                    found.add(row["doc_id"])
-                elif any(known.url(src) for src in sources):
-                    with_images.add(row["doc_id"])
+            for table in _tables(manifest.path(self._run.extract, "data"), wanted):
+                for row in table.drop_columns(["nodes"]).to_pylist():
+                    ids = known.document(row["doc_id"]) or known.url(_url_of(row))
+                    if ids or (texts and _has_text(known, row["texts"])):
+                        found.add(row["doc_id"])
+                images = pc.struct_field(pc.list_flatten(table["nodes"]), "src")
+                self._named.extend(map(hash, images.unique().to_pylist()))
+                owners = pc.list_parent_indices(table["nodes"]).filter(mask_of(images, known.url))
+                with_images.update(table["doc_id"].take(owners).to_pylist())
         return found, with_images
 
     def _kept(self, documents: set[str]) -> set[str]:
@@ -274,10 +273,15 @@ def results_below(folder: Place) -> Iterator[Place]:
                 yield folder / name
 
 
-def _rows(place: Place, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _tables(place: Place, columns: Sequence[str]) -> Iterator[pa.Table]:
     with open_parquet(place) as source:
         for group in range(source.num_row_groups):
-            yield from source.read_row_group(group, columns=list(columns)).to_pylist()
+            yield source.read_row_group(group, columns=list(columns)).combine_chunks()
+
+
+def _rows(place: Place, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for table in _tables(place, columns):
+        yield from table.to_pylist()
 
 
 def _pairs(place: Place, *columns: str) -> Iterator[tuple[Any, ...]]:

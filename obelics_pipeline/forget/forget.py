@@ -15,6 +15,7 @@ from pathlib import Path
 from obelics_pipeline.access import access_lost
 from obelics_pipeline.commit import read_manifests, unit_names
 from obelics_pipeline.config import RunConfig, load_config
+from obelics_pipeline.consent.robots import origins_in
 from obelics_pipeline.engines.attempts import DISK_FULL, disk_full
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.events import EventLog
@@ -23,7 +24,7 @@ from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.folder import MARK, RunFolder
 from obelics_pipeline.forget.find import Finder
 from obelics_pipeline.forget.ledgers import ledgers_now, notes_now
-from obelics_pipeline.forget.loose import is_text, strike_file
+from obelics_pipeline.forget.loose import is_text, names_something, strike_file
 from obelics_pipeline.forget.pending import STAGED, Found, Pending
 from obelics_pipeline.forget.plans import Affected, affected, plans_near
 from obelics_pipeline.forget.shards import Rewritten, Shards
@@ -39,6 +40,7 @@ from obelics_pipeline.storage import (
     files_below,
     is_local,
     local_copy,
+    names_in,
     place,
     remove,
     remove_tree,
@@ -52,6 +54,7 @@ from obelics_pipeline.tombstones.obeyed import noted_exports
 from obelics_pipeline.tombstones.tombstones import FOLDER, KEY, UNFINISHED, Tombstones, stored, tombstones_in
 
 REPORTS = ("report.html", "report-against.html")
+PAGE = ".html"  # of obelics explain and others: it shows texts, by which nothing can be known again
 CARD = ("README.md", "croissant.json")  # somebody may have written in it: it is not removed
 EXPORT = "export-"  # begins the names of the folders that obelics export writes to where none is given
 REMEMBERED = 1 << 16  # answers on addresses
@@ -296,7 +299,12 @@ class _Work:
                 continue
             if name.endswith(".parquet") and not self._is_of_unit(name):
                 rewriter.loose(where)
-            elif is_text(name) and first not in REPORTS:
+            elif name in REPORTS:
+                continue
+            elif name.endswith(PAGE) and names_something(where, gone.strike):
+                remove([where])
+                done.remake.append(f"{where} (removed): it showed what is forgotten")
+            elif is_text(name):
                 done.freed += strike_file(where, gone.strike, lines_go="/journal/" in f"/{name}")
         if not isinstance(self._run.path, Path):
             for folder in (self._run.fetch, self._run.consent_answers):
@@ -304,7 +312,16 @@ class _Work:
                     strike_file(path, gone.strike, lines_go=True)
         done.files = rewriter.files
         done.freed += rewriter.freed
+        self._captures(gone, done)
         self._images(gone, done)
+
+    def _captures(self, gone: Gone, done: Done) -> None:
+        """What hosts' robots.txt said when they were crawled: one table of all, which the next run makes again."""
+        for name in names_in(self._run.robots_captures):
+            where = self._run.robots_captures / name
+            if any(gone.url(origin) for origin in origins_in(where)):
+                remove([where])
+                done.remake.append(f"{where} (removed): the next run reads the captures again")
 
     def _inputs(self, gone: Gone, done: Done) -> None:
         """WARC files that lie in the folder itself, as the demo's do; those elsewhere are somebody else's."""

@@ -49,15 +49,11 @@ def ledgers_now(run: RunFolder, config: RunConfig, manifest: RunManifest) -> dic
 
 def notes_now(run: RunFolder, manifest: RunManifest) -> dict[str, Any]:
     """The manifest's notes; what it says of personal data is left out where no unit is there to count it anew."""
-    if PERSONAL_DATA not in manifest.notes:
-        return manifest.notes
-    units = read_manifests(run.extract, unit_names(run.extract)).values()
-    counts = total_of_personal_data(m.notes[PERSONAL_DATA] for m in units if PERSONAL_DATA in m.notes)
-    return {
-        name: counts if name == PERSONAL_DATA else of_it
-        for name, of_it in manifest.notes.items()
-        if counts or name != PERSONAL_DATA
-    }
+    notes = dict(manifest.notes)
+    if PERSONAL_DATA in notes:
+        units = read_manifests(run.extract, unit_names(run.extract)).values()
+        notes[PERSONAL_DATA] = total_of_personal_data(m.notes[PERSONAL_DATA] for m in units)
+    return {name: of_it for name, of_it in notes.items() if of_it or name != PERSONAL_DATA}
 
 
 def _sum(folder: Place, noun: str, names: Iterable[str] | None = None) -> Ledger:
