@@ -17,6 +17,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+
 from obelics_pipeline.commit import Attempt, Manifest
 from obelics_pipeline.config import RunConfig, load_config
 from obelics_pipeline.config.yaml_file import dump_config
@@ -31,14 +35,9 @@ from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.forget.forget import forget
 from obelics_pipeline.job import Documents, Job
 from obelics_pipeline.ledger import Ledger
-from obelics_pipeline.shard.validate import problems
 from obelics_pipeline.stages import StageRunner
 from obelics_pipeline.tables import DocumentWriter
 from obelics_pipeline.unit import Unit, digest
-
-import pyarrow as pa
-import pyarrow.parquet as pq
-from rich.console import Console
 
 PARAGRAPHS, IMAGES, SITES = 12, 3, 5000
 BYTES = 6000  # of a document in a tar, nearly
@@ -147,13 +146,12 @@ def measure(run: Path, documents: int, urls: int, domains: int, scratch: Path) -
     done = forget(str(run), {kind: [path] for kind, path in lists.items()})
     seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     moved = [now - then for now, then in zip(_io(), read, strict=True)]
-    print(
-        f"gone: {done.shards.documents:,} documents; {len(done.shards.shards):,} shards and {done.files:,} other files written"
-    )
+    written = f"{len(done.shards.shards):,} shards and {done.files:,} other files"
+    print(f"gone: {done.shards.documents:,} documents; written anew: {written}")
     print(f"{seconds:.1f} s ({cpu:.1f} s of CPU), {1e6 * cpu / documents:.0f} us of CPU a document of the run")
     print(f"{moved[0] / 2**20:,.0f} MB read, {moved[1] / 2**20:,.0f} MB written")
     print(f"memory {before:.0f} MB before, {_memory():.0f} MB at most")
-    assert not done.problems and not list(problems(run, map)), "it does not read back"
+    assert not done.problems, "it does not read back"
 
 
 def _memory() -> float:

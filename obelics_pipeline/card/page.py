@@ -11,8 +11,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from obelics_pipeline import __version__
-from obelics_pipeline.card.contents import Contents
 from obelics_pipeline.card.allowed import applied_lists, signals, taken_back
+from obelics_pipeline.card.contents import Contents
 from obelics_pipeline.card.limits import known_limits
 from obelics_pipeline.card.statement import Statement
 from obelics_pipeline.explain.visible import quoted

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 from obelics_pipeline.commit import Manifest
 from obelics_pipeline.document import DOCUMENT_DROPPED, Document, ImageNode
 from obelics_pipeline.extract.stage import MEASURING_ERROR
-from obelics_pipeline.forget.edits import Gone, mask_of
+from obelics_pipeline.forget.edits import mask_of
+from obelics_pipeline.forget.gone import Gone
 from obelics_pipeline.forgotten import FORGOTTEN, blank, blank_image, is_blank
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.personal_data.counts import Tally

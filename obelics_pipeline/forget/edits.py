@@ -8,39 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from obelics_pipeline.extract.stage import RECORDS, blank_record
 from obelics_pipeline.fetch.result import ANSWER_SCHEMA
+from obelics_pipeline.forget.gone import Gone
 from obelics_pipeline.forgotten import FORGOTTEN
 from obelics_pipeline.tombstones.keyed import SIZE
 
 Edit = Callable[[pa.Table], pa.Table]
-
-
-class Gone(Protocol):
-    """What the edits ask."""
-
-    def document(self, doc_id: str) -> bool:
-        """Whether a document is forgotten."""
-
-    def out(self, doc_id: str) -> bool:
-        """Whether a document is forgotten, or left out because another one is."""
-
-    def url(self, url: str) -> bool:
-        """Whether an address is forgotten."""
-
-    def address(self, url: str) -> bool:
-        """Whether an address is forgotten, or was that of forgotten documents, or of images of theirs, only."""
-
-    def sha256(self, sha256: str) -> bool:
-        """Whether a file is forgotten, or was of forgotten documents only."""
-
-    def name(self, doc_id: str) -> str:
-        """What a forgotten document is called."""
 
 
 def edit_of(names: Sequence[str], gone: Gone) -> Edit | None:

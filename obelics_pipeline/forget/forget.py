@@ -23,6 +23,7 @@ from obelics_pipeline.extract.safety import safety_of
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.folder import MARK, RunFolder
 from obelics_pipeline.forget.find import Finder
+from obelics_pipeline.forget.gone import Gone
 from obelics_pipeline.forget.ledgers import ledgers_now, notes_now
 from obelics_pipeline.forget.loose import is_text, names_something, strike_file
 from obelics_pipeline.forget.pending import STAGED, Found, Pending
@@ -57,7 +58,6 @@ REPORTS = ("report.html", "report-against.html")
 PAGE = ".html"  # of obelics explain and others: it shows texts, by which nothing can be known again
 CARD = ("README.md", "croissant.json")  # somebody may have written in it: it is not removed
 EXPORT = "export-"  # begins the names of the folders that obelics export writes to where none is given
-REMEMBERED = 1 << 16  # answers on addresses
 Say = Callable[[str], None]
 
 
@@ -75,44 +75,6 @@ class Done:
     remake: list[str] = field(default_factory=list)  # what was made of the run and must be made anew
     plans: list[Affected] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # of the shards that were written
-
-
-class Gone:
-    """Tombstones and what a forget found besides, as the edits ask for it."""
-
-    def __init__(self, known: Tombstones, pending: Pending, found: Found) -> None:
-        self._known, self._pending = known, pending
-        self._out = {*found.copies, *found.too_few}
-        self.document = lru_cache(REMEMBERED)(known.document)
-        self.url = lru_cache(REMEMBERED)(known.url)
-        self.name = known.name
-
-    def out(self, doc_id: str) -> bool:
-        """See `edits.Gone`."""
-        return doc_id in self._out or self.document(doc_id)
-
-    def address(self, url: str) -> bool:
-        """See `edits.Gone`."""
-        return self._pending.lone_url(url) or self.url(url)
-
-    def sha256(self, sha256: str) -> bool:
-        """See `edits.Gone`."""
-        return self._pending.lone_file(sha256) or self._known.sha256(sha256)
-
-    def image(self, url: str, data: bytes | None) -> bool:
-        """Whether an image of a document that stays is forgotten."""
-        return self.url(url) or (data is not None and self._known.content(data))
-
-    def strike(self, token: str) -> str | None:
-        """See `loose.Strike`."""
-        if ":" in token:
-            return "forgotten" if self.address(token) else None
-        value = token.lower()
-        if "." in value:
-            return "forgotten" if self._known.host(value) else None
-        if len(value) == 32:
-            return self.name(value) if self.document(value) else None
-        return "0" * 64 if self.sha256(value) else None
 
 
 def forget(

@@ -21,7 +21,8 @@ from obelics_pipeline.fetch.result import ANSWER_SCHEMA, results_from_table
 from obelics_pipeline.fetch.stage import ledger_of_results
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.forget import documents
-from obelics_pipeline.forget.edits import Gone, edit_of
+from obelics_pipeline.forget.edits import edit_of
+from obelics_pipeline.forget.gone import Gone
 from obelics_pipeline.forget.pending import Found
 from obelics_pipeline.forgotten import FORGOTTEN
 from obelics_pipeline.ledger import Ledger
@@ -31,6 +32,7 @@ from obelics_pipeline.storage import (
     Place,
     draft_for,
     file_sha256,
+    files_below,
     put,
     read_schema,
     read_table,
@@ -280,8 +282,6 @@ def _units(folder: Place) -> Iterator[Manifest]:
 
 def _folders(folder: Place) -> list[str]:
     """The steps below a folder that have manifests of units."""
-    from obelics_pipeline.storage import files_below
-
     parts = (name.split("/") for name in files_below(folder))
     return sorted({part[0] for part in parts if len(part) > 2 and part[1] == "manifests"})
 
