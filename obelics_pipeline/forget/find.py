@@ -162,7 +162,7 @@ class Finder:
         return {row["doc_id"] for row in read_index(self._run.index, ["doc_id"]) if row["doc_id"] in doc_ids}
 
     def _remember(self, found: set[str], kept: set[str]) -> set[str]:
-        """Leave tombstones of the texts that were kept; the URLs of all documents that were found, and of their images."""
+        """Leave tombstones of the texts that were kept; the URLs of all that were found, and of their images."""
         urls: set[str] = set()
         texts: list[str] = []
         for manifest in self._units(self._run.extract) if found else ():
