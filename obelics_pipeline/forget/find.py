@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from array import array
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -42,7 +41,6 @@ class Finder:
         """`folders` are those of the tombstones to look for; `target` is one of them."""
         self._run, self._config, self._keyed = run, config, keyed
         self._folders, self._target = list(folders), target
-        self._counts: dict[str, int] = defaultdict(int)
         self._named = array("q")  # hashes of the image URLs of all extracted documents
 
     def find(self, hashes: bool) -> tuple[Found, set[str], set[str]]:
@@ -59,15 +57,14 @@ class Finder:
         others = self._same_text(kept) - found
         others -= self._published(others)
         found |= others
-        self._counts["duplicates"] = len(others)
         self._add(self._keyed.of(ID, doc_id) for doc_id in found)
         urls = self._remember(found, kept | others)
         copies = self._same_images(kept, found)
         edited, too_few = self._edited(with_images - found)
         lone = self._lone_urls(urls, found) | self._unnamed_urls()
         files = self._lone_files(lone)
-        self._counts |= {"documents": len(shown), "edited": len(edited), "files": len(files)}
-        return Found(edited, sorted(copies), sorted(too_few), dict(self._counts)), lone, files
+        counts = {"documents": len(shown), "edited": len(edited), "duplicates": len(others)}
+        return Found(edited, sorted(copies), sorted(too_few), counts), lone, files
 
     def _tombstones(self) -> Tombstones | None:
         return tombstones_in(self._folders, self._config.dedup)
@@ -86,7 +83,6 @@ class Finder:
                 hashes = (result.sha256, result.received_sha256)
                 if any(known.sha256(sha256) for sha256 in hashes if sha256 is not None):
                     urls.add(result.url)
-        self._counts["urls_of_files"] = len(urls)
         self._add(self._keyed.of(URL, normalise(url)) for url in urls)
 
     def _in_index(self) -> tuple[set[str], bool]:
@@ -111,8 +107,8 @@ class Finder:
         for manifest in self._units(self._run.extract):
             for table in _tables(manifest.path(self._run.extract, "data"), wanted):
                 for row in table.drop_columns(["nodes"]).to_pylist():
-                    ids = known.document(row["doc_id"]) or known.url(_url_of(row))
-                    if ids or (texts and _has_text(known, row["texts"])):
+                    named = known.document(row["doc_id"]) or known.url(_url_of(row))
+                    if named or (texts and _has_text(known, row["texts"])):
                         found.add(row["doc_id"])
                 images = pc.struct_field(pc.list_flatten(table["nodes"]), "src")
                 self._named.extend(map(hash, images.unique().to_pylist()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -109,16 +110,23 @@ class Rewriter:
 
     def _own(self, folder: Place, manifest: Manifest) -> pa.Table | None:
         """What each kept document adds to its site: a row each, in their order, and no id."""
-        partition = manifest.notes["partition"]
-        for where in (self._run.dedup, self._run.extract):
-            for unit in _units(where):
-                if unit.notes.get("partition", unit.unit) == partition:
-                    kept, positions = documents.kept_positions(unit.path(where, "data"), self._gone)
-                    table = read_table(manifest.path(folder, "own"))
-                    if not positions or table.num_rows != kept:
-                        return None
-                    return table.take([i for i in range(kept) if i not in set(positions)])
-        return None
+        source = self._documents_of.get(manifest.notes["partition"])
+        if source is None:
+            return None
+        kept, positions = documents.kept_positions(source, self._gone)
+        table = read_table(manifest.path(folder, "own"))
+        if not positions or table.num_rows != kept:
+            return None
+        return table.take(sorted(set(range(kept)).difference(positions)))
+
+    @cached_property
+    def _documents_of(self) -> dict[str, Place]:
+        """The file of documents of each partition, as the stage site read it."""
+        return {
+            unit.notes.get("partition", unit.unit): unit.path(where, "data")
+            for where in (self._run.extract, self._run.dedup)
+            for unit in _units(where)
+        }
 
     def _settled(self) -> None:
         """Which documents passed, and which of these are duplicates: one is counted by the other."""
