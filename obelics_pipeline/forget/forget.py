@@ -205,12 +205,11 @@ class _Work:
     def plans(self, given: Sequence[Path]) -> list[Affected]:
         """The plans of training that hold what is forgotten: those given, and those beside the run."""
         known = self._known()
-        near = [] if not isinstance(self._run.path, Path) else plans_near(self._run.path.resolve())
-        paths = {path.resolve(): True for path in given} | dict.fromkeys(near, False)
         if known is None:
             return []
-        strict = {path.resolve() for path in given}
-        found = (affected(path, known.document, path in strict) for path in paths)
+        asked = [path.resolve() for path in given]
+        near = plans_near(self._run.path.resolve()) if isinstance(self._run.path, Path) else []
+        found = (affected(path, known.document, path in asked) for path in dict.fromkeys([*asked, *near]))
         return [plan for plan in found if plan is not None]
 
     def _apply(self, done: Done) -> None:
@@ -232,7 +231,7 @@ class _Work:
     def _shards(self, gone: Gone, found: Found, done: Done) -> None:
         """The tars, the index and the manifest, all at once."""
         if size_of(self._run.manifest) is None:
-            self._unpublish(gone)
+            self._unpublish()
             return
         look_into = not unit_names(self._run.extract)  # nobody knows which documents have a forgotten image
         shards = Shards(self._run, gone.document, gone.image)
@@ -241,10 +240,9 @@ class _Work:
         self._switch.go()
         done.freed += done.shards.freed
 
-    def _unpublish(self, gone: Gone) -> None:
+    def _unpublish(self) -> None:
         """A run that did not finish writes its tars anew, of what is left."""
-        names = files_below(self._run.shards)
-        remove(self._run.shards / name for name in names)
+        remove(self._run.shards / name for name in files_below(self._run.shards))
         remove([self._run.index, self._run.validated])
 
     def _files(self, gone: Gone, found: Found, done: Done) -> None:
@@ -254,15 +252,14 @@ class _Work:
         rewriter.units()
         self._sweep()
         skip = {self._run.images.name, self._run.shards.name, FOLDER, "input"}
+        own = (self._run.index.name, self._run.manifest.name, *REPORTS)
         for name in files_below(self._run.path):
             where = self._run.path / name
             first = name.split("/")[0]
-            if first in skip or first.startswith(EXPORT) or name in (self._run.index.name, self._run.manifest.name):
+            if first in skip or first.startswith(EXPORT) or name in own:
                 continue
             if name.endswith(".parquet") and not self._is_of_unit(name):
                 rewriter.loose(where)
-            elif name in REPORTS:
-                continue
             elif name.endswith(PAGE) and names_something(where, gone.strike):
                 remove([where])
                 done.remake.append(f"{where} (removed): it showed what is forgotten")
@@ -281,7 +278,7 @@ class _Work:
         """What hosts' robots.txt said when they were crawled: one table of all, which the next run makes again."""
         for name in names_in(self._run.robots_captures):
             where = self._run.robots_captures / name
-            if any(gone.url(origin) for origin in origins_in(where)):
+            if name.endswith(".sqlite") and any(gone.url(origin) for origin in origins_in(where)):
                 remove([where])
                 done.remake.append(f"{where} (removed): the next run reads the captures again")
 
