@@ -36,6 +36,9 @@ train-demo: $(VENV)/.installed-train
 	$(BIN)/obelics demo --train --output $(DEMO_OUTPUT)
 	@echo 'obelics is $(BIN)/obelics; to type it so: . $(BIN)/activate'
 
+# Two processes on two cores: were each of them to use both, the tests would take twice as long.
+test-fast test-slow test-torch: export OMP_NUM_THREADS := 1
+
 test: lint test-fast
 
 test-fast: $(VENV)/.installed-dev
