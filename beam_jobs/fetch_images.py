@@ -19,7 +19,8 @@ from filters.rule import paragraph_score
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.document import Document, to_json
 from obelics_pipeline.engines.local import LocalEngine
-from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
+from obelics_pipeline.fetch.bucket import fetch_bucket
+from obelics_pipeline.fetch.host import host_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.intake import Intake
 from obelics_pipeline.fetch.result import FetchResult

@@ -69,7 +69,7 @@ def measure(way: str, path: Path, lookups: int, entries: int) -> None:
     if way == "table":
         from obelics_pipeline.blocklists.lists import Blocklists, blocks_host, build
         from obelics_pipeline.blocklists.source import Source
-        from obelics_pipeline.blocklists.table import Table
+        from obelics_pipeline.lists.table import Table
 
         file = path.with_suffix(".table")
         if not file.exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -39,17 +40,35 @@ def is_public_suffix(host: str) -> bool:
     """
     if host.count(".") > _REGISTRY_DOTS or host[-1:].isdigit():  # the latter is an address
         return False
-    return registries().publicsuffix(host) == host
+    return _registries().publicsuffix(host) == host
+
+
+def with_parents(host: str) -> Iterator[str]:
+    """A host in its plain form, then all that it is below, up to its top level; nothing is above an address."""
+    yield host
+    if not host.endswith((*"0123456789", "]")):
+        for _ in range(host.count(".")):
+            host = host.partition(".")[2]
+            yield host
+
+
+def plain_host(host: str) -> str:
+    """A host as it is compared: an address in its shortest spelling, a name in ASCII and lower case without final dots.
+
+    NO_SITE for what can be no host.
+    """
+    if ":" in host or host[-1:].isdigit():
+        try:
+            return str(ip_address(host))
+        except ValueError:
+            pass
+    return ascii_host(host.rstrip("."))
 
 
 @lru_cache(maxsize=32_768)
 def _site_of(host: str) -> str:
-    try:
-        return str(ip_address(host))
-    except ValueError:
-        pass
-    name = ascii_host(host.rstrip("."))
-    return name and (_suffixes().privatesuffix(name) or name)
+    name = plain_host(host)
+    return name if ":" in name or name[-1:].isdigit() else _suffixes().privatesuffix(name) or name
 
 
 def idna_host(host: str) -> str:
@@ -72,7 +91,7 @@ def ascii_host(host: str) -> str:
 
 
 @cache
-def registries() -> PublicSuffixList:
+def _registries() -> PublicSuffixList:
     """The part of the public suffix list that registries run."""
     from publicsuffixlist import PublicSuffixList
 

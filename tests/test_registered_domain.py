@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obelics_pipeline.registered_domain import NO_SITE, site_of_host, site_of_url
+from obelics_pipeline.registered_domain import NO_SITE, plain_host, site_of_host, site_of_url, with_parents
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,23 @@ def test_any_host_has_one_site_or_none_and_it_is_its_own(host: str) -> None:
     assert site == NO_SITE or site_of_host(site) == site
     assert site.isascii()
     site_of_url(f"https://{host}/")
+
+
+@pytest.mark.parametrize(
+    ("host", "names"),
+    [
+        ("a.b.co.uk", ["a.b.co.uk", "b.co.uk", "co.uk", "uk"]),
+        ("com", ["com"]),
+        ("10.0.0.1", ["10.0.0.1"]),
+        ("2001:db8::1", ["2001:db8::1"]),
+        ("[::ffff:10.0.0.1]", ["[::ffff:10.0.0.1]"]),
+    ],
+)
+def test_a_host_is_below_all_its_parents_and_an_address_below_none(host: str, names: list[str]) -> None:
+    assert list(with_parents(host)) == names
+
+
+def test_a_host_has_one_plain_form() -> None:
+    assert plain_host("WWW.Bücher.Example.") == "www.xn--bcher-kva.example"
+    assert plain_host("2001:DB8:0::1") == "2001:db8::1"
+    assert plain_host("a..b") == NO_SITE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from models.pictures.pixels import Picture
@@ -70,7 +71,7 @@ def _of_transformers(config: ClassifierConfig) -> Classifier:
     model = transformers_model.load(config.model, config.sha256, config.device, config.dtype)
     prepared = beside.preparation(model.folder)
     mean, std = prepared.colours()
-    network = transformers_model.TransformersPixels(model, config.mean or mean or HALF, config.std or std or HALF)
+    network = partial(model.run, mean=config.mean or mean or HALF, std=config.std or std or HALF)
     labels = _labels(config, beside.ordered(model.id2label), None)
     return _classifier(config, network, _view(config, prepared, model.side), labels)
 

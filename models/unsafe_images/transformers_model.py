@@ -40,7 +40,7 @@ class TransformersModel:
         return side if isinstance(side, int) else None
 
     def run(self, pictures: Sequence[Picture], mean: Channels, std: Channels) -> Outputs:
-        """Its logits, a row per picture. Raises torch's error where one alone does not fit the device."""
+        """Its logits, a row per picture of one size. Raises torch's error where one alone does not fit the device."""
         import torch
 
         with torch.inference_mode():
@@ -55,19 +55,6 @@ class TransformersModel:
         raw = torch.from_numpy(np.stack(pictures)).to(one.device)
         pixels = (raw.permute(0, 3, 1, 2).float() / 255 - centre) / spread
         return self.model(pixel_values=pixels.to(one.dtype)).logits.float()
-
-
-@dataclass(frozen=True)
-class TransformersPixels:
-    """The model as a network of pictures."""
-
-    model: TransformersModel
-    mean: Channels
-    std: Channels
-
-    def __call__(self, pictures: Sequence[Picture]) -> Outputs:
-        """The logits for some pictures of one size."""
-        return self.model.run(pictures, self.mean, self.std)
 
 
 def load(model: str, sha256: str | None, device: str, dtype: str) -> TransformersModel:

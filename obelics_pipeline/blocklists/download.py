@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from pathlib import Path
 
 from obelics_pipeline.config.blocklists import BlocklistConfig
 from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.errors import UserError
+from obelics_pipeline.storage import write_bytes
 
 MAX_DOWNLOAD = 512 * 2**20  # bytes, as sent
 SECONDS = 900.0  # of a download, redirects included
@@ -25,15 +24,7 @@ def download(config: BlocklistConfig, fetching: FetchingConfig, target: Path) ->
             f"blocklist {config.path}: has the sha256 {found}, not {config.sha256}; if it has changed and you trust "
             "it, write the new one"
         )
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".tmp-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_bytes(target, content)
 
 
 def _content(url: str, fetching: FetchingConfig) -> bytes:

@@ -30,7 +30,7 @@ def entries_of(line: str) -> list[str] | None:
     text = line.strip().lower()
     if _PLAIN.fullmatch(text) and len(text) <= MAX_HOST:
         return [text]
-    text = line.strip().lstrip("\ufeff")
+    text = line.strip()
     if not text or text.startswith(_COMMENTS):
         return []
     text = re.split(r"\s[#;]", text, maxsplit=1)[0].rstrip()

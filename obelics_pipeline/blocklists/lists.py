@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from obelics_pipeline.blocklists.download import download
-from obelics_pipeline.blocklists.entry import MAX_LINE, entries_of, host_and_path
+from obelics_pipeline.blocklists.entry import entries_of, host_and_path
 from obelics_pipeline.blocklists.source import Source
-from obelics_pipeline.blocklists.table import MAX_ENTRIES, Damaged, Table, TableWriter
 from obelics_pipeline.config.blocklists import Applies, BlocklistConfig
 from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.errors import UserError
-from obelics_pipeline.registered_domain import site_of_host
+from obelics_pipeline.lists.table import MAX_ENTRIES, Damaged, Table, TableWriter
+from obelics_pipeline.registered_domain import site_of_host, with_parents
 from obelics_pipeline.unit import digest
 
 VERSION = 1  # raise it when the same lines would give another table
@@ -58,15 +58,8 @@ def blocks_host(table: Table, host: str) -> bool:
     An entry that is a public suffix, such as co.uk or blogspot.com, blocks the host of that name alone: what strangers
     keep below it is theirs.
     """
-    if host in table:
-        return True
-    place = host.find(".") + 1
-    while 0 < place < host.rfind("."):
-        domain = host[place:]
-        if domain in table:
-            return len(domain) >= len(site_of_host(host)) and not host[-1].isdigit()
-        place = host.find(".", place) + 1
-    return False
+    listed = next((name for name in with_parents(host) if name in table), None)
+    return listed is not None and (listed == host or len(listed) >= len(site_of_host(host)))
 
 
 def _blocks_path(table: Table, host: str, path: str) -> bool:
@@ -166,7 +159,7 @@ def build(source: Source, path: Path, name: str) -> None:
     lines = bad = 0
     for line in source.lines():
         lines += 1
-        entries = entries_of(line.decode("utf-8", "replace")) if len(line) <= MAX_LINE else None
+        entries = None if line is None else entries_of(line.decode("utf-8", "replace"))
         if entries is None:
             bad += 1
         else:

@@ -33,8 +33,8 @@ class BlocklistConfig(Section):
     """One list: docs/blocklists.md."""
 
     path: str = Field(
-        description="A file (domains or URLs by line, or a hosts file; .gz too), a folder of categories as UT1 has it, "
-        "such a folder as .tar or .tar.gz, or a URL of one of these files."
+        description="A file (domains or URLs by line, or a hosts file; packed by gzip or Zstandard too), a folder of "
+        "categories as UT1 has it, such a folder as .tar or .tar.gz, or a URL of one of these files."
     )
     sha256: Annotated[str | None, AfterValidator(_sha256)] = Field(
         None, description="Of the file, or of the folder as docs/blocklists.md says. Needed for a URL; null: unchecked."

@@ -30,7 +30,7 @@ class OptOutListConfig(Section):
 
     path: str = Field(
         description="A path or a URL that fsspec reads. Text with one entry a line (# begins a comment), Parquet "
-        "(.parquet) or JSON lines (.jsonl); either may be compressed (.gz, .zst)."
+        "(.parquet) or JSON lines (.jsonl); text and JSON may be packed by gzip or Zstandard."
     )
     kind: Literal["urls", "domains", "hashes"] = Field(
         description="urls: as dedup.page_url compares them. domains: with all below them. hashes: sha256, in "

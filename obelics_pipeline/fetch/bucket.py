@@ -15,7 +15,6 @@ from obelics_pipeline.fetch.deadline import Deadline
 from obelics_pipeline.fetch.download import demand_downloader, download_bytes
 from obelics_pipeline.fetch.guard import Guard
 from obelics_pipeline.fetch.health import HostHealth
-from obelics_pipeline.fetch.host import host_bucket, host_of
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.intake import Intake
 from obelics_pipeline.fetch.journal import Journal
@@ -28,8 +27,6 @@ from obelics_pipeline.fetch.robots import Robots
 from obelics_pipeline.fetch.target import Target, join_location, parse_target
 from obelics_pipeline.forgotten import FORGOTTEN
 
-__all__ = ["fetch_bucket", "host_bucket", "host_of"]
-
 BACKOFF_SECONDS = 1.0  # a host rests so long before it is asked again for what it failed to give; doubled each time
 
 
@@ -41,15 +38,14 @@ def fetch_bucket(
     journal: Path,
     intake: Intake | None = None,
     again: Collection[str] = (),
-    heard: dict[str, Robots] | None = None,
 ) -> list[FetchResult]:
     """Fetch image URLs into the store; a result per distinct URL, sorted by URL.
 
     URLs in `previous` are not fetched again, unless their image is gone from the store; nor are those that `journal`
     has from an earlier, killed try. Those in `again` were stored under other rules of `intake`: their bytes are judged,
     and changed, by the present ones, and asked for anew where they are gone. The caller removes the journal once the
-    results are committed; all images named are on the disk by then. What the origins that were asked said goes into
-    `heard`. What `intake` knows to be forgotten is not asked for, wherever a redirect leads, and such bytes are not
+    results are committed; all images named are on the disk by then. What the origins that were asked said is in it,
+    too. What `intake` knows to be forgotten is not asked for, wherever a redirect leads, and such bytes are not
     kept. Raises UserError where img2dataset is missing, OSError where the disk is full.
     """
     wanted = sorted(set(urls))
@@ -66,10 +62,7 @@ def fetch_bucket(
         missing = [url for url in wanted if url not in results]
         if missing:
             demand_downloader()
-            bucket = _Bucket(config, intake, notes)
-            results |= bucket.fetch(missing)
-            if heard is not None:
-                heard |= bucket.heard()
+            results |= _Bucket(config, intake, notes).fetch(missing)
     store.sync(result.sha256 for result in results.values() if result.sha256 is not None)
     return [results[url] for url in wanted]
 
@@ -106,7 +99,7 @@ class _Bucket:
         self._guard = Guard(config)
         self._health = HostHealth(config.max_host_failures)
         self._turns = Turns(config.threads, config.per_host, self._delay)
-        self._origins = Origins(config, self._guard, self._turns.pause)
+        self._origins = Origins(config, self._guard, self._turns.pause, notes.hear)
         self._budget = BodyBudget(config.max_bytes_in_flight, config.threads, config.max_bytes)
         self._results: dict[str, FetchResult] = {}
         self._lock = threading.Lock()
@@ -115,10 +108,6 @@ class _Bucket:
         tasks = [task for visit in self._visits(urls) for task in self._admit(visit)]
         self._turns.run(tasks)
         return self._results
-
-    def heard(self) -> dict[str, Robots]:
-        """What the origins that were asked said of our use."""
-        return self._origins.heard()
 
     def _visits(self, urls: Sequence[str]) -> list[_Visit]:
         """A visit per place: spellings that differ in nothing that is sent are one."""

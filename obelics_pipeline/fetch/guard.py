@@ -14,15 +14,13 @@ from types import TracebackType
 from typing import Any
 
 from obelics_pipeline.config.fetching import FetchingConfig
-from obelics_pipeline.fetch.address import Address, AllowList, is_public
+from obelics_pipeline.fetch.address import Address, AllowList
 from obelics_pipeline.fetch.body import BodyBudget, read_body, read_prefix
 from obelics_pipeline.fetch.deadline import Deadline, DeadlineSocket, DeadlineTLSSocket, tls_context
 from obelics_pipeline.fetch.proxy import Proxies, Proxy
 from obelics_pipeline.fetch.reason import FetchError, Redirected, network_reason
 from obelics_pipeline.fetch.resolver import Resolver
 from obelics_pipeline.fetch.target import Target
-
-__all__ = ["Guard", "Response", "Sent", "is_public"]
 
 
 @dataclass(frozen=True)

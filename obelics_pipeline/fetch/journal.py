@@ -1,22 +1,23 @@
-"""The journal of a unit: each result as it comes, so that a killed unit goes on where it was."""
+"""The journal of a unit: what origins said, and each result, as they come. A killed unit goes on where it was."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
+from obelics_pipeline.fetch.heard import HEARD, Heard
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.result import RESULT_SCHEMA, FetchResult
 
-_FIELDS = frozenset(RESULT_SCHEMA.names)
+_RESULT, _HEARD = frozenset(RESULT_SCHEMA.names), frozenset(HEARD.names)
 
 
 class Journal:
-    """A JSON line per result, in the order of arrival. A context manager around one unit. Thread-safe."""
+    """A JSON line per result or origin, in the order of arrival. A context manager around one unit. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -37,28 +38,38 @@ class Journal:
 
     def add(self, result: FetchResult) -> None:
         """Append a result; a kill of the process right after it does not lose it."""
+        self._append(result.to_json())
+
+    def hear(self, heard: Heard) -> None:
+        """Append what an origin said, before any result that follows from it."""
+        self._append(heard)
+
+    def _append(self, value: Mapping[str, Any]) -> None:
         assert self._file is not None, "a journal is written within its context"
-        line = json.dumps(result.to_json(), separators=(",", ":"))
+        line = json.dumps(value, separators=(",", ":"))
         with self._lock:
             self._file.write(line + "\n")
 
     def read(self, store: ImageStore) -> dict[str, FetchResult]:
         """The results noted so far, the last one of a URL; torn lines, and results without their image, are not."""
-        if not self.path.exists():
-            return {}
         results = {}
-        for line in self.path.read_bytes().splitlines():
-            result = _result(line)
-            if result is not None and (result.sha256 is None or store.holds(result.sha256)):
+        for value in self._values("url", _RESULT):
+            result = FetchResult(**value)
+            if result.sha256 is None or store.holds(result.sha256):
                 results[result.url] = result
         return results
 
+    def heard(self) -> list[Heard]:
+        """What origins said so far; one that was asked again, after a kill, is there more than once."""
+        return list(self._values("origin", _HEARD))
 
-def _result(line: bytes) -> FetchResult | None:
-    try:
-        value: Mapping[str, Any] = json.loads(line)
-    except ValueError:
-        return None
-    if not isinstance(value, dict) or set(value) != _FIELDS or not isinstance(value["url"], str):
-        return None
-    return FetchResult(**value)
+    def _values(self, key: str, fields: frozenset[str]) -> Iterator[dict[str, Any]]:
+        if not self.path.exists():
+            return
+        for line in self.path.read_bytes().splitlines():
+            try:
+                value = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(value, dict) and set(value) == fields and isinstance(value[key], str):
+                yield value

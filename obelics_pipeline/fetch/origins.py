@@ -13,6 +13,7 @@ from functools import partial
 
 from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.fetch.guard import Guard
+from obelics_pipeline.fetch.heard import Heard, heard_now
 from obelics_pipeline.fetch.politeness import Task
 from obelics_pipeline.fetch.reason import FetchError, Redirected
 from obelics_pipeline.fetch.robots import (
@@ -38,11 +39,17 @@ Waiter = Callable[[Robots], list[Task]]
 class Origins:
     """What the origins say. A waiter is called once its origin is known; until then it costs no turn of its host.
 
-    `pause(host, seconds)` lets a host rest.
+    `pause(host, seconds)` lets a host rest; `note` is given what an origin said, before anything follows from it.
     """
 
-    def __init__(self, config: FetchingConfig, guard: Guard, pause: Callable[[str, float], None]) -> None:
-        self._config, self._guard, self._pause = config, guard, pause
+    def __init__(
+        self,
+        config: FetchingConfig,
+        guard: Guard,
+        pause: Callable[[str, float], None],
+        note: Callable[[Heard], None],
+    ) -> None:
+        self._config, self._guard, self._pause, self._note = config, guard, pause, note
         self._known: dict[Origin, Robots] = {}
         self._files = ((AI_FILE,) if config.ai_txt else ()) + ((TDM_FILE,) if config.tdm == "file" else ())
         self._waiting: dict[Origin, list[Waiter]] = {}
@@ -52,11 +59,6 @@ class Origins:
     def delay(self, host: str) -> float:
         """Seconds between two starts for this host: the config's, or a longer Crawl-delay."""
         return self._delays[host]
-
-    def heard(self) -> dict[str, Robots]:
-        """What every origin that was asked said, by its address."""
-        with self._lock:
-            return {_url_of(*origin): robots for origin, robots in self._known.items()}
 
     def ask(self, target: Target, waiter: Waiter) -> list[Task]:
         """Call `waiter` with what the target's origin says; the tasks that follow, now or from the robots.txt."""
@@ -132,6 +134,7 @@ class Origins:
 
     def _learn(self, origin: Origin, robots: Robots) -> list[Task]:
         host = origin[1]
+        self._note(heard_now(_url_of(*origin), robots, self._config))
         with self._lock:
             self._known[origin] = robots
             self._delays[host] = max(self._delays[host], robots.crawl_delay)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, get_args
 
@@ -24,12 +23,14 @@ from obelics_pipeline.commit import (
 from obelics_pipeline.config import FetchingConfig, ImageSafetyConfig
 from obelics_pipeline.config.image_safety import MetadataPolicy
 from obelics_pipeline.dealt import Dealt
-from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
+from obelics_pipeline.fetch.bucket import fetch_bucket
+from obelics_pipeline.fetch.heard import Heard, heard_table
+from obelics_pipeline.fetch.host import host_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.intake import Intake
+from obelics_pipeline.fetch.journal import Journal
 from obelics_pipeline.fetch.reason import FACES
 from obelics_pipeline.fetch.result import ANSWER_SCHEMA, FetchResult, results_from_table, results_to_table
-from obelics_pipeline.fetch.robots import Robots
 from obelics_pipeline.forgotten import FORGOTTEN, Forgotten
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.storage import Place, files_below, open_parquet, read_table, remove, scratch_of
@@ -44,7 +45,6 @@ POINTER = ("url", "warc_filename", "warc_record_offset", "warc_record_length")  
 Treated = dict[str, str]  # see `treated_as`
 
 REQUESTS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url", pa.string())])
-HEARD = pa.schema([(name, pa.string()) for name in ("origin", "robots_txt", "ai_txt", "tdm", "day")])
 ANSWERS = pa.schema([("partition", pa.string()), *ANSWER_SCHEMA])
 
 
@@ -197,16 +197,15 @@ def fetch_unit(
     intake = Intake(config, safety or ImageSafetyConfig(), store, lists, documents, forgotten)
     journal = scratch_of(folder) / "journal" / f"{unit.name}.jsonl"
     journal.parent.mkdir(parents=True, exist_ok=True)
-    heard: dict[str, Robots] = {}
-    results = fetch_bucket(urls, config, store, previous, journal, intake, again, heard)
+    results = fetch_bucket(urls, config, store, previous, journal, intake, again)
     superseded = [m for m in _earlier(folder, unit.payload["bucket"], config) if m.unit != unit.name]
     if all(_treated(m) == treated for m in superseded):
         superseded = []
     with Attempt(folder, unit) as attempt:
         pq.write_table(results_to_table(results), attempt.file("data", ".parquet"))
         pq.write_table(_answers(rows, results), attempt.file("answers", ".parquet"))
-        if config.ai_txt or config.tdm == "file":  # a file of the site was asked for
-            pq.write_table(_heard(heard, _heard_before(folder, superseded)), attempt.file("heard", ".parquet"))
+        heard = [*_heard_before(folder, superseded), *Journal(journal).heard()]
+        pq.write_table(heard_table(heard), attempt.file("heard", ".parquet"))
         notes = {key: unit.payload[key] for key in ("bucket", "identity", "generation")}
         notes |= {"treated": treated} if treated else {}
         notes |= {"superseded": len(superseded)} if superseded else {}
@@ -317,34 +316,10 @@ def _answers(rows: Sequence[tuple[str, str]], results: Sequence[FetchResult]) ->
     return answers.add_column(0, "partition", partitions).select(ANSWERS.names).cast(ANSWERS)
 
 
-def _heard(origins: Mapping[str, Robots], before: Sequence[dict[str, Any]] = ()) -> pa.Table:
-    """What the origins that were asked now said, with the day (UTC): the one thing here that a clock says.
-
-    `before` are rows of others, which were asked earlier.
-    """
-    day = datetime.now(UTC).date().isoformat()
-    rows = [
-        {
-            "origin": origin,
-            "robots_txt": said.refusal or ("rules" if said.rules is not None else "none"),
-            "ai_txt": "rules" if said.ai is not None else "none",
-            "tdm": "rules" if said.tdm else "none",
-            "day": day,
-        }
-        for origin, said in sorted(origins.items())
-    ]
-    now = {row["origin"] for row in rows}
-    rows += [row for row in before if row["origin"] not in now]
-    return pa.Table.from_pylist(sorted(rows, key=lambda row: str(row["origin"])), HEARD)
-
-
-def _heard_before(folder: Place, earlier: Sequence[Manifest]) -> list[dict[str, Any]]:
-    """What origins said to units that are to be removed, the newest word of each: a record that must not be lost."""
-    found: dict[str, dict[str, Any]] = {}
-    for manifest in earlier:
-        if "heard" in manifest.files:
-            found |= {row["origin"]: row for row in read_table(manifest.path(folder, "heard")).to_pylist()}
-    return list(found.values())
+def _heard_before(folder: Place, earlier: Sequence[Manifest]) -> list[Heard]:
+    """What origins said to units that are to be removed, the newest word last: a record that must not be lost."""
+    files = [manifest.path(folder, "heard") for manifest in earlier if "heard" in manifest.files]
+    return [row for file in files for row in read_table(file).to_pylist()]
 
 
 def ledger_of_results(results: Sequence[FetchResult]) -> Ledger:

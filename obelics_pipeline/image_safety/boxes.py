@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from obelics_pipeline.image_safety.exif import PREFIX
 from obelics_pipeline.image_safety.policy import Left
 
-DEPTH = 4  # boxes in each other that are looked into
-MAX_ITEMS = 10_000
-UUID, FREE = b"uuid", b"free"
+MAX_ITEMS = 10_000  # and places of all of them together
+KEPT, FREE = (b"ftyp", b"meta", b"mdat"), b"free"
+PICTURES = (b"av01", b"grid", b"iovl", b"iden", b"tmap", b"sato")  # items that decode to pixels, or say how to
 EMPTY = b"II*\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00"  # a directory without entries: decoders want one
 
 Span = tuple[int, int]  # first byte, and the byte after the last
@@ -33,34 +33,40 @@ def strip(content: bytes, left: Left) -> bytes:
     """
     out = bytearray(content)
     top = list(_boxes(content, 0, len(content)))
+    kinds = {box.kind for box in top}
+    if b"moov" in kinds or b"meta" not in kinds:
+        raise ValueError("no picture of items")  # a film, or one in a box of another form: with metadata of their own
     for box in top:
-        if box.kind == UUID:
+        if box.kind not in KEPT:
             out[box.start : box.stop] = bytes(box.stop - box.start)
             out[box.header + 4 : box.header + 8] = FREE
     for meta in (box for box in top if box.kind == b"meta"):
         inner = {box.kind: box for box in _boxes(content, meta.start + 4, meta.stop)}
         if b"iinf" in inner and b"iloc" in inner:
             places = dict(_places(content, inner[b"iloc"], inner.get(b"idat")))
-            for item, kind in _items(content, inner[b"iinf"]):
-                _change(out, kind, places.get(item, []), left)
-    if any(box.kind == b"moov" for box in top):
-        raise ValueError("a film")  # a sequence, whose boxes may have metadata of their own
+            spans = [(kind, places.get(item, [])) for item, kind in _items(content, inner[b"iinf"])]
+            metadata = [(kind, of) for kind, of in spans if kind not in PICTURES]
+            if sum(stop - start for _, of in metadata for start, stop in of) > len(content):
+                raise ValueError("items in each other")
+            for kind, of in metadata:
+                _change(out, kind, of, left)
     return bytes(out)
 
 
 def _change(out: bytearray, kind: bytes, spans: list[Span], left: Left) -> None:
     value = b"".join(bytes(out[start:stop]) for start, stop in spans)
     if kind == b"Exif" and len(value) > 4:
-        kept = left.exif(value[4 + int.from_bytes(value[:4], "big") :])
+        found = value[4 + int.from_bytes(value[:4], "big") :]
+        kept = left.exif(found)
+        if kept == found:
+            return
         kept = (kept or EMPTY).removeprefix(PREFIX)
         new = (bytes(4) + (kept if len(kept) <= len(value) - 4 else EMPTY)).ljust(len(value), b"\x00")[: len(value)]
     elif kind == b"mime":
         kept = left.xmp(value)
         new = (kept if kept is not None and len(kept) <= len(value) else b"").ljust(len(value), b" ")
-    elif kind in (b"uri ", b"jumb"):
-        new = bytes(len(value))
     else:
-        return
+        new = bytes(len(value))
     for start, stop in spans:
         out[start:stop], new = new[: stop - start], new[stop - start :]
 
@@ -83,8 +89,8 @@ def _items(content: bytes, box: Box) -> Iterator[tuple[int, bytes]]:
     at = box.start + 4 + (2 if content[box.start] == 0 else 4)
     for number, entry in enumerate(_boxes(content, at, box.stop)):
         version = content[entry.start]
-        if entry.kind != b"infe" or number > MAX_ITEMS or version < 2:
-            continue
+        if entry.kind != b"infe" or number >= MAX_ITEMS or version < 2:
+            raise ValueError("no list of items")
         wide = 2 if version == 2 else 4
         begin = entry.start + 4
         yield int.from_bytes(content[begin : begin + wide], "big"), content[begin + wide + 2 : begin + wide + 6]
@@ -105,13 +111,18 @@ def _places(content: bytes, box: Box, data: Box | None) -> Iterator[tuple[int, l
         return int.from_bytes(content[at - size : at], "big")
 
     at += 2
-    for _ in range(min(number(wide), MAX_ITEMS)):
+    places_left = MAX_ITEMS
+    for _ in range(number(wide)):
         item = number(wide)
         method = number(2) & 15 if version else 0
         number(2)
         base = number(base_size)
         spans = []
-        for _ in range(min(number(2), MAX_ITEMS)):
+        extents = number(2)
+        places_left -= max(1, extents)
+        if places_left < 0:
+            raise ValueError("too many places")
+        for _ in range(extents):
             number(index_size)
             offset, length = base + number(offset_size), number(length_size)
             start = offset + (data.start if method == 1 and data is not None else 0)

@@ -6,24 +6,25 @@ Untrusted bytes: every offset is checked, no directory is read twice, and what i
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 ORIENTATION = 0x0112
 EXIF_IFD, GPS_IFD, INTEROP_IFD, SUB_IFDS = 0x8769, 0x8825, 0xA005, 0x014A
 THUMBNAIL, THUMBNAIL_BYTES = 0x0201, 0x0202
-POINTERS = {EXIF_IFD: "exif", INTEROP_IFD: "interop"}
+POINTERS = (EXIF_IFD, INTEROP_IFD)
+DEPTH = 2  # of directories below the first: EXIF's, and interoperability's in it
 
 # What says where a photo was taken, or is of a form that only its maker knows: MakerNote, XMP, IPTC, Photoshop's own,
-# GeoTIFF, private data of raw files, Microsoft's padding.
+# GeoTIFF, private data and directories of raw files, Microsoft's padding; and strips of pixels, which are elsewhere.
 LOCATION = frozenset(
     {GPS_IFD, SUB_IFDS, 0x927C, 0x02BC, 0x83BB, 0x8649, 0xEA1C, 0xC634, 0xC65A, 0xA480, 0xA481,
-     0x830E, 0x8482, 0x8480, 0x85D8, 0x87AF, 0x87B0, 0x87B1}
+     0x830E, 0x8482, 0x8480, 0x85D8, 0x87AF, 0x87B0, 0x87B1, 0x0190, 0x8290, 0x888A, 0xFE00, 0x0111, 0x0144}
 )  # fmt: skip
-SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4}  # bytes of a value, by type
+# Bytes of a value, by type; the last is UTF-8 of EXIF 3.0.
+SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 129: 1}
 LONG, SHORT = 4, 3
 PREFIX = b"Exif\x00\x00"
-INNER = (PREFIX, b"http://ns.adobe.com/", b"Photoshop 3.0", b"<x:xmpmeta")  # in a thumbnail: metadata of its own
+INNER = (b"Exif\x00", b"http://ns.adobe.com/", b"Photoshop 3.0", b"xmpmeta")  # in a thumbnail: metadata of its own
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def orientation_alone(exif: bytes) -> bytes | None:
 
 def _alone(prefix: bytes, main: Directory, order: str) -> bytes | None:
     value = next((_number(e, order) for e in main.entries if e.tag == ORIENTATION), None)
-    if value is None or not 2 <= value <= 8:  # 1 is what a reader takes anyway
+    if value is None or not 1 <= value <= 8:
         return None
     entry = Entry(ORIENTATION, SHORT, 1, struct.pack(f"{order}H", value))
     return prefix + (_written(Directory([entry]), None, order) or b"")
@@ -119,65 +120,60 @@ def _read(tiff: bytes, order: str) -> tuple[Directory, Directory | None]:
     small: Directory | None = None
     if following:
         try:
-            small, _ = _directory(tiff, following, order, seen)
-            small.thumbnail = _thumbnail(small, tiff, order)
+            small, more = _directory(tiff, following, order, seen)
+            small.dropped |= more != 0
         except NotExif:
             main.dropped = True
     return main, small
 
 
-def _directory(tiff: bytes, start: int, order: str, seen: _Seen) -> tuple[Directory, int]:
+def _directory(tiff: bytes, start: int, order: str, seen: _Seen, depth: int = 0) -> tuple[Directory, int]:
     """A directory and the offset of the one that follows. Raises NotExif where there is none."""
-    if start in seen.directories or start < 8 or start + 2 > len(tiff):
+    if depth > DEPTH or start in seen.directories or start < 8 or start + 2 > len(tiff):
         raise NotExif(f"no directory at {start}")
     seen.directories.add(start)
     (count,) = struct.unpack_from(f"{order}H", tiff, start)
     found = Directory()
-    for tag, kind, n, at in _entries(tiff, start + 2, count, order):
-        if tag in LOCATION:
+    tags: set[int] = set()
+    for at in range(start + 2, min(start + 2 + 12 * count, len(tiff) - 11), 12):
+        tag, kind, n = struct.unpack_from(f"{order}HHI", tiff, at)
+        if tag in LOCATION or tag in tags:
             found.dropped = True
             continue
+        tags.add(tag)
         size = SIZES.get(kind, 0) * n
-        place = at if size <= 4 else struct.unpack_from(f"{order}I", tiff, at)[0]
+        place = at + 8 if size <= 4 else struct.unpack_from(f"{order}I", tiff, at + 8)[0]
         if not size or place + size > len(tiff) or not seen.take(size):
             found.dropped = True  # what cannot be read is not kept
             continue
         entry = Entry(tag, kind, n, tiff[place : place + size])
         if tag in POINTERS:
             try:
-                below, _ = _directory(tiff, _number(entry, order) or 0, order, seen)
+                below, more = _directory(tiff, _number(entry, order) or 0, order, seen, depth + 1)
                 found.below[tag] = below
-                found.dropped |= below.dropped
+                found.dropped |= below.dropped or more != 0
             except NotExif:
                 found.dropped = True
                 continue
         found.entries.append(entry)
+    _take_thumbnail(found, tiff, order)
     end = start + 2 + 12 * count
     following = struct.unpack_from(f"{order}I", tiff, end)[0] if end + 4 <= len(tiff) else 0
     return found, following
 
 
-def _entries(tiff: bytes, start: int, count: int, order: str) -> Iterator[tuple[int, int, int, int]]:
-    """Tag, type, count and the offset of the value field of each entry that is whole, each tag once."""
-    tags: set[int] = set()
-    for at in range(start, min(start + 12 * count, len(tiff) - 11), 12):
-        tag, kind, n = struct.unpack_from(f"{order}HHI", tiff, at)
-        if tag not in tags:
-            tags.add(tag)
-            yield tag, kind, n, at + 8
-
-
-def _thumbnail(small: Directory, tiff: bytes, order: str) -> bytes | None:
-    """The bytes of the thumbnail; None, and the directory dropped, where they are not there or have metadata."""
-    numbers = {entry.tag: _number(entry, order) for entry in small.entries}
-    start, size = numbers.get(THUMBNAIL), numbers.get(THUMBNAIL_BYTES)
-    if start is None and size is None:
-        return None
-    content = b"" if start is None or size is None else tiff[start : start + size]
-    if not content or len(content) != size or any(mark in content for mark in INNER):
-        small.dropped = True
-        return None
-    return content
+def _take_thumbnail(of: Directory, tiff: bytes, order: str) -> None:
+    """Give a directory the bytes of its thumbnail; where they are not there, or have metadata, its entries go."""
+    numbers = {entry.tag: _number(entry, order) for entry in of.entries if entry.tag in (THUMBNAIL, THUMBNAIL_BYTES)}
+    if not numbers:
+        return
+    start, size = numbers.get(THUMBNAIL) or 0, numbers.get(THUMBNAIL_BYTES) or 0
+    content = tiff[start : start + size]
+    if start and content and len(content) == size and not any(mark in content for mark in INNER):
+        of.thumbnail = content
+    else:
+        of.dropped = True
+        of.entries = [entry for entry in of.entries if entry.tag not in numbers]
 
 
 def _number(entry: Entry, order: str) -> int | None:
@@ -189,7 +185,7 @@ def _number(entry: Entry, order: str) -> int | None:
 
 def _written(main: Directory, small: Directory | None, order: str) -> bytes | None:
     """A TIFF structure of these; None where nothing is in it."""
-    if small is not None and small.dropped and small.thumbnail is None:
+    if small is not None and not small.entries:
         small = None
     if not main.entries and small is None:
         return None

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import csv
-import gzip
-import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, get_args
+from typing import Any, get_args
 
 from obelics_pipeline.config.image_safety import HashKind, HashListConfig
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.lists.lines import read_lines
+from obelics_pipeline.storage import pieces
 
 BYTES: dict[HashKind, int] = {"sha256": 32, "md5": 16, "pdq": 32}  # of a hash
-MAX_LINE = 2**20  # bytes; the rest of a longer line is passed over, and the line is a bad one
+MAX_LINE = 2**20  # bytes; a longer line is a bad one
 DEPTH = 6  # of JSON objects in each other that are looked into
 
 # The names of kinds in headers, keys and types: HASH_PDQ is ThreatExchange's, fingerprints are NCMEC's.
@@ -44,67 +43,34 @@ def read_hashes(of: HashListConfig, counts: Counts) -> Iterator[tuple[HashKind, 
 
     Raises UserError where the file cannot be read, or is larger than it may be.
     """
-    path = Path(of.path).expanduser()
-    try:
-        with _opened(path) as file:
-            for found in _parsed(_Lines(file, of)):
-                kinds = [_settled(kind, value, of.kind) for kind, value in found]
-                for kind, (_, value) in zip(kinds, found, strict=True):
-                    if kind is None:
-                        counts.ambiguous += 1
-                    else:
-                        counts.hashes += 1
-                        counts.kinds[kind] = counts.kinds.get(kind, 0) + 1
-                        yield kind, value
-                counts.bad += not found
-    except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
-        reason = getattr(error, "strerror", None) or " ".join(str(error).split())[:100]
-        raise UserError(f"image_safety.known_abuse: {of.path} cannot be read: {reason}") from None
+    content, said = pieces(Path(of.path).expanduser()), f"image_safety.known_abuse: {of.path}"
+    for found in _parsed(read_lines(content, said, of.max_bytes, MAX_LINE, "raise its max_bytes if it is right")):
+        for told, value in found:
+            kind = told or _by_length(value, of.kind)
+            if kind is None:
+                counts.ambiguous += 1
+            else:
+                counts.hashes += 1
+                counts.kinds[kind] = counts.kinds.get(kind, 0) + 1
+                yield kind, value
+        counts.bad += not found
 
 
-def _settled(told: HashKind | None, value: bytes, kind: HashKind | None) -> HashKind | None:
-    """The kind of a hash: what its line says, else what the config says, else what its length leaves."""
-    if told is not None:
-        return told
-    if kind is not None:
-        return kind if len(value) == BYTES[kind] else "md5" if len(value) == BYTES["md5"] else None
+def _by_length(value: bytes, kind: HashKind | None) -> HashKind | None:
+    """The kind of a hash whose line tells none: what the config says, else what its length leaves."""
+    if kind is not None and len(value) == BYTES[kind]:
+        return kind
     return "md5" if len(value) == BYTES["md5"] else None
 
 
-class _Lines:
-    """The lines of a file, none longer than `MAX_LINE`, and all of them no longer than the config allows."""
-
-    def __init__(self, file: BinaryIO, of: HashListConfig) -> None:
-        self._file, self._of, self._read = file, of, 0
-
-    def __iter__(self) -> Iterator[bytes]:
-        whole = True
-        while line := self._file.readline(MAX_LINE):
-            self._read += len(line)
-            if self._read > self._of.max_bytes:
-                raise UserError(
-                    f"image_safety.known_abuse: {self._of.path} has more than {self._of.max_bytes:,} bytes; raise its "
-                    "max_bytes if it is what it should be"
-                )
-            ends = line.endswith(b"\n")
-            if whole:
-                yield line if ends or len(line) < MAX_LINE else b"?"  # a bad line
-            whole = ends
-
-
-def _opened(path: Path) -> BinaryIO:
-    file = path.open("rb")
-    if file.peek(2)[:2] == b"\x1f\x8b":
-        return io.BufferedReader(gzip.GzipFile(fileobj=file))
-    return file
-
-
-def _parsed(lines: _Lines) -> Iterator[list[Found]]:
+def _parsed(lines: Iterable[bytes | None]) -> Iterator[list[Found]]:
     """The hashes of each line that is not empty and no comment; none where it has none. The first tells the form."""
     header: list[str] | None = None
     first = True
-    for number, line in enumerate(lines):
-        line = line if number else line.removeprefix(b"\xef\xbb\xbf")
+    for line in lines:
+        if line is None:
+            yield []
+            continue
         if _NOTHING.fullmatch(line):
             continue
         if first:

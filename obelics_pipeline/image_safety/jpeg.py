@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 from obelics_pipeline.image_safety.policy import Left
 
-SOI, EOI, SOS, COM, DNL = 0xD8, 0xD9, 0xDA, 0xFE, 0xDC
+SOI, EOI, SOS, COM = 0xD8, 0xD9, 0xDA, 0xFE
 APP0, APP1, APP2, APP13, APP14, APP15 = 0xE0, 0xE1, 0xE2, 0xED, 0xEE, 0xEF
 MAX_SEGMENT = 65_533  # bytes of a payload
 EXIF, XMP, ICC, ADOBE = b"Exif\x00", b"http://ns.adobe.com/xap/1.0/\x00", b"ICC_PROFILE\x00", b"Adobe"
-JFIF = (b"JFIF\x00", b"JFXX\x00")
+JFIF = b"JFIF\x00"
 
 _MARKER = re.compile(rb"\xff([^\x00\xff\xd0-\xd7])", re.S)  # in the data of a scan: the marker that ends it
 
@@ -25,7 +25,7 @@ def strip(content: bytes, left: Left) -> bytes:
 
 def _parts(content: bytes, left: Left) -> Iterator[bytes]:
     yield b"\xff\xd8"
-    at = 2
+    at, exif_seen = 2, False
     while True:
         found = _MARKER.search(content, at)  # between segments decoders pass over what is no marker, and so do we
         if found is None:
@@ -50,7 +50,9 @@ def _parts(content: bytes, left: Left) -> Iterator[bytes]:
                 return
             at = stop
         else:
-            kept = _kept(marker, payload, left)
+            is_exif = marker == APP1 and payload.startswith(EXIF)
+            kept = None if is_exif and exif_seen else _kept(marker, payload, left)  # decoders take the first
+            exif_seen |= is_exif
             if kept is not None and len(kept) <= MAX_SEGMENT:
                 yield bytes((0xFF, marker)) + struct.pack(">H", len(kept) + 2) + kept
 
@@ -59,10 +61,8 @@ def _kept(marker: int, payload: bytes, left: Left) -> bytes | None:
     """What stays of a segment. Of segments of applications only those that are known are kept."""
     if marker == COM:
         return payload if left.texts else None
-    if not APP0 <= marker <= APP15:
+    if not APP0 <= marker <= APP15 or (marker == APP0 and payload.startswith(JFIF)):
         return payload
-    if marker == APP0:
-        return payload if payload.startswith(JFIF[0]) or (left.texts and payload.startswith(JFIF)) else None
     if marker == APP1 and payload.startswith(EXIF):
         found = left.exif(payload[6:])
         return None if found is None else payload[:6] + found

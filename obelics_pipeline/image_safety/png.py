@@ -7,6 +7,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 
+from obelics_pipeline.image_safety.exif import PREFIX
 from obelics_pipeline.image_safety.policy import Left
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -16,7 +17,7 @@ PIXELS = frozenset(
      b"bKGD", b"hIST", b"pHYs", b"sPLT", b"acTL", b"fcTL", b"fdAT", b"sTER", b"oFFs", b"sCAL", b"pCAL")
 )  # fmt: skip
 TEXTS = (b"tEXt", b"zTXt", b"iTXt")
-XMP = b"XML:com.adobe.xmp"
+XMP, RAW_EXIF = b"XML:com.adobe.xmp", b"Raw profile type exif"
 MAX_PACKET = 4 * 2**20  # bytes of a packet, unpacked; a larger one is removed
 _WHERE = re.compile(
     rb"(?i)raw profile type|exif|xmp|iptc|gps|geo(?!metr)|latitude|longitude|location|coord|city|country|place"
@@ -33,6 +34,7 @@ def strip(content: bytes, left: Left) -> bytes:
 
 def _parts(content: bytes, left: Left) -> Iterator[bytes]:
     at = len(SIGNATURE)
+    taken = {RAW_EXIF} if b"eXIf" in content else set[bytes]()  # names of texts that decoders do not look for any more
     while at + 12 <= len(content):
         size, kind = struct.unpack_from(">I4s", content, at)
         end = at + 12 + size
@@ -46,43 +48,57 @@ def _parts(content: bytes, left: Left) -> Iterator[bytes]:
         if kind in PIXELS or (kind == b"tIME" and left.texts):
             yield whole
         elif kind == b"eXIf":
-            yield from _chunk(kind, data, left.exif(data), whole)
-        elif kind in TEXTS and left.texts:
-            yield from _chunk(kind, data, _text(kind, data, left), whole)
+            kept = left.exif(data)
+            if kept is not None:
+                yield whole if kept == data else _written(kind, kept)
+        elif kind in TEXTS:
+            keyword, _, text = data.partition(b"\x00")
+            if keyword not in taken:
+                taken |= {keyword} & {XMP, RAW_EXIF}  # one of each: what is packed costs time
+                yield from _text(kind, keyword, text, whole, left)
     raise ValueError("no end of image")
 
 
-def _chunk(kind: bytes, data: bytes, kept: bytes | None, whole: bytes) -> Iterator[bytes]:
-    if kept == data:
+def _written(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def _text(kind: bytes, keyword: bytes, text: bytes, whole: bytes, left: Left) -> Iterator[bytes]:
+    """A named text: EXIF and XMP without location, others as they are, unless they are named as what may hold one."""
+    if keyword == RAW_EXIF:
+        found = _raw_exif(kind, text)
+        kept = None if found is None else left.exif(found)
+        if kept is not None:
+            yield whole if kept == found else _written(b"eXIf", kept.removeprefix(PREFIX))
+    elif keyword == XMP and kind == b"iTXt":
+        yield from _xmp(text, whole, left)
+    elif left.texts and not _WHERE.search(keyword):
         yield whole
-    elif kept is not None:
-        yield struct.pack(">I", len(kept)) + kind + kept + struct.pack(">I", zlib.crc32(kind + kept))
 
 
-def _text(kind: bytes, data: bytes, left: Left) -> bytes | None:
-    """A named text: XMP without location, others as they are, unless they are named as what may hold one."""
-    keyword = data.split(b"\x00", 1)[0]
-    if kind == b"iTXt" and keyword == XMP:
-        return _xmp(data, left)
-    return None if _WHERE.search(keyword) else data
-
-
-def _xmp(data: bytes, left: Left) -> bytes | None:
-    """The chunk without location, no longer compressed; None where it is not read."""
-    rest = data[len(XMP) + 1 :]
-    fields = rest[2:].split(b"\x00", 2)  # language, translated keyword, text
-    if len(rest) < 2 or len(fields) != 3:
+def _raw_exif(kind: bytes, text: bytes) -> bytes | None:
+    """EXIF that ImageMagick wrote into a text: a line each of name and size, then hexadecimal; None if not read."""
+    plain = _unpacked(text[1:]) if kind == b"zTXt" else text  # packed behind the number of the method, of which one is
+    try:
+        return None if plain is None else bytes.fromhex(b"".join(plain.split(b"\n")[3:]).decode("ascii"))
+    except ValueError:
         return None
-    packet = fields[2]
-    if rest[0]:
-        try:
-            unpack = zlib.decompressobj()
-            packet = unpack.decompress(packet, MAX_PACKET)
-        except zlib.error:
-            return None
-        if not unpack.eof:
-            return None
-    kept = left.xmp(packet)
-    if kept is None or kept == packet:
-        return None if kept is None else data
-    return XMP + b"\x00\x00\x00" + fields[0] + b"\x00" + fields[1] + b"\x00" + kept
+
+
+def _unpacked(packed: bytes) -> bytes | None:
+    unpack = zlib.decompressobj()
+    try:
+        found = unpack.decompress(packed, MAX_PACKET)
+    except zlib.error:
+        return None
+    return found if unpack.eof else None
+
+
+def _xmp(text: bytes, whole: bytes, left: Left) -> Iterator[bytes]:
+    """The packet without location, no longer compressed; nothing where it is not read."""
+    fields = text[2:].split(b"\x00", 2)  # language, translated keyword, text
+    packet = None if len(fields) != 3 else _unpacked(fields[2]) if text[0] else fields[2]
+    kept = None if packet is None else left.xmp(packet)
+    if kept is not None:
+        header = XMP + b"\x00\x00\x00" + fields[0] + b"\x00" + fields[1] + b"\x00"
+        yield whole if kept == packet else _written(b"iTXt", header + kept)

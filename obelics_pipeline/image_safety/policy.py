@@ -25,7 +25,7 @@ class Left:
 
     def xmp(self, value: bytes) -> bytes | None:
         """A packet of XMP."""
-        return xmp.without_location(value) if self.texts else None
+        return (xmp.without_location(value) if self.texts else None) or xmp.orientation_alone(value)
 
     def iptc(self, value: bytes) -> bytes | None:
         """Photoshop's resources."""

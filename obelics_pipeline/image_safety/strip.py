@@ -32,5 +32,5 @@ def strip_metadata(content: bytes, format_: str, policy: MetadataPolicy) -> byte
         return content
     try:
         return STRIP[format_](content, Left(policy))
-    except (KeyError, ValueError, IndexError) as error:
+    except Exception as error:  # untrusted bytes: whatever is raised, this image alone is lost
         raise Unreadable(str(error)) from None

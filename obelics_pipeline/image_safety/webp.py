@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from obelics_pipeline.image_safety.policy import Left
 
-PIXELS = frozenset((b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF", b"ICCP"))
-EXTENDED, EXIF, XMP = b"VP8X", b"EXIF", b"XMP "
+PIXELS = frozenset((b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ICCP"))
+EXTENDED, EXIF, XMP, FRAME = b"VP8X", b"EXIF", b"XMP ", b"ANMF"
+FRAME_HEADER = 16  # bytes before the chunks of a frame
 FLAGS = {EXIF: 0x08, XMP: 0x04}  # of VP8X: that there is such a chunk
 
 
@@ -17,7 +18,7 @@ def strip(content: bytes, left: Left) -> bytes:
 
     Raises ValueError where the chunks cannot be told.
     """
-    kept = list(_kept(content, left))
+    kept = list(_kept(content, 12, min(len(content), 8 + int.from_bytes(content[4:8], "little")), left))
     flags = 0
     for kind, _ in kept:
         flags |= FLAGS.get(kind, 0)
@@ -25,17 +26,19 @@ def strip(content: bytes, left: Left) -> bytes:
     return b"RIFF" + struct.pack("<I", len(body) + 4) + b"WEBP" + body
 
 
-def _kept(content: bytes, left: Left) -> Iterator[tuple[bytes, bytes]]:
-    at, end = 12, min(len(content), 8 + int.from_bytes(content[4:8], "little"))
+def _kept(content: bytes, at: int, end: int, left: Left) -> Iterator[tuple[bytes, bytes]]:
     while at + 8 <= end:
         kind, size = struct.unpack_from("<4sI", content, at)
-        data = content[at + 8 : at + 8 + size]
+        data = content[at + 8 : min(at + 8 + size, end)]
         if len(data) != size:
             raise ValueError(f"a chunk of {size} bytes")
         at += 8 + size + size % 2
         kept: bytes | None = None
         if kind in PIXELS or (kind == EXTENDED and size >= 10):
             kept = data
+        elif kind == FRAME:
+            within = [_chunk(*one) for one in _kept(data, FRAME_HEADER, len(data), left) if one[0] in PIXELS]
+            kept = data[:FRAME_HEADER] + b"".join(within)
         elif kind == EXIF:
             kept = left.exif(data)
         elif kind == XMP:

@@ -12,9 +12,16 @@ MAX_DEPTH = 200  # elements in each other
 # Local names of properties that say where: of exif, photoshop, Iptc4xmpCore and Iptc4xmpExt, drones, pano viewers.
 _WHERE = re.compile(
     r"(?i:gps|latitude|longitude|longtitude|altitude|location|sublocation|geo(?!metr)|coordinates|placename|worldregion)"
-    r"|^(?i:city|state|province(?:state|name|code)?|country(?:code|name)?|coverage|place|venue|address\w*|lat|lon|long)$"
+    r"|^(?i:thumbnails|city|state|province(?:state|name|code)?|country(?:code|name)?|coverage|place|venue|address\w*|lat|lon|long)$"
 )
-_ATTRIBUTE = re.compile(rb"\s+([^\s=<>\"'/]+)\s*=\s*(\"[^\"]*\"|'[^']*')")
+_EMBEDDED = ("gimage", "gdepth", "gaudio", "xmpgimg")  # prefixes of pictures in the packet, with metadata of their own
+_ATTRIBUTE = re.compile(rb"(?<!\s)\s+([^\s=<>\"'/]+)\s*=\s*(\"[^\"]*\"|'[^']*')")
+_ORIENTATION = re.compile(rb"tiff:Orientation(?:\s*=\s*[\"']|>)([1-8])[\"'<]")
+_ALONE = (
+    b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+    b'<rdf:Description rdf:about="" xmlns:tiff="http://ns.adobe.com/tiff/1.0/" tiff:Orientation="%b"/>'
+    b"</rdf:RDF></x:xmpmeta>"
+)
 _FORBIDDEN = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.I)
 
 
@@ -69,7 +76,7 @@ def is_where(name: str) -> bool:
     prefix, _, local = name.rpartition(":")
     if prefix in ("xmlns", "xml", "rdf"):
         return False
-    return _WHERE.search(local) is not None or prefix.lower() in ("geo", "gps")
+    return _WHERE.search(local) is not None or prefix.lower() in ("geo", "gps", *_EMBEDDED)
 
 
 def without_location(packet: bytes) -> bytes | None:
@@ -83,6 +90,12 @@ def without_location(packet: bytes) -> bytes | None:
         return found if not _Cuts(found).find() else None
     except ValueError:
         return None
+
+
+def orientation_alone(packet: bytes) -> bytes | None:
+    """A packet that holds the orientation and nothing else; None where it has none. For where EXIF has none."""
+    found = _ORIENTATION.search(packet)
+    return None if found is None else _ALONE % found[1]
 
 
 def _left(packet: bytes, spans: list[tuple[int, int]]) -> Iterator[bytes]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from stdnum import iban, luhn
+from stdnum import ean, iban, luhn
+from stdnum.iso7064 import mod_97_10
 
-from obelics_pipeline.personal_data.cues import CARD, NO_PHONE, before
+from obelics_pipeline.personal_data.cues import ACCOUNT, CARD, NO_PHONE, before
 from obelics_pipeline.personal_data.finding import Finding, Taken
 from obelics_pipeline.personal_data.runs import Run
 
@@ -15,21 +16,21 @@ IBAN, CARD_KIND = "iban", "card"
 SHORTEST_IBAN, LONGEST_IBAN = 15, 34  # characters (ISO 13616; Norway has the shortest)
 _IBAN = re.compile(r"(?<![0-9A-Za-z])[A-Z]{2}[0-9]{2}(?:[ \-.]?[0-9A-Za-z]){11,42}")
 FEWEST_OF_IBAN = 6  # digits in a row, where letters are among the others
-MIN_CARD = 13  # digits
+MIN_CARD = 12  # digits
 _LOOK_BACK = 24  # characters before a row of digits in which an account number may have begun
 
 _CARD = re.compile(
-    r"(?<![0-9A-Za-z+/=&#_])(?<![0-9][ .,/:\-])[2-6][0-9]{3}(?:[ \-]?[0-9]){9,15}(?![ \-]?[0-9])(?![A-Za-z])"
+    r"(?<![0-9A-Za-z+/=&#_])(?<![0-9][ .,/:\-])[0-6][0-9]{3}(?:[ \-]?[0-9]){8,15}(?![ \-]?[0-9])(?![A-Za-z])"
 )
-_GROUPED = re.compile(r"[0-9]{4}([ \-])[0-9]{4}\1[0-9]{4}\1[0-9]{1,7}|[0-9]{4}([ \-])[0-9]{6}\2[0-9]{4,5}")
+_GROUPED = re.compile(r"[0-9]{4}(?:([ \-])[0-9]{4}){2}(?:\1[0-9]{1,4}){0,2}|[0-9]{4}([ \-])[0-9]{6}\2[0-9]{4,5}")
+_MAESTRO = re.compile(r"50(?:18|20|38)|5893|6304|6390|675[0-9]|676[1-3]|0604")  # the cards that may have twelve digits
 # Issuers and the digits that their numbers have (ISO/IEC 7812; the tables of the networks).
 _ISSUERS = re.compile(
     r"(?:4[0-9]{12}(?:[0-9]{3})?(?:[0-9]{3})?|5[1-5][0-9]{14}|2(?:22[1-9]|2[3-9][0-9]|[3-6][0-9]{2}|7[01][0-9]|720)[0-9]{12}"
     r"|3[47][0-9]{13}|3(?:0[0-5]|09|[689][0-9])[0-9]{11}|6(?:011|4[4-9][0-9]|5[0-9]{2})[0-9]{12}(?:[0-9]{3})?"
-    r"|35(?:2[89]|[3-8][0-9])[0-9]{12}|62[0-9]{14,17}|(?:50[0-9]{2}|5[6-8][0-9]{2}|6[37][0-9]{2})[0-9]{8,15}"
+    r"|35[0-9]{14}|(?:1800|2131)[0-9]{11}|62[0-9]{14,17}|(?:50[0-9]{2}|5[6-8][0-9]{2}|6[37][0-9]{2}|0604)[0-9]{8,15}"
     r"|220[0-4][0-9]{12,15}|9792[0-9]{12})"
 )
-_CERTAIN = (15, 16)  # digits of nearly all cards; of another length they are groups, or a word says it is one
 
 
 def find_ibans(text: str, runs: Sequence[Run]) -> Iterator[Finding]:
@@ -39,7 +40,9 @@ def find_ibans(text: str, runs: Sequence[Run]) -> Iterator[Finding]:
         if digits < FEWEST_OF_IBAN:
             continue
         for match in _IBAN.finditer(text, max(until, first - _LOOK_BACK), last + LONGEST_IBAN):
-            found = _iban(match[0])
+            found = _iban(match[0], _known)
+            if found is None and ACCOUNT.search(before(text, match.start())):
+                found = _iban(match[0], _checks)
             if found is not None:
                 length, value = found
                 until = match.start() + length
@@ -47,7 +50,15 @@ def find_ibans(text: str, runs: Sequence[Run]) -> Iterator[Finding]:
                 break
 
 
-def _iban(written: str) -> tuple[int, str] | None:
+def _known(number: str) -> bool:
+    return iban.is_valid(number, check_country=False)
+
+
+def _checks(number: str) -> bool:
+    return mod_97_10.is_valid(number[4:] + number[:4])
+
+
+def _iban(written: str, is_valid: Callable[[str], bool]) -> tuple[int, str] | None:
     """How many of the characters are an account number, and which: a word may follow it without a mark."""
     compact, ends = "", []
     for place, character in enumerate(written):
@@ -57,8 +68,9 @@ def _iban(written: str) -> tuple[int, str] | None:
     for length in range(min(len(compact), LONGEST_IBAN), SHORTEST_IBAN - 1, -1):
         end = ends[length - 1]
         cut_in_word = length < len(compact) and written[end : end + 1].isalnum()
-        if not cut_in_word and iban.is_valid(compact[:length], check_country=False):
-            return end, compact[:length]
+        number = compact[:length]
+        if not cut_in_word and is_valid(number):
+            return end, number
     return None
 
 
@@ -72,7 +84,8 @@ def find_cards(text: str, runs: Sequence[Run], taken: Taken) -> Iterator[Finding
             if not _ISSUERS.fullmatch(digits) or not luhn.is_valid(digits) or len(set(digits)) == 1:
                 continue
             said = before(text, match.start(), taken.end_before(match.start()))
-            grouped = _GROUPED.fullmatch(match[0]) is not None
-            plain = digits == match[0]
-            if CARD.search(said) or ((grouped or (plain and len(digits) in _CERTAIN)) and not NO_PHONE.search(said)):
+            grouped = digits == match[0] or _GROUPED.fullmatch(match[0])
+            if len(digits) == MIN_CARD and not _MAESTRO.match(digits):
+                continue
+            if CARD.search(said) or (grouped and not ean.is_valid(digits) and not NO_PHONE.search(said)):
                 yield Finding(match.start(), match.end(), CARD_KIND, digits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from obelics_pipeline.config.personal_data import PersonalDataConfig
 from obelics_pipeline.document import Document, ImageNode, TextNode
@@ -50,11 +51,10 @@ class Cleaner:
     ) -> None:
         declared = (declared_language,) if declared_language else ()
         configured = tuple(self._config.regions)
-        whole, _ = joined([text for _, _, text in texts])
-        regions = Regions(declared, host_of(document.url), configured, lambda: self._language_of(whole))
+        whole, starts = joined([text for _, _, text in texts])
+        regions = Regions(declared, host_of(document.url), configured, partial(self._language_of, whole))
         kinds = self._kinds
         for _ in range(MOST_ROUNDS):
-            whole, starts = joined([text for _, _, text in texts])
             findings = find(whole, kinds, regions, self._config.special_addresses)
             changed = [
                 self._treat(document, texts[number], found, counts)
@@ -64,6 +64,7 @@ class Cleaner:
                 return
             # What stood beside a value may be one itself, now that the other is gone.
             texts, kinds = _texts(document), self._treated_kinds
+            whole, starts = joined([text for _, _, text in texts])
 
     def _treat(self, document: Document, place: _Place, findings: Sequence[Finding], counts: Counter[str]) -> bool:
         """Treat what was found in one text; whether that changed it."""

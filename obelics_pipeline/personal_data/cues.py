@@ -52,7 +52,7 @@ NO_PHONE = re.compile(
 )
 
 VERSION = re.compile(
-    r"(?<![^\W\d_])(?:v|ver|vers|version|versions|versión|versão|versione|versie|wersja|wersji|версия|версии|sürüm|"
+    r"(?<![^\W\d_])(?:v|rv|ver|vers|version|versions|versión|versão|versione|versie|wersja|wersji|версия|версии|sürüm|"
     r"release|rel|build|firmware|fw|patch|update|revision|rev|driver|sdk|api|section|sections|sec|chapter|clause|"
     r"article|abschnitt|kapitel|ziffer|punkt|§|第|版本|バージョン|oid|schema|chrome|firefox|safari|opera|edge|"
     r"mozilla|android|ios|windows|linux|kernel|java|jdk|python|php|node|npm|package|assembly|dll|app)"
@@ -74,6 +74,8 @@ CARD = re.compile(
     r"بطاقة|البطاقة)(?![^\W\d_])|カード|卡号|卡號|信用卡",
     re.IGNORECASE,
 )
+
+ACCOUNT = re.compile(r"(?<![^\W\d_])iban(?![^\W\d_])", re.IGNORECASE)  # of a country whose form is not known
 
 HARDWARE = re.compile(r"(?<![^\W\d_])(?:mac|ethernet|hwaddr|ether|wlan|wifi|wi-fi|bssid|hardware)(?![^\W\d_])", re.I)
 

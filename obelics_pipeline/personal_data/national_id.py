@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from datetime import date
+from functools import cache, lru_cache
 from importlib import import_module
+
+from stdnum.iso7064 import mod_11_2
 
 from obelics_pipeline.personal_data.cues import before
 from obelics_pipeline.personal_data.finding import Finding, Taken
@@ -20,11 +23,11 @@ KIND = "national_id"
 class Number:
     """How one kind of number is written, and when such a row is taken for one.
 
-    `cue` are words that must stand before it: for numbers whose shape and check digits alone say too little. None:
-    the shape says enough.
+    `regions` is empty where it is looked for everywhere. `cue` are words that must stand before it: for numbers whose
+    shape and check digits alone say too little. None: the shape says enough.
     """
 
-    region: str
+    regions: str
     module: str
     pattern: str
     cue: str | None = None
@@ -47,9 +50,11 @@ class Number:
 NUMBERS = (
     Number("US", "us.ssn", r"[0-9]{3}-[0-9]{2}-[0-9]{4}"),
     Number("US", "us.ssn", r"[0-9]{3}[ ]?[0-9]{2}[ ]?[0-9]{4}", r"ssn|social security|social sec|seguro social"),
+    Number("", "any", r"[0-9]{3}-[0-9]{2}-[0-9]{4}", r"ssn|social security(?: number| no\.?)?"),
     Number("US", "us.itin", r"9[0-9]{2}-[0-9]{2}-[0-9]{4}"),
     Number("CA", "ca.sin", r"[0-9]{3}[ \-][0-9]{3}[ \-][0-9]{3}", r"sin|social insurance|nas|assurance sociale"),
     Number("GB", "nino", r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]"),
+    Number("GB", "any", r"[A-Z]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-Z]", r"national insurance|nino|ni (?:no|number)"),
     Number("GB", "gb.nhs", r"[0-9]{3}[ \-]?[0-9]{3}[ \-]?[0-9]{4}", r"nhs"),
     Number("DE", "de.idnr", r"[1-9][0-9] ?[0-9]{3} ?[0-9]{3} ?[0-9]{3}",
            r"steuer-?id\w*|idnr|id-nr|steuerliche\w*|identifikationsnummer|steueridentifikations\w*|tin"),
@@ -62,68 +67,87 @@ NUMBERS = (
     Number("PT", "pt.nif", r"[1-3][0-9]{2} ?[0-9]{3} ?[0-9]{3}", r"nif|contribuinte"),
     Number("NL", "nl.bsn", r"[0-9]{4}[. ]?[0-9]{2}[. ]?[0-9]{3}|[0-9]{9}", r"bsn|burgerservicenummer|sofinummer|sofi"),
     Number("BE", "be.nn", r"[0-9]{2}\.[0-9]{2}\.[0-9]{2}-[0-9]{3}\.[0-9]{2}"),
+    Number("BE", "be.nn", r"[0-9]{11}",
+           r"rijksregister\w*|registre national|nationaal nummer|numéro national|insz|niss"),
     Number("PL", "pl.pesel", r"[0-9]{11}", r"pesel\w*"),
     Number("RU", "ru.inn", r"[0-9]{12}", r"инн"),
     Number("RU", "snils", r"[0-9]{3}-[0-9]{3}-[0-9]{3}[ \-][0-9]{2}"),
-    Number("CN", "cn.ric", r"[1-9][0-9]{5}(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])[0-9]{2}[0-9]{3}[0-9Xx]"),
+    Number("CN", "ric", r"[1-9][0-9]{5}(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])[0-9]{2}[0-9]{3}[0-9Xx]"),
     Number("JP", "jp.in_", r"[0-9]{4}[ \-]?[0-9]{4}[ \-]?[0-9]{4}", r"マイナンバー|個人番号|my ?number"),
     Number("IN", "in_.aadhaar", r"[2-9][0-9]{3} [0-9]{4} [0-9]{4}|[2-9][0-9]{3}-[0-9]{4}-[0-9]{4}"),
     Number("IN", "in_.aadhaar", r"[2-9][0-9]{11}", r"aadhaar|aadhar|adhar|uidai|uid|आधार"),
     Number("IN", "in_.pan", r"[A-Z]{3}P[A-Z][0-9]{4}[A-Z]"),
     Number("TR", "tr.tckimlik", r"[1-9][0-9]{10}"),
-    Number("KR", "kr.rrn", r"[0-9]{6}-[0-9]{7}"),
+    Number("KR", "rrn", r"[0-9]{6}-[1-8][0-9]{6}"),
     Number("SE", "se.personnummer", r"(?:[0-9]{2})?[0-9]{6}[\-+][0-9]{4}"),
     Number("FI", "fi.hetu", r"[0-3][0-9][01][0-9][0-9]{2}[+\-ABCDEFYXWVU][0-9]{3}[0-9A-Y]"),
     Number("DK", "dk.cpr", r"[0-3][0-9][01][0-9][0-9]{2}-[0-9]{4}", r"cpr\w*"),
     Number("MX", "mx.curp", r"[A-Z]{4}[0-9]{6}[HM][A-Z]{5}[0-9A-Z][0-9]"),
     Number("AR", "ar.cuit", r"(?:20|23|24|27)-[0-9]{8}-[0-9]"),
+    Number("AT", "at.vnr", r"[1-9][0-9]{3} ?[0-9]{6}", r"sv-?nr|svnr|sozialversicherungs\w*|versicherungsnummer"),
+    Number("CH", "ch.ssn", r"756\.[0-9]{4}\.[0-9]{4}\.[0-9]{2}"),
+    Number("CZ SK", "cz.rc", r"[0-9]{6}/[0-9]{3,4}"),
+    Number("BG", "bg.egn", r"[0-9]{10}", r"егн|egn"),
+    Number("GR", "gr.amka", r"[0-9]{11}", r"αμκα|amka"),
+    Number("HR", "hr.oib", r"[0-9]{11}", r"oib"),
+    Number("SI HR RS BA ME MK", "si.emso", r"[0-9]{13}"),
+    Number("RO", "ro.cnp", r"[1-9][0-9]{12}"),
+    Number("EE LT", "ee.ik", r"[3-6][0-9]{10}"),
+    Number("LV", "lv.pvn", r"[0-3][0-9][01][0-9]{3}-[0-9]{5}"),
+    Number("NO", "no.fodselsnummer", r"[0-3][0-9][01][0-9]{3} ?[0-9]{5}"),
+    Number("IS", "is_.kennitala", r"[0-3][0-9][01][0-9]{3}-[0-9]{4}"),
+    Number("IE", "ie.pps", r"[0-9]{7}[A-W][A-I]?", r"pps\w*"),
+    Number("IL", "il.idnr", r"[0-9]{9}", r"ת\.?ז\.?|תעודת זהות|teudat zehut|id"),
+    Number("UA", "ua.rntrc", r"[0-9]{10}", r"рнокпп|іпн|ідентифікаційн\w*"),
+    Number("TH", "th.pin", r"[1-8]-[0-9]{4}-[0-9]{5}-[0-9]{2}-[0-9]"),
+    Number("CL", "cl.rut", r"[1-2]?[0-9]\.[0-9]{3}\.[0-9]{3}-[0-9K]"),
+    Number("PK", "pk.cnic", r"[1-7][0-9]{4}-[0-9]{7}-[0-9]"),
+    Number("ID", "id.nik", r"[1-9][0-9]{15}", r"nik|ktp"),
+    Number("MY", "my.nric", r"[0-9]{6}-[0-9]{2}-[0-9]{4}"),
+    Number("AU", "au.tfn", r"[0-9]{3} ?[0-9]{3} ?[0-9]{3}", r"tfn|tax file"),
     Number("ZA", "za.idnr", r"[0-9]{6} ?[0-9]{4} ?[0-9]{2} ?[0-9]", r"id|identity"),
 )  # fmt: skip
 _LETTERS_FIRST = frozenset({"it.codicefiscale", "in_.pan"})  # they may have no row of digits
-_EVERYWHERE = frozenset({"cn.ric", "mx.curp"})  # shapes that nothing else has
+_EVERYWHERE = frozenset({"ric", "mx.curp"})  # shapes that nothing else has
 _ENDING = re.compile(rb"000x")  # three digits and a letter: how they end, in the form of a text
+_MORE_GROUPS = re.compile(r" [0-9]{2,}")
 FEWEST = 6  # digits in a row of those that are found by it
 _LOOK_AROUND = 20  # characters before and after a row of digits in which letters may belong to the number
 
 
 def find_national_ids(text: str, form: bytes, runs: Sequence[Run], regions: Regions, taken: Taken) -> Iterator[Finding]:
     """The identity numbers of a plain text: those of its regions, and those that are unlike anything else."""
-    chosen: tuple[Number, ...] | None = None
+    anything, numbers = _of(regions.known, letters_first=False)
     for first, last, digits in runs:
-        if digits < FEWEST:
-            continue
-        if chosen is None:
-            chosen = _of(regions.known, letters_first=False)
-        yield from _at(text, max(0, first - 4), min(len(text), last + 12), chosen, taken)
-    letters = _of(regions.known, letters_first=True)
+        if digits >= FEWEST:
+            begin, end = max(0, first - 4), min(len(text), last + 12)
+            if anything.search(text, begin, end):
+                yield from _at(text, begin, end, numbers, taken)
+    _, letters = _of(regions.known, letters_first=True)
     for match in _ENDING.finditer(form) if letters else ():
         yield from _at(text, max(0, match.end() - _LOOK_AROUND), match.end() + 2, letters, taken)
 
 
-@cache
-def _of(regions: tuple[str, ...], letters_first: bool) -> tuple[Number, ...]:
-    return tuple(
+@lru_cache(maxsize=1_024)
+def _of(regions: tuple[str, ...], letters_first: bool) -> tuple[re.Pattern[str], tuple[Number, ...]]:
+    """The numbers to look for, after what matches where any of them may be."""
+    chosen = tuple(
         number
         for number in NUMBERS
-        if (number.region in regions or number.module in _EVERYWHERE)
+        if (not number.regions or not set(regions).isdisjoint(number.regions.split()) or number.module in _EVERYWHERE)
         and (number.module in _LETTERS_FIRST) == letters_first
     )
-
-
-@cache
-def _any_of(numbers: tuple[Number, ...]) -> re.Pattern[str]:
-    """What matches where any of the numbers may be: asked once instead of one by one."""
-    return re.compile("|".join(f"(?:{number.pattern})" for number in numbers) or r"(?!)")
+    return re.compile("|".join(f"(?:{number.pattern})" for number in chosen)), chosen
 
 
 def _at(text: str, begin: int, end: int, numbers: tuple[Number, ...], taken: Taken) -> Iterator[Finding]:
-    if _any_of(numbers).search(text, begin, end) is None:
-        return
     for number in numbers:
         words = number.words
         for match in number.shape.finditer(text, begin, end):
             if words is not None and not words.search(before(text, match.start(), taken.end_before(match.start()))):
                 continue
+            if " " in match[0] and _MORE_GROUPS.match(text, match.end()):
+                continue  # a row of figures
             if number.is_valid(match[0]):
                 value = "".join(character for character in match[0] if character.isalnum()).upper()
                 yield Finding(match.start(), match.end(), KIND, value)
@@ -159,4 +183,26 @@ def _is_nino(written: str) -> bool:
     return written[:2] not in {"BG", "GB", "KN", "NK", "NT", "TN", "ZZ"}
 
 
-_OURS: dict[str, Callable[[str], bool]] = {"snils": _is_snils, "nino": _is_nino}  # what python-stdnum does not have
+def _is_ric(written: str) -> bool:
+    """China's number by its check digit (GB 11643): python-stdnum asks for a county that exists, and lacks some."""
+    return mod_11_2.is_valid(written.upper())
+
+
+def _is_rrn(written: str) -> bool:
+    """South Korea's number: since October 2020 it has no check digit, but a date of birth."""
+    year = ("18", "19", "19", "20", "20", "19", "19", "20", "20")[int(written[7])] + written[:2]
+    try:
+        date(int(year), int(written[2:4]), int(written[4:6]))
+    except ValueError:
+        return False
+    return True
+
+
+# What python-stdnum does not have, or asks too much of; "any" is for those that a word names and nothing checks.
+_OURS: dict[str, Callable[[str], bool]] = {
+    "any": bool,
+    "nino": _is_nino,
+    "ric": _is_ric,
+    "rrn": _is_rrn,
+    "snils": _is_snils,
+}

@@ -19,16 +19,22 @@ _V4 = re.compile(
 )
 _TWO_COLONS = re.compile(rb":[0-9A-Fa-f]{0,4}:")
 _V6 = re.compile(r"(?<![0-9A-Za-z_:.])[0-9A-Fa-f]{1,4}(?::{1,2}[0-9A-Fa-f]{1,4}){1,7}(?:::)?(?![0-9A-Za-z_:]|\.[0-9])")
-_GLOBAL = re.compile(r"[23][0-9A-Fa-f]{3}:")  # what is given to networks: 2000::/3 (RFC 4291 2.4)
+# Given to networks, 2000::/3 (RFC 4291 2.4), or of eight parts, as nothing else has.
+_LIKELY = re.compile(r"[23][0-9A-Fa-f]{3}:|[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){7}$")
 _TWO_DASHES = re.compile(rb"-[0-9A-Fa-f]{2}-[0-9A-Fa-f]{2}-")
 _MAC = re.compile(
-    r"(?<![0-9A-Za-z_:\-])[0-9A-Fa-f]{2}([:\-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}(?![0-9A-Za-z_:]|-[0-9A-Za-z])"
+    r"(?<![0-9A-Za-z_:\-.])(?:[0-9A-Fa-f]{2}([:\-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}|[0-9A-Fa-f]{4}(?:\.[0-9A-Fa-f]{4}){2})"
+    r"(?![0-9A-Za-z_:]|[-.][0-9A-Za-z])"
 )
+_FOUR_BETWEEN_DOTS = re.compile(rb"\.[0-9A-Fa-f]{4}\.")
 _LETTER = re.compile(r"[A-Fa-f]")
+_DIGIT = re.compile(r"[0-9]")
+_NO_TIME = re.compile(r"(?<![0-9])[6-9][0-9](?![0-9])")  # pairs of digits below 60 may be hours, minutes and seconds
 _LONGEST = 40  # characters of an address before the place at which it was noticed
 _DOCUMENTED = tuple(
     map(ipaddress.ip_network, ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32"))
 )  # RFC 5737, RFC 3849
+_BETWEEN = re.compile(r"[:\-.]")
 _DOCUMENTED_MAC = "00005e0053"  # RFC 9542; our pseudonyms are of these, so they always stay
 _NOBODY = frozenset({"000000000000", "ffffffffffff"})
 
@@ -59,7 +65,7 @@ def find_v6(text: str, flat: bytes, taken: Taken, special: bool) -> Iterator[Fin
             continue
         for match in _V6.finditer(text, max(until, mark.start() - _LONGEST), mark.end() + _LONGEST):
             until = max(until, match.end())
-            if not (_GLOBAL.match(match[0]) or special):
+            if not (_LIKELY.match(match[0]) or special):
                 continue
             try:
                 address = ipaddress.IPv6Address(match[0])
@@ -76,7 +82,7 @@ def find_v6(text: str, flat: bytes, taken: Taken, special: bool) -> Iterator[Fin
 
 def names_nobody(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     """Whether it is private, loopback, link-local, multicast, for documentation, or otherwise of no one network."""
-    return not address.is_global or address.is_multicast or address.is_reserved
+    return not address.is_global or address.is_multicast or (address.version == 4 and address.is_reserved)
 
 
 def _is_documented(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
@@ -86,23 +92,21 @@ def _is_documented(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bo
 def find_macs(text: str, flat: bytes, taken: Taken) -> Iterator[Finding]:
     """The hardware addresses of a plain text. One of digits only needs a word that says what it is."""
     until = 0
-    for marks in (_TWO_COLONS, _TWO_DASHES):
+    for marks in (_TWO_COLONS, _TWO_DASHES, _FOUR_BETWEEN_DOTS):
         for mark in marks.finditer(flat):
             if mark.start() < until:
                 continue
-            match = _MAC.search(text, max(until, mark.start() - 3), mark.end() + 16)
+            match = _MAC.search(text, max(until, mark.start() - 5), mark.end() + 16)
             if match is None:
                 continue
             until = match.end()
-            value = match[0].replace(match[1], "").lower()
-            if (
-                value in _NOBODY
-                or value.startswith(_DOCUMENTED_MAC)
-                or not (
-                    _LETTER.search(value)
-                    or HARDWARE.search(before(text, match.start(), taken.end_before(match.start())))
-                )
-            ):
+            value = _BETWEEN.sub("", match[0]).lower()
+            if value in _NOBODY or value.startswith(_DOCUMENTED_MAC):
                 continue
-            yield Finding(match.start(), match.end(), MAC, value)
+            if (
+                (_LETTER.search(value) and _DIGIT.search(value))
+                or (match[1] == ":" and _NO_TIME.search(match[0]))
+                or HARDWARE.search(before(text, match.start(), taken.end_before(match.start())))
+            ):
+                yield Finding(match.start(), match.end(), MAC, value)
         until = 0

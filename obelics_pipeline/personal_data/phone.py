@@ -11,16 +11,18 @@ from phonenumbers import (
     NumberParseException,
     PhoneNumberFormat,
     PhoneNumberMatcher,
+    PhoneNumberType,
     format_number,
     is_possible_number,
     is_valid_number,
+    number_type,
     parse,
 )
 
 from obelics_pipeline.personal_data.cues import NO_PHONE, PHONE, before
 from obelics_pipeline.personal_data.finding import Finding, Taken
-from obelics_pipeline.personal_data.phone_shapes import SHAPES, own_shape, shapes
-from obelics_pipeline.personal_data.regions import Regions
+from obelics_pipeline.personal_data.phone_shapes import LONGEST_ROW, own_shape, shapes
+from obelics_pipeline.personal_data.regions import REGIONS, Regions
 from obelics_pipeline.personal_data.runs import Run, count_digits
 
 KIND = "phone"
@@ -31,10 +33,11 @@ _INTERNATIONAL = re.compile(
     r"(?<![0-9+])\+ ?\(?[1-9](?:[0-9]|[ \t().\-/–]{1,3}(?=[0-9(])|\(0\) ?){6,24}[0-9](?![0-9])(?![.,][0-9])"
 )
 _ABROAD = re.compile(  # by the prefix for calls abroad, and a country's code set apart
-    r"(?<![0-9])(?<![0-9][.,/\-: ])(?:00 ?[1-9][0-9]{0,2}[ \-/(.]|001[ \-.])"
-    r"[0-9 ()./\-]{6,18}[0-9](?![0-9])(?![.,][0-9])"
+    r"(?<![0-9])(?<![0-9][.,/\-: ])(?:(?:00 ?[1-9][0-9]{0,2}[ \-/(.]|001[ \-.])"
+    r"[0-9 ()./\-]{6,18}[0-9]|00[1-9][0-9]{8,13})(?![0-9])(?![.,][0-9])"
 )
 _EXTENSION = re.compile(r" ?(?:ext\.?|extension|x|poste|durchwahl|dw|доб\.?|内線|#) ?[0-9]{1,6}(?![0-9A-Za-z])", re.I)
+_CODE = re.compile(r"\((?:00|\+)?([1-9][0-9]{0,2})\) ?$")  # of a country, before a number as it is dialled at home
 _JOINED = re.compile(
     r"(?:[A-Za-z0-9_À-ɏЀ-ӿ#$€£¥=&@%]|[A-Za-z0-9_][-/.:])$"
 )  # before a number that is a part of something
@@ -43,10 +46,17 @@ _DATE = re.compile(
     r"(?<![0-9])(?:(?:19|20)[0-9]{2}([-./ ])(?:0?[1-9]|1[0-2])\1(?:0?[1-9]|[12][0-9]|3[01])"
     r"|(?:0?[1-9]|[12][0-9]|3[01])([-./ ])(?:0?[1-9]|[12][0-9]|3[01])\2(?:19|20)[0-9]{2})(?![0-9])"
 )
+_ALL = tuple(dict.fromkeys(region for regions in REGIONS.values() for region in regions))
 _ALL_IN_ORDER = "01234567890123456789"
-_YEARS = re.compile(r"(?:1[0-9]|20)[0-9]{2} ?[-/–] ?(?:1[0-9]|20)[0-9]{2}")
+# Ranges of years and of hours, addresses of version 4 and what else has colons.
+_OTHER = re.compile(
+    r"(?:1[0-9]|20)[0-9]{2} ?[-/–] ?(?:1[0-9]|20)[0-9]{2}|[0-2]?[0-9][.:][0-5][0-9] ?[-–] ?[0-2]?[0-9][.:][0-5][0-9].*"
+    r"|(?!(?:[0-9]{2}\.){3}[0-9]{2}$)[0-9]{1,3}(?:\.[0-9]{1,3}){3}|.*[0-9)]:[0-9].*"
+)
 _OUTSIDE = re.compile(
-    r"^ ?(?:km|m²|m2|kg|g|mm|cm|eur|euro|usd|dollars?|pln|zł|zl|руб|тл|tl|元|円|人|people|views|likes|ha)\b", re.I
+    r"^ ?(?:km|m²|m2|kg|g|mm|cm|ha|eur|euro|usd|dollars?|pln|zł|zl|kč|kr|ft|lei|лв|руб|тл|tl|元|円|人|people|views"
+    r"|likes)\b",
+    re.I,
 )
 _AND = re.compile(r"[ \t]*(?:,|;|/|\||or|and|oder|und|ou|et|o|y|e|en|of|lub|i|или|и|veya|ve|或|、)[ \t]*$", re.I)
 
@@ -78,6 +88,9 @@ def _in_run(text: str, begin: int, end: int, regions: Regions, taken: Taken) -> 
         extension = _EXTENSION.match(text, last)
         if extension is not None and free(first, extension.end()):
             last = extension.end()
+        code = _CODE.search(text, max(0, first - 8), first)
+        if code is not None and value.startswith(f"+{code[1]}") and free(code.start(), first):
+            first = code.start()
         taken.take(first, last)
         return first, last, value
 
@@ -102,7 +115,10 @@ def _in_run(text: str, begin: int, end: int, regions: Regions, taken: Taken) -> 
         cued = _cued(text, first, taken)
         if not cued and (_is_other(text, first, last) or NO_PHONE.search(before(text, first, taken.end_before(first)))):
             continue
-        value = national(written, regions.all() if regions.asked else places, certain=cued)
+        where = regions.all() if regions.asked else places
+        if written.startswith("(") or _EXTENSION.match(text, last):
+            where = (*where, "US")
+        value = national(written, where, certain=cued)
         if value is not None:
             yield number(first, last, value)
     if _cued(text, begin, taken):
@@ -114,27 +130,18 @@ def _in_run(text: str, begin: int, end: int, regions: Regions, taken: Taken) -> 
                     return  # what a word says, it says of the number after it
 
 
-def _shaped(
-    text: str, begin: int, end: int, regions: Regions, free: Callable[[int, int], bool]
-) -> Iterator[re.Match[str]]:
+def _shaped(text: str, begin: int, end: int, regions: Regions, free: Callable[[int, int], bool]) -> list[re.Match[str]]:
     """What is written as the page's regions write numbers.
 
-    Where none is, but a number of some other region may be there, the page's language is found out, and asked too.
+    Where that is no number of theirs, but one of some other region may be there, the page's language is found out, and
+    its regions count too.
     """
-    pattern = shapes(regions.known)
-    found = list(pattern.finditer(text, begin, end)) if pattern is not None else []
-    if not found:
-        match = _anywhere().search(text, begin, end)
+    found = list(shapes(regions.known).finditer(text, begin, end))
+    if not any(national(match[0], regions.known, certain=False) for match in found):
+        match = shapes(_ALL).search(text, begin, end)
         if match is not None and free(*match.span()) and regions.all() != regions.known:
-            pattern = shapes(regions.all())
-            found = list(pattern.finditer(text, begin, end)) if pattern is not None else []
-    yield from found
-
-
-def _anywhere() -> re.Pattern[str]:
-    pattern = shapes(tuple(SHAPES))
-    assert pattern is not None
-    return pattern
+            found = list(shapes(regions.all()).finditer(text, begin, end))
+    return found
 
 
 # Dates, times, prices and quantities: most rows of digits are one of these.
@@ -178,12 +185,12 @@ def _joined(text: str, first: int, last: int) -> bool:
 
 
 def _is_other(text: str, first: int, last: int) -> bool:
-    """Whether it is a date, a range of years, or a quantity."""
+    """Whether it is a date, a range, or a quantity."""
     piece = text[first:last]
     figures = "".join(character for character in piece if character.isdigit())
     if len(set(figures)) <= 1 + (len(figures) > MIN_DIGITS) or figures in _ALL_IN_ORDER:
         return True
-    return bool(_DATE.search(piece) or _YEARS.fullmatch(piece) or _OUTSIDE.match(text[last : last + 12]))
+    return bool(_DATE.search(piece) or _OTHER.fullmatch(piece) or _OUTSIDE.match(text[last : last + 12]))
 
 
 def _abroad(written: str) -> str | None:
@@ -191,26 +198,28 @@ def _abroad(written: str) -> str | None:
     digits = written.replace("(0)", "")
     if not digits.startswith("+"):
         digits = "+" + digits.lstrip("0 ")
-    number = _international(digits)
+    number = _international(digits, bare=written.isdigit())
     return number if number is not None and count_digits(number) >= MIN_INTERNATIONAL else None
 
 
 @lru_cache(maxsize=16_384)
-def _international(written: str) -> str | None:
+def _international(written: str, bare: bool) -> str | None:
+    """A number in E.164; a bare row of digits must have been given out, of others it is enough that they can be."""
     try:
         number = parse(written, None)
     except NumberParseException:
         return None
-    return format_number(number, PhoneNumberFormat.E164) if is_possible_number(number) else None
+    can_be = is_valid_number(number) if bare else is_possible_number(number)
+    return format_number(number, PhoneNumberFormat.E164) if can_be else None
 
 
 @lru_cache(maxsize=16_384)
 def national(written: str, regions: tuple[str, ...], certain: bool) -> str | None:
     """A number as one of the regions would dial it, in E.164; None where there is none.
 
-    The first regions go before the later; numbers that are valid, or written as the region writes them, before those
-    that are only possible. Where it is `certain` that the number is
-    a phone's, its digits are taken even if no region knows it.
+    The first regions go before the later. A number must be written as the region writes them, or have been given out; a
+    short bare row of digits must be a mobile phone's. Where it is `certain` that the number is a phone's, it need only
+    be possible, and its digits are taken even if no region knows it.
     """
     possible = None
     for region in regions:
@@ -218,12 +227,16 @@ def national(written: str, regions: tuple[str, ...], certain: bool) -> str | Non
             number = parse(written, region)
         except NumberParseException:
             continue
-        shape = own_shape(region)
-        if is_valid_number(number) or (shape is not None and shape.fullmatch(written) and is_possible_number(number)):
+        if not is_possible_number(number):
+            continue
+        if own_shape(region).fullmatch(written) or (
+            is_valid_number(number)
+            and (certain or not written.isdigit() or len(written) == LONGEST_ROW or number_type(number) in _MOBILE)
+        ):
             return format_number(number, PhoneNumberFormat.E164)
-        if possible is None and is_possible_number(number):
-            possible = format_number(number, PhoneNumberFormat.E164)
+        possible = possible or format_number(number, PhoneNumberFormat.E164)
     digits = "".join(character for character in written if character.isdigit())
-    if possible is None and certain and MIN_DIGITS <= len(digits) <= MAX_DIGITS:
-        return digits
-    return possible
+    return possible or digits if certain and MIN_DIGITS <= len(digits) <= MAX_DIGITS else None
+
+
+_MOBILE = (PhoneNumberType.MOBILE, PhoneNumberType.FIXED_LINE_OR_MOBILE)

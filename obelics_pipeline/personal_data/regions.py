@@ -2,59 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 # Where a language is spoken by many, the largest first. A language with its region ("de-AT") puts that first.
+_SPOKEN = """
+ar SA EG AE MA JO DZ | bn BD IN | ca ES | de DE AT CH | el GR CY | en US GB CA AU IN IE NZ ZA
+es ES MX AR CO CL PE US | et EE | eu ES | fa IR | fi FI SE | fr FR BE CH CA | gl ES | hi IN | it IT CH | ms MY
+nl NL BE | no NO | nb NO | nn NO | pt BR PT | ro RO MD | ru RU KZ BY | sr RS BA | ta IN LK | te IN | ur PK
+zh CN TW HK | af ZA | am ET | az AZ | be BY | bg BG | bs BA | cs CZ | da DK | fil PH | ga IE | gu IN | he IL
+hr HR | hu HU | hy AM | id ID | is IS | ja JP | ka GE | kk KZ | km KH | kn IN | ko KR | lb LU | lt LT | lv LV
+mk MK | ml IN | mn MN | mr IN | mt MT | my MM | ne NP | pa IN | pl PL | si LK | sk SK | sl SI | sq AL | sv SE
+sw KE TZ | th TH | tl PH | tr TR | uk UA | uz UZ | vi VN | zu ZA
+"""
 REGIONS = {
-    "en": ("US", "GB", "CA", "AU", "IN", "IE", "NZ", "ZA"),
-    "de": ("DE", "AT", "CH"),
-    "fr": ("FR", "BE", "CH", "CA"),
-    "es": ("ES", "MX", "AR", "CO", "CL", "PE", "US"),
-    "it": ("IT", "CH"),
-    "pt": ("BR", "PT"),
-    "nl": ("NL", "BE"),
-    "pl": ("PL",),
-    "ru": ("RU", "KZ", "BY"),
-    "uk": ("UA",),
-    "ja": ("JP",),
-    "zh": ("CN", "TW", "HK"),
-    "ko": ("KR",),
-    "hi": ("IN",),
-    "bn": ("BD", "IN"),
-    "ta": ("IN",),
-    "te": ("IN",),
-    "mr": ("IN",),
-    "ur": ("PK",),
-    "ar": ("SA", "EG", "AE", "MA", "JO"),
-    "fa": ("IR",),
-    "he": ("IL",),
-    "tr": ("TR",),
-    "sv": ("SE",),
-    "no": ("NO",),
-    "nb": ("NO",),
-    "nn": ("NO",),
-    "da": ("DK",),
-    "fi": ("FI", "SE"),
-    "cs": ("CZ",),
-    "sk": ("SK",),
-    "hu": ("HU",),
-    "ro": ("RO",),
-    "bg": ("BG",),
-    "el": ("GR",),
-    "hr": ("HR",),
-    "sr": ("RS",),
-    "sl": ("SI",),
-    "lt": ("LT",),
-    "lv": ("LV",),
-    "et": ("EE",),
-    "id": ("ID",),
-    "ms": ("MY",),
-    "vi": ("VN",),
-    "th": ("TH",),
-    "ca": ("ES",),
-    "eu": ("ES",),
-    "gl": ("ES",),
+    language: tuple(regions)
+    for language, *regions in (entry.split() for entry in re.split(r" \| |\n", _SPOKEN.strip()))
 }
 # Country codes that the world uses for something else: they say nothing of a country.
 _GENERIC = frozenset({"io", "co", "me", "tv", "ai", "fm", "cc", "ws", "to", "ly", "gg", "sh", "st", "la", "gl", "eu"})

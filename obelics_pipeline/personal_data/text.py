@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
 from obelics_pipeline.personal_data.finding import Finding
 
@@ -11,12 +12,9 @@ BETWEEN = "\n\n"  # texts of a page: no value goes over a line
 
 
 def joined(texts: Sequence[str]) -> tuple[str, list[int]]:
-    """The texts as one, and where each begins in it."""
-    starts, place = [], 0
-    for text in texts:
-        starts.append(place)
-        place += len(text) + len(BETWEEN)
-    return BETWEEN.join(texts), starts
+    """The texts as one, and where each begins in it, and where one more would."""
+    lengths = map(len(BETWEEN).__add__, map(len, texts))
+    return BETWEEN.join(texts), list(accumulate(lengths, initial=0))
 
 
 def by_text(findings: Sequence[Finding], starts: Sequence[int]) -> dict[int, list[Finding]]:

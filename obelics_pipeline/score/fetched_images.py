@@ -21,7 +21,8 @@ from pathlib import Path
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.engines.attempts import WorkersDie
 from obelics_pipeline.errors import Stopped, UserError
-from obelics_pipeline.fetch.bucket import fetch_bucket, host_bucket
+from obelics_pipeline.fetch.bucket import fetch_bucket
+from obelics_pipeline.fetch.host import host_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.intake import Intake
 from obelics_pipeline.fetch.result import FetchResult, results_from_table, results_to_table

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.lists.lines import read_lines
 from obelics_pipeline.page_url import normalise
-from obelics_pipeline.registered_domain import registries
+from obelics_pipeline.registered_domain import is_public_suffix
+from obelics_pipeline.storage import pieces
 from obelics_pipeline.tombstones.keyed import HOST, ID, SHA256, URL, Keyed
 
 MAX_LINE = 16_384  # bytes; a longer line is no URL that a server would take
+MAX_BYTES = 64 * 2**30  # of a list
 NAMED = 20  # bad lines that are named; more are counted
 
 _HEX = re.compile(r"[0-9a-fA-F]{32}(?:[0-9a-fA-F]{32})?")
@@ -43,37 +45,25 @@ def hashes_of(
     cannot be read.
     """
     parse = PARSERS[kind]
-    try:
-        with path.open("rb") as stream:
-            for number, line in enumerate(_lines(stream.readline), 1):
-                try:
-                    text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-                    if not text or text.startswith("#"):
-                        continue
-                    if len(line) >= MAX_LINE:
-                        raise ValueError(f"longer than {MAX_LINE} bytes")
-                    of_kind, value = parse(text)
-                except ValueError as error:
-                    why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
-                    counts.bad += 1
-                    if len(counts.named) < NAMED:
-                        counts.named.append(f"{path}:{number}: {why}")
-                    continue
-                counts.entries[kind] += 1
-                yield keyed.of(of_kind, value)
-                kept = stored(text) if stored is not None and of_kind == URL else None
-                if kept is not None and kept != text:
-                    yield keyed.of(URL, normalise(kept))
-    except OSError as error:
-        raise UserError(f"--{kind} {path}: cannot be read ({error.strerror}); give a text file, a line each") from None
-
-
-def _lines(readline: Callable[[int], bytes]) -> Iterator[bytes]:
-    """Lines, of which at most `MAX_LINE` bytes are held."""
-    while line := readline(MAX_LINE):
-        yield line
-        while line and not line.endswith(b"\n"):
-            line = readline(MAX_LINE)
+    for number, line in enumerate(read_lines(pieces(path), f"--{kind} {path}", MAX_BYTES, MAX_LINE), 1):
+        try:
+            if line is None:
+                raise ValueError(f"longer than {MAX_LINE} bytes")
+            text = line.decode().strip()
+            if not text or text.startswith("#"):
+                continue
+            of_kind, value = parse(text)
+        except ValueError as error:
+            why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+            counts.bad += 1
+            if len(counts.named) < NAMED:
+                counts.named.append(f"{path}:{number}: {why}")
+            continue
+        counts.entries[kind] += 1
+        yield keyed.of(of_kind, value)
+        kept = stored(text) if stored is not None and of_kind == URL else None
+        if kept is not None and kept != text:
+            yield keyed.of(URL, normalise(kept))
 
 
 def url_of(line: str) -> tuple[bytes, str]:
@@ -92,7 +82,7 @@ def domain_of(line: str) -> tuple[bytes, str]:
     host = host_in(normalise(f"http://{name}/"))
     if host is None or not _whole(f"http://{host}/"):
         raise ValueError("not a domain, such as example.com")
-    if not host.startswith("[") and registries().is_public(host):
+    if not host.startswith("[") and is_public_suffix(host):
         raise ValueError("a public suffix, below which strangers have their sites: name the domains")
     return HOST, host
 

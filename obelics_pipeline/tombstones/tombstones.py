@@ -16,6 +16,7 @@ from obelics_pipeline.dedup.keepers import image_set_key
 from obelics_pipeline.document import ImageNode
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.page_url import normalise
+from obelics_pipeline.registered_domain import with_parents
 from obelics_pipeline.storage import Place, names_in, place, size_of
 from obelics_pipeline.tombstones import hash_set, texts
 from obelics_pipeline.tombstones.hash_set import HashSet, read_hashes
@@ -154,9 +155,7 @@ def _read(folders: tuple[Place, ...], _digest: str) -> Sequence[Ring]:
 @lru_cache(maxsize=HOSTS)
 def _host(folders: tuple[Place, ...], digest: str, host: str) -> bool:
     """Whether a host, or what it is below, was taken back."""
-    labels = host.split(".") if not host.startswith("[") else [host]
-    names = [".".join(labels[i:]) for i in range(len(labels))]
-    return any(ring.has(HOST, name) for ring in _read(folders, digest) for name in names)
+    return any(ring.has(HOST, name) for ring in _read(folders, digest) for name in with_parents(host))
 
 
 def _rings(folders: Sequence[Place]) -> Iterator[Ring]:

@@ -137,13 +137,18 @@ def test_a_bad_line_of_json_costs_a_line(tmp_path: Path, line: str) -> None:
     ("name", "content", "more", "said"),
     [
         ("list.txt", b"a\x00b\nnonsense\n", {}, "none of the 2 lines"),
-        ("list.gz", b"no gzip", {}, "damaged"),
+        ("list.gz", b"no gzip", {}, "none of the 1 lines"),
         ("list.gz", gzip.compress(b"https://a.example/" * 1000, mtime=0)[:60], {}, "damaged"),
-        ("list.zst", b"no zstd at all", {}, "damaged"),
+        ("list.zst", zstandard.compress(b"https://a.example/" * 1000)[:20], {}, "damaged"),
         ("list.parquet", b"PAR1 no", {}, "not Parquet"),
         ("list.txt", b"https://a.example/1", {"sha256": "0" * 64}, "has the sha256"),
-        ("list.gz", gzip.compress(b"\0" * 50_000_000, mtime=0), {"max_bytes": 1_000_000}, "more than max_bytes"),
-        ("list.zst", zstandard.compress(b"\0" * 50_000_000), {"max_bytes": 1_000_000}, "more than max_bytes"),
+        (
+            "list.gz",
+            gzip.compress(b"\0" * 50_000_000, mtime=0),
+            {"max_bytes": 1_000_000},
+            "raise its max_bytes",
+        ),
+        ("list.zst", zstandard.compress(b"\0" * 50_000_000), {"max_bytes": 1_000_000}, "more than 1,000,000 bytes"),
     ],
 )
 def test_a_file_that_is_no_list_stops_the_run_in_one_line(

@@ -52,9 +52,10 @@ def page(number: int, images: str = "", text: str = "", head: str = "") -> str:
 
 @dataclass
 class Attack:
-    """A finished run over the site; what the inner network was asked; what was printed."""
+    """A finished run over the site; what it and the inner network were asked; what was printed."""
 
     run: Path
+    site: Site
     secret: Site
     printed: str
 
@@ -150,7 +151,7 @@ def attack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attack]:
         environment = os.environ | {"PYTHONPATH": str(ROOT), "no_proxy": "*"}
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
-        yield Attack(folder / "run", secret, done.stdout + done.stderr)
+        yield Attack(folder / "run", site, secret, done.stdout + done.stderr)
 
 
 def index(attack: Attack) -> list[dict[str, object]]:
@@ -239,6 +240,44 @@ def test_the_page_of_tune_serves_it_as_data_alone(attack: Attack) -> None:
             answered = client.post("/token/api/document", json={"doc_id": row["doc_id"]})
             assert answered.headers["content-type"].startswith("application/json")
             assert answered.headers["x-content-type-options"] == "nosniff"
+
+
+def test_in_a_browser_none_of_it_runs_and_nobody_is_asked(attack: Attack, tmp_path: Path) -> None:
+    pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    from tests.tune.browser.conftest import launched, serving, watched
+    from tests.tune.browser.test_page import open_tab
+
+    assert main(["report", str(attack.run), "--output", str(tmp_path / "report.html")]) == 0
+    for n, url in enumerate(
+        [URL, *(f"http://evil.example/{name}" for name in ("marks", "100", "picture/8", "turned\u202e", "ld"))]
+    ):
+        main(["explain", str(attack.run), url, "--html", str(tmp_path / f"{n}.html")])
+    files = sorted(tmp_path.glob("*.html"))
+    assert len(files) > 4
+    armed = "for (const name of ['x', 'alert', 'open']) window[name] = () => { window.attacked = name }"
+    asked = len(attack.site.log)
+    with launched() as browser:
+        for file in files:
+            with watched(browser, file.as_uri()) as tab:
+                tab.add_init_script(armed)
+                tab.goto(file.as_uri())
+                shown = tab.locator("details")
+                for i in range(min(shown.count(), 20)):
+                    shown.nth(i).evaluate("one => one.open = true")
+                assert tab.evaluate("[window.attacked, location.href]") == [None, file.as_uri()]
+        with serving(attack.run) as address, watched(browser, address) as tab:
+            tab.add_init_script(armed)
+            tab.goto(address)
+            tab.locator(".histogram").wait_for()
+            for name in ("Paragraphs", "Images", "Duplicates", "Overlap", "Compare", "Marks", "Documents"):
+                open_tab(tab, name)
+            tab.locator(".card .url").first.click()
+            for _ in range(10):
+                tab.get_by_label("Reading pane").locator(".node p").first.wait_for()
+                tab.keyboard.press("j")
+            assert tab.evaluate("window.attacked") is None
+    assert len(attack.site.log) == asked
+    assert attack.secret.log == []
 
 
 def test_the_terminal_is_not_steered(attack: Attack) -> None:

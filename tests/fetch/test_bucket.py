@@ -13,7 +13,9 @@ from PIL import Image
 
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.fetch.bucket import fetch_bucket
+from obelics_pipeline.fetch.heard import heard_table
 from obelics_pipeline.fetch.image_store import ImageStore
+from obelics_pipeline.fetch.journal import Journal
 from obelics_pipeline.fetch.look import look_of
 from obelics_pipeline.fetch.result import FetchResult
 from tests.fetch.site import Site, answer, config, fetch, in_turn, picture, raw, redirect, reset, slow
@@ -188,9 +190,9 @@ from obelics_pipeline.config.fetching import FetchingConfig
 from obelics_pipeline.fetch.bucket import fetch_bucket
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.fetch.look import look_of
-folder, port = Path(sys.argv[1]), int(sys.argv[2])
-config = FetchingConfig(allow_private=[f"127.0.0.1:{port}"], threads=4, per_host=4)
-urls = [f"http://127.0.0.1:{port}/{n}" for n in range(60)]
+folder, threads, ports, n = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3].split(), int(sys.argv[4])
+config = FetchingConfig(allow_private=[f"127.0.0.1:{port}" for port in ports], threads=threads, per_host=threads)
+urls = [f"http://127.0.0.1:{port}/{i}" for port in ports for i in range(n)]
 fetch_bucket(urls, config, ImageStore(folder / "store"), {}, folder / "journal")
 """
 
@@ -205,16 +207,44 @@ def test_a_unit_killed_half_way_goes_on_where_it_was(tmp_path: Path) -> None:
         answer(200, image)(sock, request)  # type: ignore[arg-type]
 
     with Site({"/robots.txt": answer(404)}, fallback=behave) as site:
-        command = [sys.executable, "-c", KILLED, str(tmp_path), str(site.port)]
+        command = [sys.executable, "-c", KILLED, str(tmp_path), "4", str(site.port), "60"]
         process = subprocess.Popen(command, env=dict(os.environ, PYTHONPATH=os.getcwd()))
         assert process.wait(120) == -signal.SIGKILL
-        before = len((tmp_path / "journal").read_bytes().splitlines())
+        before = (tmp_path / "journal").read_bytes().count(b'"url"')
         assert 20 <= before < 60
         site.log.clear()
         urls = [site.url(f"/{n}") for n in range(60)]
         results = fetch_bucket(urls, config(site), ImageStore(tmp_path / "store"), {}, tmp_path / "journal")
         assert [result.status for result in results] == ["ok"] * 60
         assert sum(request.path != "/robots.txt" for request in site.log) <= 60 - before + 1  # one line may be torn
+
+
+def test_a_unit_killed_half_way_knows_what_all_origins_said(tmp_path: Path) -> None:
+    image, images = picture(), [0]
+
+    def behave(sock: object, request: object) -> None:
+        images[0] += 1
+        if images[0] == 8:  # one origin has given all of its five, and is not asked again
+            process.send_signal(signal.SIGKILL)
+        answer(200, image)(sock, request)  # type: ignore[arg-type]
+
+    rules = answer(200, b"User-agent: *\nDisallow: /private/")
+    with Site({"/robots.txt": rules}, fallback=behave) as one, Site({"/robots.txt": answer(404)}, behave) as other:
+        ports = f"{one.port} {other.port}"
+        command = [sys.executable, "-c", KILLED, str(tmp_path), "1", ports, "5"]
+        process = subprocess.Popen(command, env=dict(os.environ, PYTHONPATH=os.getcwd()))
+        assert process.wait(120) == -signal.SIGKILL
+        urls = [site.url(f"/{n}") for site in (one, other) for n in range(5)]
+        settings = config(one, allow_private=["127.0.0.1/32"])
+        fetch_bucket(urls, settings, ImageStore(tmp_path / "store"), {}, tmp_path / "journal")
+        assert sorted(site.asked("/robots.txt") for site in (one, other)) == [1, 2]
+        fetch_bucket(urls, settings, ImageStore(tmp_path / "other"), {}, tmp_path / "undisturbed")
+        found, wanted = (heard_table(Journal(tmp_path / name).heard()) for name in ("journal", "undisturbed"))
+        assert found == wanted
+        assert dict(zip(found["origin"].to_pylist(), found["robots_txt"].to_pylist(), strict=True)) == {
+            one.url("/"): "rules",
+            other.url("/"): "none",
+        }
 
 
 def test_a_full_disk_is_raised_and_the_unit_can_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,7 +261,7 @@ def test_a_full_disk_is_raised_and_the_unit_can_go_on(tmp_path: Path, monkeypatc
         with monkeypatch.context() as patch, pytest.raises(OSError, match="No space"):
             patch.setattr(ImageStore, "put", put)
             fetch(site, tmp_path, *pages)
-        noted = len((tmp_path / "journal").read_bytes().splitlines())
+        noted = (tmp_path / "journal").read_bytes().count(b'"url"')
         assert noted == 5
         site.log.clear()
         assert all(result.status == "ok" for result in fetch(site, tmp_path, *pages).values())

@@ -1,12 +1,14 @@
 """What a site says of the use of its images, beside robots.txt: ai.txt, tdmrep.json, the TDM header."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from obelics_pipeline.config import FetchingConfig
+from obelics_pipeline.fetch.journal import Journal
 from obelics_pipeline.fetch.robots import AI_FILE, TDM_FILE
 from obelics_pipeline.fetch.stage import identity
 from tests.fetch.site import Site, answer, fetch, picture
@@ -14,6 +16,7 @@ from tests.fetch.site import Site, answer, fetch, picture
 IMAGE = answer(200, picture(), Content_Type="image/jpeg")
 NO_JPEG = answer(200, b"# Spawning AI\nUser-Agent: *\nDisallow: *.jpg\nAllow: /\n")
 RESERVED = answer(200, json.dumps([{"location": "/a/*.jpg", "tdm-reservation": 1}]).encode())
+BOTH = {"ai_txt": True, "tdm": "file"}
 
 
 def reasons(tmp_path: Path, pages: dict[str, Any], *paths: str, **config: Any) -> tuple[list[str | None], list[str]]:
@@ -61,6 +64,27 @@ def test_each_file_is_asked_once_before_the_images(tmp_path: Path, robots_txt: b
 def test_where_robots_txt_forbids_all_nothing_more_is_asked(tmp_path: Path) -> None:
     said, asked = reasons(tmp_path, {"/robots.txt": answer(503)}, "/a.jpg", ai_txt=True, tdm="file", retries=0)
     assert (said, asked) == (["robots_unavailable"], ["/robots.txt"])
+
+
+@pytest.mark.parametrize(
+    ("pages", "settings", "wanted"),
+    [
+        ({"/robots.txt": NO_JPEG}, {}, ("rules", None, None)),
+        ({}, {"ai_txt": True}, ("none", "none", None)),
+        ({AI_FILE: NO_JPEG, TDM_FILE: RESERVED}, BOTH, ("none", "rules", "rules")),
+        ({AI_FILE: NO_JPEG}, {"ai_txt": True, "robots_txt": False}, (None, "rules", None)),
+        ({"/robots.txt": answer(503)}, BOTH | {"retries": 0}, ("robots_unavailable", None, None)),
+        ({"/robots.txt": answer(200, b"User-agent: *\nCrawl-delay: 9999")}, {}, ("crawl_delay_too_long", None, None)),
+    ],
+)  # fmt: skip
+def test_what_each_origin_said_is_noted_with_the_day(
+    tmp_path: Path, pages: dict[str, Any], settings: dict[str, Any], wanted: tuple[str | None, ...]
+) -> None:
+    with Site({"/a/1.jpg": IMAGE} | pages) as site:
+        fetch(site, tmp_path, "/a/1.jpg", **settings)
+        [row] = Journal(tmp_path / "journal").heard()
+        assert (row["origin"], row["day"]) == (site.url("/"), datetime.now(UTC).date().isoformat())
+        assert (row["robots_txt"], row["ai_txt"], row["tdm"]) == wanted
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,106 @@ def exif(location: bool = True, orientation: int = ORIENTATION) -> bytes:
     return made.tobytes()
 
 
+# A value of a tag: a number, a text, fractions, the tags of a directory that it points to, or a type and its bytes.
+Tags = dict[int, Any]
+LATITUDE = (64, 1, 8, 1, 30738, 1000)
+GPS: Tags = {1: b"N\0", 2: LATITUDE, 0x1B: b"GARDEN-STREET-7\0"}
+
+
+def tiff(*chain: Tags | list[tuple[int, Any]], order: str = "<", thumbnail: bytes = b"") -> bytes:
+    """EXIF by hand, for what no writer would write: directories one behind the other; tags may be there twice.
+
+    The tag 0x0201 is given the place of the thumbnail, whatever its value is.
+    """
+    out = bytearray((b"II*\0" if order == "<" else b"MM\0*") + bytes(4))
+    link = 4
+    for tags in chain:
+        struct.pack_into(f"{order}I", out, link, len(out))
+        link = _directory(out, list(tags.items()) if isinstance(tags, dict) else tags, order, thumbnail)
+    return bytes(out)
+
+
+def _directory(out: bytearray, tags: list[tuple[int, Any]], order: str, thumbnail: bytes) -> int:
+    start = len(out)
+    out += struct.pack(f"{order}H", len(tags)) + bytes(12 * len(tags) + 4)
+    for n, (tag, value) in enumerate(tags):
+        if isinstance(value, dict):
+            kind, count, data = 4, 1, struct.pack(f"{order}I", len(out))
+            _directory(out, list(value.items()), order, thumbnail)
+        elif tag == 0x0201:
+            kind, count, data = 4, 1, struct.pack(f"{order}I", len(out))
+            out += thumbnail
+        elif isinstance(value, int):
+            kind, count, data = (
+                (3, 1, struct.pack(f"{order}HH", value, 0))
+                if tag == 0x0112
+                else (4, 1, struct.pack(f"{order}I", value))
+            )
+        elif isinstance(value, bytes):
+            kind, count, data = {0x927C: 7, 0x02BC: 1}.get(tag, 2), len(value), value
+        else:
+            kind, count, data = 5, len(value) // 2, struct.pack(f"{order}{len(value)}I", *value)
+        if len(data) > 4:
+            data, at = struct.pack(f"{order}I", len(out)), data
+            out += at
+        struct.pack_into(f"{order}HHI", out, start + 2 + 12 * n, tag, kind, count)
+        out[start + 10 + 12 * n : start + 14 + 12 * n] = data.ljust(4, b"\0")
+    return start + 2 + 12 * len(tags)
+
+
+def places(order: str, orientation: int) -> dict[str, bytes]:
+    """EXIF that says where in each of the ways that a reader may find."""
+    first: Tags = {0x010F: b"Made\0", 0x0112: orientation}
+    small = saved("JPEG", picture(3, (32, 24)))
+    inner = tiff({0x0112: 1, 0x8825: GPS}, order=">")
+    located = small[:2] + segment(0xE1, b"Exif\0\0" + inner) + small[2:]
+    of_small = {0x0103: 6, 0x0201: 0, 0x0202: len(located)}
+    return {
+        "a directory": tiff({**first, 0x8825: GPS}, order=order),
+        "a directory in another": tiff({**first, 0x8769: {0x829A: (1, 250), 0x8825: GPS}}, order=order),
+        "that of the thumbnail": tiff(first, {0x0103: 6, 0x8825: GPS}, order=order),
+        "one behind the thumbnail's": tiff(first, {0x0103: 6}, {0x8825: GPS}, order=order),
+        "one behind that of EXIF": tiff({**first, 0x8769: {0x829A: (1, 250)}}, {0x8825: GPS}, order=order),
+        "a second pointer": tiff([*first.items(), (0x8769, {1: b"a\0"}), (0x8769, {0x8825: GPS})], order=order),
+        "a thumbnail": tiff(first, of_small, order=order, thumbnail=located),
+        "a thumbnail of the picture's own": tiff({**first, **of_small}, order=order, thumbnail=located),
+        "notes of the maker": tiff({**first, 0x8769: {0x927C: b"MAKER-NOTE-64.1418"}}, order=order),
+        "XMP": tiff({**first, 0x02BC: XMP}, order=order),
+        "directories below": tiff({**first, 0x014A: {0x8825: GPS}, 0x8290: GPS}, order=order),
+    }
+
+
+def packed(kind: str, value: bytes) -> bytes:
+    """A picture with this EXIF; the kind names the format, and where in it."""
+    format_, _, how = kind.partition(" ")
+    if format_ == "webp":
+        return saved("WEBP", exif=(b"Exif\0\0" if how else b"") + value)
+    if format_ == "avif":  # whose writer would write it anew
+        place = tiff({0x0131: b"x" * (len(value) - 26)})
+        return saved("AVIF", exif=place).replace(place, value)
+    plain = saved(format_.upper())
+    if format_ == "jpeg":
+        last = segment(0xE1, b"Exif\0\0" + exif(orientation=3)) if how == "twice" else b""
+        return plain[:2] + segment(0xE1, b"Exif\0\0" + value) + last + plain[2:]
+    name, data = b"eXIf", value
+    if how:
+        lines = b"\nexif\n%8d\n" % (len(value) + 6) + (b"Exif\0\0" + value).hex().encode() + b"\n"
+        name, data = (
+            how.encode(),
+            b"Raw profile type exif\0" + (b"\0" + zlib.compress(lines) if how == "zTXt" else lines),
+        )
+    return with_chunk(plain, name, data)
+
+
+def with_chunk(png: bytes, name: bytes, data: bytes) -> bytes:
+    end = png.index(b"IDAT") - 4
+    chunk = struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+    return png[:end] + chunk + png[end:]
+
+
+KINDS = ("jpeg", "jpeg twice", "png", "png tEXt", "png zTXt", "webp", "webp prefixed", "avif")
+
+
 def iptc(location: bool = True) -> bytes:
     """Photoshop's resources with a caption, and where it was."""
 

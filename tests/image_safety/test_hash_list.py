@@ -99,7 +99,7 @@ def test_a_packed_list_reads_alike_and_a_bomb_is_refused(tmp_path: Path) -> None
     with pytest.raises(UserError, match="more than 1,000,000 bytes"):
         read(path, max_bytes=1_000_000)
     path.write_bytes(gzip.compress(f"{md5(1)}\n".encode() * 1000)[:-30])
-    with pytest.raises(UserError, match=r"list\.txt\.gz cannot be read"):
+    with pytest.raises(UserError, match=r"list\.txt\.gz: is damaged"):
         read(path)
 
 
@@ -112,5 +112,5 @@ def test_a_line_without_end_costs_itself(tmp_path: Path) -> None:
 
 
 def test_a_list_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot be read: No such file"):
+    with pytest.raises(UserError, match=r"cannot be read \(No such file"):
         read(tmp_path / "none.txt")

@@ -1,12 +1,16 @@
 """Metadata is taken out of files without touching their pixels: where a photo was taken goes, its orientation stays."""
 
 import io
+import json
 import re
+import shutil
 import struct
+import subprocess
 import time
 import warnings
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -73,6 +77,55 @@ def test_location_goes_and_pixels_and_their_bytes_stay(format_: str, policy: Any
     assert not opened(found).getexif().get_ifd(0x8825)
     assert opened(found).info.get("icc_profile") == opened(content).info.get("icc_profile")
     assert strip_metadata(found, format_, policy) == found  # nothing is left to be done
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("kind", photos.KINDS)
+@pytest.mark.parametrize("order", "<>")
+def test_wherever_exif_says_it_it_goes_and_the_orientation_stays(kind: str, order: str, policy: Any) -> None:
+    format_ = kind.split()[0]
+    for n, name in enumerate(photos.places(order, 1)):
+        orientation = 1 + n % 8
+        content = photos.packed(kind, photos.places(order, orientation)[name])
+        assert said_where(content), name
+        found = strip_metadata(content, format_, policy)
+        assert said_where(found) == [], name
+        assert opened(content).getexif()[0x0112] in (orientation, 1), name  # of AVIF the picture's own counts
+        assert opened(found).getexif()[0x0112] == opened(content).getexif()[0x0112], name
+        assert (pixels(found) == pixels(content)).all()
+        assert strip_metadata(found, format_, policy) == found
+
+
+def said_where(content: bytes) -> list[bytes]:
+    """What of a file says where: also of what is packed, or in hexadecimal."""
+    raw = [bytes.fromhex(m[0].decode()) for part in (content, *unpacked(content)) for m in HEX.finditer(part)]
+    numbers = [struct.pack(f"{order}{len(photos.LATITUDE)}I", *photos.LATITUDE) for order in "<>"]
+    secrets = (*photos.SECRETS, *numbers)
+    return [secret for secret in secrets for part in (content, *unpacked(content), *raw) if secret in part]
+
+
+HEX = re.compile(rb"(?:[0-9a-f]{2}){40,}")
+
+
+@pytest.mark.skipif(shutil.which("exiftool") is None, reason="exiftool is not installed")
+@pytest.mark.parametrize("policy", POLICIES)
+def test_exiftool_finds_no_location(policy: Any, tmp_path: Path) -> None:
+    made = {
+        f"{kind} {order} {name}": (kind.split()[0], photos.packed(kind, value))
+        for kind in photos.KINDS
+        for order in "<>"
+        for name, value in photos.places(order, 6).items()
+    } | {format_: (format_, make()) for format_, make in FILES.items()}
+    for n, (format_, content) in enumerate(made.values()):
+        (tmp_path / f"{n}.{format_}").write_bytes(strip_metadata(content, format_, policy))
+    command = ["exiftool", "-a", "-u", "-U", "-ee", "-G1", "-json", str(tmp_path)]
+    said = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+    assert len(said) == len(made)
+    for tags in said:
+        where = {
+            name: value for name, value in tags.items() if re.search("GPS|Location|City|GARDEN", f"{name} {value}")
+        }
+        assert where == {}, (list(made)[int(Path(tags["SourceFile"]).stem)], where)
 
 
 def unpacked(content: bytes) -> list[bytes]:
@@ -181,6 +234,127 @@ def with_thumbnail(thumbnail: bytes) -> bytes:
     return b"Exif\x00\x00" + out + thumbnail
 
 
+SECRET = b"GARDEN-STREET-7"
+LOCATED = b"Exif\0\0" + photos.tiff({0x8825: photos.GPS})
+
+
+def with_segment(marker: int, payload: bytes) -> bytes:
+    plain = photos.saved("JPEG")
+    return plain[:2] + photos.segment(marker, payload) + plain[2:]
+
+
+def animation() -> bytes:
+    """A WebP of two frames, with EXIF among the chunks of the first."""
+    images = [photos.picture(n) for n in (1, 2)]
+    made = photos.saved("WEBP", images[0], save_all=True, append_images=images[1:], exif=photos.exif())
+    at = made.index(b"ANMF")
+    (size,) = struct.unpack_from("<I", made, at + 4)
+    chunk = b"EXIF" + struct.pack("<I", len(LOCATED)) + LOCATED
+    end = at + 8 + size
+    made = made[: at + 4] + struct.pack("<I", size + len(chunk)) + made[at + 8 : end] + chunk + made[end:]
+    return made[:4] + struct.pack("<I", len(made) - 8) + made[8:]
+
+
+def box(kind: bytes, payload: bytes) -> bytes:
+    return struct.pack(">I", 8 + len(payload)) + kind + payload
+
+
+ODD = {
+    "a JFIF thumbnail with EXIF": ("jpeg", with_segment(0xE0, b"JFXX\0\x10" + with_segment(0xE1, LOCATED))),
+    "EXIF in the frame of an animation": ("webp", animation()),
+    "a box that nobody knows": ("avif", photos.saved("AVIF") + box(b"prVt", SECRET) + box(b"free", SECRET)),
+    "an item that nobody knows": (
+        "avif",
+        photos.avif().replace(b"infe\2\0\0\0\0\2\0\0Exif", b"infe\2\0\0\0\0\2\0\0prVt"),
+    ),
+    "a GIF with a byte between its blocks": ("gif", photos.gif().replace(b"\x21\xff\x0bXMP", b"\0\x21\xff\x0bXMP")),
+    "pictures in XMP": (
+        "jpeg",
+        with_segment(
+            0xE1,
+            b"http://ns.adobe.com/xap/1.0/\0"
+            + b"<r xmlns:GImage='g' xmlns:x='x' GImage:Data='"
+            + SECRET
+            + b"'><x:Thumbnails>"
+            + SECRET
+            + b"</x:Thumbnails></r>",
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("name", ODD)
+def test_what_is_said_in_odd_places_goes_too(name: str, policy: Any) -> None:
+    format_, content = ODD[name]
+    assert SECRET in content
+    found = strip_metadata(content, format_, policy)
+    assert SECRET not in found
+    assert getattr(opened(found), "n_frames", 1) == getattr(opened(content), "n_frames", 1)
+    assert (pixels(found) == pixels(content)).all()
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("format_", ["jpeg", "png", "webp"])
+def test_an_orientation_that_xmp_alone_tells_stays(format_: str, policy: Any) -> None:
+    packets = (
+        photos.XMP.replace(b"exif:GPSLatitude", b'tiff:Orientation="6" exif:GPSLatitude'),
+        b"<r><tiff:Orientation>6</tiff:Orientation><exif:GPSLatitude>64",
+    )
+    for packet in packets:
+        if format_ == "jpeg":
+            content = with_segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0" + packet)
+        elif format_ == "png":
+            text = b"XML:com.adobe.xmp\0\0\0\0\0" + packet
+            content = photos.with_chunk(photos.saved("PNG"), b"iTXt", text)
+        else:
+            content = photos.saved("WEBP", xmp=packet)
+        found = strip_metadata(content, format_, policy)
+        assert opened(content).getexif()[0x0112] == opened(found).getexif()[0x0112] == 6
+        assert said_where(found) == [] and b"GPS" not in found
+
+
+def nested(depth: int) -> bytes:
+    """Directories of EXIF in each other."""
+    tags: photos.Tags = {0x8825: photos.GPS}
+    out = bytearray(photos.tiff({0x0112: 6, 0x8769: tags}))
+    entry = struct.pack("<HHHII", 1, 0x8769, 4, 1, 0)
+    link = 8 + 2 + 12 + 8
+    for _ in range(depth):
+        struct.pack_into("<I", out, link, len(out))
+        link = len(out) + 10
+        out += entry
+    return bytes(out)
+
+
+def items(number: int, extents: int) -> bytes:
+    """An AVIF whose table of places is long."""
+    one = struct.pack(">HHH", 1, 0, extents)
+    iloc = box(b"iloc", b"\0\0\0\0\0\0" + struct.pack(">H", number) + one * number)
+    return box(b"ftyp", b"avif") + box(b"meta", b"\0\0\0\0" + box(b"iinf", bytes(6)) + iloc)
+
+
+def test_avif_that_is_not_told_apart_is_refused_at_once() -> None:
+    began = time.perf_counter()
+    for content in (items(60_000, 60_000), items(60_000, 0), box(b"ftyp", b"mif3") + box(b"mini", SECRET)):
+        with pytest.raises(Unreadable):
+            strip_metadata(content, "avif", "strip_location")
+    assert time.perf_counter() - began < 1
+
+
+def test_texts_that_cost_time_cost_little() -> None:
+    blanks = b"<r xmlns:exif='e' exif:GPSLatitude='64'" + b" " * 1_000_000 + b"/>"
+    lines = b"\n" * 3 + (photos.tiff({0x0112: 6, 0x010F: b"x" * 400_000})).hex().encode()
+    packed = b"Raw profile type exif\0\0" + zlib.compress(lines)
+    chunk = struct.pack(">I", len(packed)) + b"zTXt" + packed + struct.pack(">I", zlib.crc32(b"zTXt" + packed))
+    plain = photos.with_chunk(photos.saved("PNG"), b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + blanks)
+    end = plain.index(b"IDAT") - 4
+    began = time.perf_counter()
+    found = strip_metadata(plain[:end] + chunk * 1000 + plain[end:], "png", "strip_location")
+    assert time.perf_counter() - began < 1
+    assert b"GPS" not in found and opened(found).getexif()[0x0112] == 6
+
+
 def loop(order: str = "<") -> bytes:
     """Directories that lead to themselves and to each other."""
     entries = [(0x8769, 4, 1, 8), (0x8825, 4, 1, 8), (0x0112, 3, 1, 6)]
@@ -202,6 +376,7 @@ HOSTILE = {
     + b"".join(struct.pack("<HHII", 1 + n, 7, 48_000, 8) for n in range(4000))
     + struct.pack("<HHII", 0x8825, 4, 1, 8)
     + b"\0\0\0\0",
+    "directories in each other": nested(3000),
     "no TIFF": b"GARDEN-STREET-7",
     "nothing": b"",
 }

@@ -3,10 +3,12 @@
 import random
 
 import pytest
+from phonenumbers import SUPPORTED_REGIONS
 
 from benchmarks.personal_data import NEAR, cases, judged
 from obelics_pipeline.config.personal_data import KINDS
 from obelics_pipeline.personal_data.find import find
+from obelics_pipeline.personal_data.phone_shapes import own_shape, shapes
 from obelics_pipeline.personal_data.regions import Regions
 
 
@@ -70,6 +72,14 @@ def test_what_only_has_an_at_sign_stays(text: str) -> None:
         ("0532 123 45 67", "tr", "0532 123 45 67", "+905321234567"),
         ("600 123 456", "pl", "600 123 456", "+48600123456"),
         ("ring 07700 900123 please", "en-GB", "07700 900123", "+447700900123"),  # of no network
+        ("Ana 047 877 893", "hr", "047 877 893", "+38547877893"),
+        ("Kari 22 33 44 55", "no", "22 33 44 55", "+4722334455"),
+        ("Iza 073-439-8831", "sv", "073-439-8831", "+46734398831"),
+        ("Bea 0742161461.", "ro", "0742161461", "+40742161461"),
+        ("from 00971504605984", "en", "00971504605984", "+971504605984"),
+        ("(202)843-9332x8367", "et", "(202)843-9332x8367", "+12028439332"),
+        ("(351) 912 345 678", "pt", "(351) 912 345 678", "+351912345678"),
+        ("Ida (020)79460290", "en-GB", "(020)79460290", "+442079460290"),
     ],
 )  # fmt: skip
 def test_a_number_is_found_as_its_region_writes_it(text: str, language: str, written: str, value: str) -> None:
@@ -108,6 +118,13 @@ def test_a_word_before_a_number_says_that_it_is_none(cue: str) -> None:
         ("2a02:8108:8ac0:0::1f", "ip", "2a02:8108:8ac0::1f"),
         ("00:1A:2b:3c:4d:5e", "mac", "001a2b3c4d5e"),
         ("00-1A-2b-3c-4d-5e", "mac", "001a2b3c4d5e"),
+        ("f445.1edf.9b7e", "mac", "f4451edf9b7e"),
+        ("10:15:84:89:38:52", "mac", "101584893852"),
+        ("8c3f:1:2:3:4:5:6:7a", "ip", "8c3f:1:2:3:4:5:6:7a"),
+        ("IBAN AR18 NOXP 0675 0193 8780 7880 5439", "iban", "AR18NOXP06750193878078805439"),
+        ("180017734560069", "card", "180017734560069"),
+        ("4368 9002 7962 6051 534", "card", "4368900279626051534"),
+        ("SSN: 951-69-1546", "national_id", "951691546"),
         ("123-45-6789", "national_id", "123456789"),
         ("AB 12 34 56 C", "national_id", "AB123456C"),
     ],
@@ -121,6 +138,8 @@ def test_each_kind_is_found_and_has_one_spelling(text: str, kind: str, value: st
     [
         ("12345678Z", "es", "12345678Z"), ("CPF 529.982.247-25", "pt", "52998224725"),
         ("RSSMRA85T10A562S", "it", "RSSMRA85T10A562S"), ("PESEL 44051401359", "pl", "44051401359"),
+        ("OIB 39142657809", "hr", "39142657809"), ("710319/2745", "cs", "7103192745"),
+        ("756.9217.0769.85", "de-CH", "7569217076985"), ("040510-3980031", "ko", "0405103980031"),
         ("身份证号11010519491231002X", "zh", "11010519491231002X"), ("СНИЛС 112-233-445 95", "ru", "11223344595"),
     ],
 )  # fmt: skip
@@ -140,6 +159,25 @@ def test_addresses_that_name_nobody_stay_unless_asked_for_and_those_for_document
 )
 def test_a_wrong_check_digit_is_no_number(text: str) -> None:
     assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("08.30-12.30 14.30-18.30", "it"), ("660 838 865 kr", "es"), ("627 330 697 187 206", "es"),
+        ("15/12 12/10", "da"),
+        ("rv:1.9.5.20", "en"), ("2883 2217 2850 8137", "hi"), ("AR18NOXP06750193878078805439", "es"),
+        ("06:18:02:16:22:41", "en"), ("dead.beef.cafe", "en"), ("012-345678", "en"), ("Tel. vol. 60(5):478-1921", "nl"),
+    ],
+)  # fmt: skip
+def test_what_has_the_form_of_something_else_stays(text: str, language: str) -> None:
+    assert found(text, language) == []
+
+
+@pytest.mark.parametrize("region", sorted(SUPPORTED_REGIONS))
+def test_every_region_has_a_form_in_which_its_numbers_are_written(region: str) -> None:
+    assert shapes((region,)).search("no number") is None
+    assert own_shape(region).fullmatch("") is None
 
 
 def test_planted_values_are_found_in_every_locale() -> None:

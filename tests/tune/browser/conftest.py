@@ -44,8 +44,9 @@ def serving(folder: Path) -> Iterator[str]:
         server.wait(20)
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+@contextmanager
+def launched() -> Iterator[Any]:
+    """A browser; the test is skipped where there is none."""
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine")
     with sync_api.sync_playwright() as playwright:
@@ -54,19 +55,31 @@ def browser() -> Iterator[Any]:
         found.close()
 
 
-@pytest.fixture
-def tab(browser: Any) -> Iterator[Any]:
-    """An empty page; that nothing of it fails, opens a dialog or asks another host is checked when the test ends."""
+@contextmanager
+def watched(browser: Any, own: str = "http://127.0.0.1:") -> Iterator[Any]:
+    """An empty page; that nothing of it fails, opens a dialog or asks for what is not its own is checked at its end."""
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     page = context.new_page()
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
     page.on("dialog", lambda dialog: wrong.append(f"dialog: {dialog.message}") or dialog.dismiss())
-    page.on("request", lambda asked: asked.url.startswith("http://127.0.0.1:") or wrong.append(f"asked {asked.url}"))
+    page.on("request", lambda asked: asked.url.startswith(own) or wrong.append(f"asked {asked.url}"))
     page.on("console", lambda said: "Content Security Policy" in said.text and wrong.append(said.text))
     yield page
     context.close()
     assert wrong == []
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    with launched() as found:
+        yield found
+
+
+@pytest.fixture
+def tab(browser: Any) -> Iterator[Any]:
+    with watched(browser) as page:
+        yield page
 
 
 @pytest.fixture

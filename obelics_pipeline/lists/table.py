@@ -9,10 +9,8 @@ that is with a chance of 1 in 10^12.
 from __future__ import annotations
 
 import mmap
-import os
 import struct
 import sys
-import tempfile
 from array import array
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,6 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 import xxhash
+
+from obelics_pipeline.storage import Place, draft, read_bytes
 
 MAGIC = b"obelics-table-2\n"
 SEED = 8  # any: it keeps our hashes apart from others'
@@ -45,25 +45,24 @@ class Damaged(Exception):
 class Table:
     """Whether a name is among the entries. Thread-safe, read-only."""
 
-    def __init__(self, path: Path) -> None:
-        """Map a file that `TableWriter` wrote. Raises Damaged where it is not whole, OSError where it is not there."""
-        with path.open("rb") as file:
-            try:
-                content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-            except ValueError:
-                raise Damaged(f"{path} is empty") from None
+    def __init__(self, where: Place) -> None:
+        """Open a file that `TableWriter` wrote. Raises Damaged where it is not whole, OSError where it is not there.
+
+        A file of this machine is mapped; one of an object store is held in memory.
+        """
+        content = memoryview(_mapped(where) if isinstance(where, Path) else read_bytes(where))
         begin = _DIGEST + _HEADER.size
         if len(content) < begin or content[:_DIGEST] != xxhash.xxh3_128_digest(content[_DIGEST:]):
-            raise Damaged(f"{path} is not as it was written")
+            raise Damaged(f"{where} is not as it was written")
         magic, *counts, bits = _HEADER.unpack_from(content, _DIGEST)
         if magic != MAGIC or sys.byteorder != "little":
-            raise Damaged(f"{path} is no table of this version and machine")
+            raise Damaged(f"{where} is no table of this version and machine")
         self.counts = Counts(*counts)
         self._places = content[begin:].cast("Q")
         self._shift = _BITS - bits
 
     def __contains__(self, name: str) -> bool:
-        key = xxhash.xxh64_intdigest(name.encode(), SEED)
+        key = xxhash.xxh64_intdigest(name.encode("utf-8", "surrogatepass"), SEED)
         places, place = self._places, key >> self._shift
         while 0 < (there := places[place]) <= key:
             if there == key:
@@ -80,15 +79,15 @@ class TableWriter:
         self._urls = 0
 
     def add(self, entries: Iterable[str]) -> None:
-        """Add canonical entries (see `entry`)."""
+        """Add entries in the spelling in which they are looked up."""
         for entry in entries:
-            self._hashes.append(xxhash.xxh64_intdigest(entry.encode(), SEED))
+            self._hashes.append(xxhash.xxh64_intdigest(entry.encode("utf-8", "surrogatepass"), SEED))
             self._urls += "/" in entry or "?" in entry
 
     def __len__(self) -> int:
         return len(self._hashes)
 
-    def write(self, path: Path, lines: int, bad_lines: int) -> None:
+    def write(self, where: Place, lines: int, bad_lines: int) -> None:
         """Write the table, whole or not at all; the same entries give the same bytes."""
         hashes = np.array(self._hashes, np.uint64)
         self._hashes = array("Q")
@@ -106,13 +105,14 @@ class TableWriter:
         header = _HEADER.pack(MAGIC, len(hashes), self._urls, lines, bad_lines, bits)
         digest = xxhash.xxh3_128(header)
         digest.update(places.view(np.uint8).data)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
+        with draft(where) as path, path.open("xb") as file:
+            file.write(digest.digest() + header)
+            file.write(places.view(np.uint8).data)
+
+
+def _mapped(path: Path) -> mmap.mmap | bytes:
+    with path.open("rb") as file:
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(digest.digest() + header)
-                file.write(places.view(np.uint8).data)
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except ValueError:  # an empty file cannot be mapped
+            return b""

@@ -1,0 +1,1 @@
+"""Lists that somebody else wrote: read line by line, and looked up among millions in less than a microsecond."""
