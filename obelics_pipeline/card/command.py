@@ -33,7 +33,7 @@ def write_card(folder: str, said: Statement, output: str | None = None) -> Seque
         raise UserError(f"{folder}: the run there has not finished; the same obelics run command goes on with it")
     names = manifest.promises.score_names
     try:
-        contents = contents_of(run.folder, names)
+        contents = contents_of(run.folder, names, run.config.consent.licence.active)
     except (OSError, pa.ArrowException, duckdb.Error) as error:
         why = str(error).splitlines()[0][:200]
         raise UserError(f"{folder}: cannot be read ({why}); see obelics validate") from None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from obelics_pipeline.folder import RunFolder
@@ -17,6 +18,7 @@ from obelics_pipeline.survey.folders import committed_units
 QUANTILES = (0.05, 0.5, 0.95)
 WORDS = "word_count"  # the score whose sum is the words of a corpus
 _DATE = r'"warc_date": ?"(?P<day>\d{4}-\d\d-\d\d)'  # in the JSON of general_metadata
+_LICENCE = r'"licence": ?"(?P<licence>[^"]*)"'
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,8 @@ class Contents:
     """Of the documents that are in shards. The lists have the most documents first; `words` is None if not measured.
 
     `quantiles` has, by score, as many values as `QUANTILES`; scores that no document has are left out. `captured` is
-    the first and the last day of the pages that were read, None where records have no date.
+    the first and the last day of the pages that were read, None where records have no date. `licences` are those that
+    pages name, none where nobody looked for them.
     """
 
     languages: Sequence[Counted]
@@ -42,10 +45,14 @@ class Contents:
     words: int | None
     quantiles: Mapping[str, Sequence[float]]
     captured: tuple[str, str] | None
+    licences: Sequence[Counted] = ()
 
 
-def contents_of(folder: RunFolder, score_names: Sequence[str]) -> Contents:
-    """Count a finished run. Memory grows with hosts, not with documents."""
+def contents_of(folder: RunFolder, score_names: Sequence[str], licences: bool = False) -> Contents:
+    """Count a finished run, with `licences` those of its pages too.
+
+    Memory grows with hosts, and with documents only where licences are counted.
+    """
     import duckdb
 
     with local_copy(folder.index) as index, duckdb.connect() as database:
@@ -60,7 +67,23 @@ def contents_of(folder: RunFolder, score_names: Sequence[str]) -> Contents:
             words=int(words) if words else None,
             quantiles={name: found for name, found in quantiles.items() if found},
             captured=captured(folder),
+            licences=_ordered(_licences(database, folder)) if licences else (),
         )
+
+
+def _licences(database: Any, folder: RunFolder) -> list[Counted]:
+    schema = pa.schema([("doc_id", pa.string()), ("licence", pa.string())])
+    said = pa.RecordBatchReader.from_batches(schema, _said_of_licence(folder, schema))  # once: what a stream can
+    database.register("said", said)
+    return _counted(database, "coalesce(nullif(licence, ''), 'none is named')", "documents JOIN said USING (doc_id)")
+
+
+def _said_of_licence(folder: RunFolder, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    for manifest in committed_units(folder, folder.extract):
+        with open_parquet(manifest.path(folder.extract, "data")) as source:
+            for batch in source.iter_batches(columns=["doc_id", "general_metadata"]):
+                found = pc.struct_field(pc.extract_regex(batch["general_metadata"], _LICENCE), "licence")
+                yield pa.RecordBatch.from_arrays([batch["doc_id"], found], schema=schema)
 
 
 def captured(folder: RunFolder) -> tuple[str, str] | None:
@@ -75,8 +98,8 @@ def captured(folder: RunFolder) -> tuple[str, str] | None:
     return (min(days), max(days)) if days else None
 
 
-def _counted(database: Any, value: str) -> list[Counted]:
-    rows = database.execute(f"SELECT {value}, count(*), sum(n_images) FROM documents GROUP BY 1").fetchall()
+def _counted(database: Any, value: str, rows_of: str = "documents") -> list[Counted]:
+    rows = database.execute(f"SELECT {value}, count(*), sum(n_images) FROM {rows_of} GROUP BY 1").fetchall()
     return [Counted(str(name), int(documents), int(images)) for name, documents, images in rows]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from obelics_pipeline import __version__
+from obelics_pipeline.card.allowed import applied_lists, signals, taken_back
 from obelics_pipeline.card.contents import Contents
 from obelics_pipeline.card.limits import known_limits
 from obelics_pipeline.card.statement import Statement
@@ -34,6 +35,8 @@ SIZES = (
     (100_000_000, "10M<n<100M"),
     (1_000_000_000, "100M<n<1B"),
     (10_000_000_000, "1B<n<10B"),
+    (100_000_000_000, "10B<n<100B"),
+    (1_000_000_000_000, "100B<n<1T"),
 )
 _CODE = re.compile(r"[a-z]{2,3}")  # ISO 639, as the hub wants languages; the model knows some by longer names
 
@@ -55,6 +58,9 @@ def card(run: Run, manifest: RunManifest, funnel: Funnel, contents: Contents, sa
             first_shard=manifest.shards[0].name if manifest.shards else "",
             ledgers=[("Records", [funnel.records]), ("Documents", funnel.documents), ("Images", funnel.images)],
             personal=manifest.notes.get("personal_data", {}),
+            lists=list(applied_lists(run.config, manifest.ledgers)),
+            signals=list(signals(run.config)),
+            forgotten=list(taken_back(run)),
             thresholds=_worded(document_thresholds(run.config)),
             of_paragraphs=_worded(paragraph_thresholds(run.config)),
             limits=list(known_limits(run, contents)),
@@ -79,7 +85,7 @@ def in_a_sentence(manifest: RunManifest, contents: Contents) -> str:
 
 def size_category(documents: int) -> str:
     """The hub's name for so many."""
-    return next((name for limit, name in SIZES if documents < limit), "n>1T" if documents > 10**12 else "10B<n<100B")
+    return next((name for limit, name in SIZES if documents < limit), "n>1T")
 
 
 def _worded(thresholds: Any) -> list[tuple[str, list[str]]]:

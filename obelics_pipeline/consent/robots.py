@@ -26,7 +26,7 @@ from obelics_pipeline.read.inputs import resolve_inputs
 from obelics_pipeline.read.page import Page
 from obelics_pipeline.read.ranges import plan_ranges
 from obelics_pipeline.read.records import read_task
-from obelics_pipeline.storage import Place, draft, draft_for, pieces, size_of
+from obelics_pipeline.storage import Place, draft, draft_for, local_copy, pieces, size_of
 from obelics_pipeline.unit import digest
 
 if TYPE_CHECKING:
@@ -78,6 +78,12 @@ def captures_of(config: SignalsConfig, reading: ReadingConfig, folder: Place) ->
         with draft(target) as path:
             _write(path, (row for task in tasks for item in read_task(task, plain) if (row := _row(item)) is not None))
     return RobotsCaptures(target, _content_key(target), config.robots_tokens)
+
+
+def origins_in(where: Place) -> list[str]:
+    """The origins of a table of captures."""
+    with local_copy(where) as path, closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as table:
+        return [str(origin) for (origin,) in table.execute("SELECT origin FROM robots")]
 
 
 def _row(item: object) -> Row | None:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+import pyarrow.compute as pc
+
+from obelics_pipeline.commit import Manifest
 from obelics_pipeline.document import DOCUMENT_DROPPED, Document, ImageNode
 from obelics_pipeline.extract.stage import MEASURING_ERROR
-from obelics_pipeline.forget.edits import Gone
+from obelics_pipeline.forget.edits import mask_of
+from obelics_pipeline.forget.gone import Gone
 from obelics_pipeline.forgotten import FORGOTTEN, blank, blank_image, is_blank
 from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.personal_data.counts import Tally
 from obelics_pipeline.shard.assemble import image_ledger
 from obelics_pipeline.shard.finish import IMAGE_COUNT, NO_TEXT
 from obelics_pipeline.storage import Place, open_parquet
@@ -17,25 +23,28 @@ from obelics_pipeline.tables import DocumentWriter, read_documents, score_column
 
 EXTRACT, ASSEMBLED, SCORED = "extract", "assembled", "scored"
 WITH_IMAGES = (ASSEMBLED, SCORED)  # stages that have met the images
+PERSONAL_DATA = "personal_data"  # key of the notes: what the documents held
 NODE_COLUMNS = ("nodes.list.element.src", "nodes.list.element.of")
 
 
 def is_touched(place: Place, stage: str, gone: Gone) -> bool:
     """Whether a file of documents has something to forget, from the columns that tell."""
+    of_documents = gone.out if stage in WITH_IMAGES else gone.document
     with open_parquet(place) as source:
         for group in range(source.num_row_groups):
             table = source.read_row_group(group, columns=["doc_id", *NODE_COLUMNS])
-            for doc_id in table["doc_id"].to_pylist():
-                if gone.document(doc_id) or (stage in WITH_IMAGES and gone.out(doc_id)):
-                    return True
-            for nodes in table["nodes"].to_pylist():
-                for node in nodes:
-                    if (node["src"] and gone.url(node["src"])) or (node["of"] and gone.document(node["of"])):
-                        return True
+            nodes = pc.list_flatten(table["nodes"])
+            told = (
+                (table["doc_id"], of_documents),
+                (pc.struct_field(nodes, "src"), gone.url),
+                (pc.struct_field(nodes, "of"), gone.document),
+            )
+            if any(pc.any(mask_of(column, is_gone)).as_py() for column, is_gone in told):
+                return True
     return False
 
 
-def rewrite(place: Place, path: Path, stage: str, gone: Gone, edited: Mapping[str, int], too_few: set[str]) -> None:
+def rewrite(place: Place, path: Path, stage: str, gone: Gone, too_few: set[str]) -> None:
     """Write a file of documents anew to a local path."""
     scores, paragraph_scores = score_columns(place)
     with DocumentWriter(path, scores, paragraph_scores) as writer:
@@ -63,13 +72,14 @@ def forget_in(document: Document, stage: str, gone: Gone, too_few: set[str]) -> 
             document.reason = FORGOTTEN
 
 
-def ledgers_of(path: Place, stage: str, nouns: list[str]) -> dict[str, Ledger]:
-    """The ledgers of a file of documents as it is now.
+def counted(path: Place, stage: str, before: Manifest) -> tuple[dict[str, Ledger], dict[str, Any]]:
+    """The ledgers and the notes of a unit of documents, whose file is now another.
 
     A document that is forgotten is counted where it was extracted, and did not arrive at the later stages.
     """
     documents, images = Ledger("documents"), Ledger("images")
-    for document in read_documents(path):
+    tally = Tally([f"personal_{kind}" for kind in before.notes.get(PERSONAL_DATA, ())])
+    for document in tally.passing(read_documents(path)):
         if stage != EXTRACT and is_blank(document):
             continue
         if stage == SCORED and document.reason in (FORGOTTEN, IMAGE_COUNT, NO_TEXT):
@@ -87,8 +97,9 @@ def ledgers_of(path: Place, stage: str, nouns: list[str]) -> dict[str, Ledger]:
                 images.keep(shown)
             else:
                 images.drop(DOCUMENT_DROPPED, shown)
-    found = {"documents": documents, "images": images}
-    return {noun: found[noun] for noun in nouns if noun in found}
+    found = {noun: ledger for noun, ledger in (("documents", documents), ("images", images)) if noun in before.ledgers}
+    notes = {PERSONAL_DATA: tally.to_json()} if PERSONAL_DATA in before.notes else {}
+    return before.ledgers | found, before.notes | notes
 
 
 def kept_positions(place: Place, gone: Gone) -> tuple[int, list[int]]:

@@ -8,39 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from obelics_pipeline.extract.stage import RECORDS, blank_record
 from obelics_pipeline.fetch.result import ANSWER_SCHEMA
+from obelics_pipeline.forget.gone import Gone
 from obelics_pipeline.forgotten import FORGOTTEN
 from obelics_pipeline.tombstones.keyed import SIZE
 
 Edit = Callable[[pa.Table], pa.Table]
-
-
-class Gone(Protocol):
-    """What the edits ask."""
-
-    def document(self, doc_id: str) -> bool:
-        """Whether a document is forgotten."""
-
-    def out(self, doc_id: str) -> bool:
-        """Whether a document is forgotten, or left out because another one is."""
-
-    def url(self, url: str) -> bool:
-        """Whether an address is forgotten."""
-
-    def image_url(self, url: str) -> bool:
-        """Whether an address is forgotten, or only forgotten documents had an image of it."""
-
-    def sha256(self, sha256: str) -> bool:
-        """Whether a file is forgotten, or was of forgotten documents only."""
-
-    def name(self, doc_id: str) -> str:
-        """What a forgotten document is called."""
 
 
 def edit_of(names: Sequence[str], gone: Gone) -> Edit | None:
@@ -49,7 +28,7 @@ def edit_of(names: Sequence[str], gone: Gone) -> Edit | None:
     if there >= set(RECORDS.names):
         return partial(_records, gone=gone)
     if there >= set(ANSWER_SCHEMA.names) or there in ({"partition", "url"}, {"bucket", "partition", "url"}):
-        return partial(_without, column="url", is_gone=gone.image_url)
+        return partial(_without, column="url", is_gone=gone.address)
     if there == {"row", "doc_id", "reason", "of"}:
         return partial(_duplicates, gone=gone)
     if "doc_id" in there:
@@ -61,7 +40,7 @@ def edit_of(names: Sequence[str], gone: Gone) -> Edit | None:
         return partial(_members, column="doc", keys=("key",), is_gone=is_gone, gone=gone)
     if there & {"doc", "of_doc", "group"}:
         return partial(_renamed, columns=sorted(there & {"doc", "of_doc", "group", "key"}), gone=gone)
-    for column, is_of_gone in (("url", gone.image_url), ("origin", gone.url)):
+    for column, is_of_gone in (("url", gone.address), ("origin", gone.url)):
         if column in there:
             return partial(_without, column=column, is_gone=is_of_gone)
     return None
@@ -115,7 +94,7 @@ def _duplicates(table: pa.Table, gone: Gone) -> pa.Table:
 
 
 def _records(table: pa.Table, gone: Gone) -> pa.Table:
-    mask = mask_of(table["url"], gone.url)
+    mask = mask_of(table["url"], gone.address)
     if not pc.any(mask).as_py():
         return table
     rows = [blanked(row) if is_gone else row for row, is_gone in zip(table.to_pylist(), mask.to_pylist(), strict=True)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import defaultdict
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,6 +17,7 @@ from obelics_pipeline.config import RunConfig
 from obelics_pipeline.document import PARAGRAPH_SEPARATOR
 from obelics_pipeline.fetch.result import ANSWER_SCHEMA, results_from_table
 from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.forget.edits import mask_of
 from obelics_pipeline.forget.pending import Found
 from obelics_pipeline.page_url import normalise
 from obelics_pipeline.shard.index import read_index
@@ -39,10 +41,10 @@ class Finder:
         """`folders` are those of the tombstones to look for; `target` is one of them."""
         self._run, self._config, self._keyed = run, config, keyed
         self._folders, self._target = list(folders), target
-        self._counts: dict[str, int] = defaultdict(int)
+        self._named = array("q")  # hashes of the image URLs of all extracted documents
 
     def find(self, hashes: bool) -> tuple[Found, set[str], set[str]]:
-        """What is to go, and what only that used: image URLs, and files of the image store.
+        """What is to go, and what only that used: URLs of pages and images, and files of the image store.
 
         `hashes` says whether texts and image files are to be looked at as well.
         """
@@ -55,15 +57,14 @@ class Finder:
         others = self._same_text(kept) - found
         others -= self._published(others)
         found |= others
-        self._counts["duplicates"] = len(others)
         self._add(self._keyed.of(ID, doc_id) for doc_id in found)
         urls = self._remember(found, kept | others)
         copies = self._same_images(kept, found)
         edited, too_few = self._edited(with_images - found)
-        lone = self._lone_urls(urls, found) if urls else set()
+        lone = self._lone_urls(urls, found) | self._unnamed_urls()
         files = self._lone_files(lone)
-        self._counts |= {"documents": len(shown), "edited": len(edited), "files": len(files)}
-        return Found(edited, sorted(copies), sorted(too_few), dict(self._counts)), lone, files
+        counts = {"documents": len(shown), "edited": len(edited), "duplicates": len(others)}
+        return Found(edited, sorted(copies), sorted(too_few), counts), lone, files
 
     def _tombstones(self) -> Tombstones | None:
         return tombstones_in(self._folders, self._config.dedup)
@@ -82,7 +83,6 @@ class Finder:
                 hashes = (result.sha256, result.received_sha256)
                 if any(known.sha256(sha256) for sha256 in hashes if sha256 is not None):
                     urls.add(result.url)
-        self._counts["urls_of_files"] = len(urls)
         self._add(self._keyed.of(URL, normalise(url)) for url in urls)
 
     def _in_index(self) -> tuple[set[str], bool]:
@@ -105,12 +105,15 @@ class Finder:
             return found, with_images
         wanted = ["doc_id", "general_metadata", SRC, *(["texts"] if texts else [])]
         for manifest in self._units(self._run.extract):
-            for row in _rows(manifest.path(self._run.extract, "data"), wanted):
-                url = json.loads(row["general_metadata"])["url"]
-                if known.document(row["doc_id"]) or known.url(url) or (texts and _has_text(known, row["texts"])):
-                    found.add(row["doc_id"])
-                elif any(known.url(node["src"]) for node in row["nodes"] if node["src"]):
-                    with_images.add(row["doc_id"])
+            for table in _tables(manifest.path(self._run.extract, "data"), wanted):
+                for row in table.drop_columns(["nodes"]).to_pylist():
+                    named = known.document(row["doc_id"]) or known.url(_url_of(row))
+                    if named or (texts and _has_text(known, row["texts"])):
+                        found.add(row["doc_id"])
+                images = pc.struct_field(pc.list_flatten(table["nodes"]), "src")
+                self._named.extend(map(hash, images.unique().to_pylist()))
+                owners = pc.list_parent_indices(table["nodes"]).filter(mask_of(images, known.url))
+                with_images.update(table["doc_id"].take(owners).to_pylist())
         return found, with_images
 
     def _kept(self, documents: set[str]) -> set[str]:
@@ -155,7 +158,7 @@ class Finder:
         return {row["doc_id"] for row in read_index(self._run.index, ["doc_id"]) if row["doc_id"] in doc_ids}
 
     def _remember(self, found: set[str], kept: set[str]) -> set[str]:
-        """Leave tombstones of the texts of documents that were kept; the image URLs of all that were found."""
+        """Leave tombstones of the texts that were kept; the URLs of all that were found, and of their images."""
         urls: set[str] = set()
         texts: list[str] = []
         for manifest in self._units(self._run.extract) if found else ():
@@ -168,9 +171,9 @@ class Finder:
                     )
                     if not len(here):
                         continue
-                    table = source.read_row_group(group, columns=["doc_id", "reason", "texts", SRC]).take(here)
-                    for row in table.to_pylist():
-                        urls |= {node["src"] for node in row["nodes"] if node["src"]}
+                    columns = ["doc_id", "reason", "general_metadata", "texts", SRC]
+                    for row in source.read_row_group(group, columns=columns).take(here).to_pylist():
+                        urls |= {_url_of(row), *(node["src"] for node in row["nodes"] if node["src"])}
                         if row["doc_id"] in kept and row["reason"] is None:
                             texts.append(_joined(row["texts"]))
                     if len(texts) >= TEXTS_AT_ONCE:
@@ -213,15 +216,30 @@ class Finder:
         return edited, too_few
 
     def _lone_urls(self, urls: set[str], found: set[str]) -> set[str]:
-        """Of these image URLs those that no other kept document has."""
+        """Of these URLs those that are no other document's, and of no image that another kept document has."""
+        if not urls:
+            return set()
         left, everything = set(urls), bool(self._run.noted().get("sample"))  # whose dropped documents ask for theirs
-        places = [self._run.extract] if everything else [self._run.site, self._run.dedup, self._run.extract]
-        folders = [place for place in places if unit_names(place)]
-        for manifest in self._units(folders[0]) if folders else ():
-            for row in _rows(manifest.path(folders[0], "data"), ["doc_id", "reason", "images"]):
+        later = () if everything else (self._run.consent, self._run.site, self._run.dedup)
+        images_in = next((place for place in later if unit_names(place)), self._run.extract)
+        for manifest in self._units(images_in):
+            for row in _rows(manifest.path(images_in, "data"), ["doc_id", "reason", "images"]):
                 if (row["reason"] is None or everything) and row["doc_id"] not in found:
                     left.difference_update(row["images"])
+        for manifest in self._units(self._run.extract):
+            for row in _rows(manifest.path(self._run.extract, "data"), ["doc_id", "general_metadata"]):
+                if row["doc_id"] not in found:
+                    left.discard(_url_of(row))
         return left
+
+    def _unnamed_urls(self) -> set[str]:
+        """What earlier runs in the folder fetched and no document names any more: nobody can tell whose it was."""
+        named, found = np.unique(np.frombuffer(self._named, np.int64)), set[str]()
+        for place in results_below(self._run.fetch) if unit_names(self._run.extract) else ():
+            urls = read_table(place, ["url"])["url"].to_pylist()
+            known = np.isin(np.fromiter(map(hash, urls), np.int64, len(urls)), named)
+            found.update(url for url, is_known in zip(urls, known, strict=True) if not is_known)
+        return found
 
     def _lone_files(self, lone: set[str]) -> set[str]:
         """Files of the image store that only these URLs, and those that are forgotten, gave."""
@@ -251,15 +269,24 @@ def results_below(folder: Place) -> Iterator[Place]:
                 yield folder / name
 
 
-def _rows(place: Place, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _tables(place: Place, columns: Sequence[str]) -> Iterator[pa.Table]:
     with open_parquet(place) as source:
         for group in range(source.num_row_groups):
-            yield from source.read_row_group(group, columns=list(columns)).to_pylist()
+            yield source.read_row_group(group, columns=list(columns)).combine_chunks()
+
+
+def _rows(place: Place, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    for table in _tables(place, columns):
+        yield from table.to_pylist()
 
 
 def _pairs(place: Place, *columns: str) -> Iterator[tuple[Any, ...]]:
     table = read_table(place, list(columns))
     return zip(*(table[name].to_pylist() for name in columns), strict=True)
+
+
+def _url_of(row: dict[str, Any]) -> str:
+    return str(json.loads(row["general_metadata"])["url"])
 
 
 def _joined(texts: Iterable[str | None]) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from obelics_pipeline.access import access_lost
 from obelics_pipeline.commit import read_manifests, unit_names
 from obelics_pipeline.config import RunConfig, load_config
+from obelics_pipeline.consent.robots import origins_in
 from obelics_pipeline.engines.attempts import DISK_FULL, disk_full
 from obelics_pipeline.errors import Stopped, UserError
 from obelics_pipeline.events import EventLog
@@ -22,13 +23,14 @@ from obelics_pipeline.extract.safety import safety_of
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.folder import MARK, RunFolder
 from obelics_pipeline.forget.find import Finder
-from obelics_pipeline.forget.ledgers import ledgers_now
-from obelics_pipeline.forget.loose import is_text, strike_file
+from obelics_pipeline.forget.gone import Gone
+from obelics_pipeline.forget.ledgers import ledgers_now, notes_now
+from obelics_pipeline.forget.loose import is_text, names_something, strike_file
 from obelics_pipeline.forget.pending import STAGED, Found, Pending
 from obelics_pipeline.forget.plans import Affected, affected, plans_near
 from obelics_pipeline.forget.shards import Rewritten, Shards
 from obelics_pipeline.forget.switch import Switch
-from obelics_pipeline.forget.units import Rewriter, forgotten_pages
+from obelics_pipeline.forget.units import Rewriter
 from obelics_pipeline.forget.warcs import ENDING, blank_records
 from obelics_pipeline.shard.manifest import read_manifest, write_manifest
 from obelics_pipeline.shard.validate import problems
@@ -39,6 +41,7 @@ from obelics_pipeline.storage import (
     files_below,
     is_local,
     local_copy,
+    names_in,
     place,
     remove,
     remove_tree,
@@ -52,9 +55,9 @@ from obelics_pipeline.tombstones.obeyed import noted_exports
 from obelics_pipeline.tombstones.tombstones import FOLDER, KEY, UNFINISHED, Tombstones, stored, tombstones_in
 
 REPORTS = ("report.html", "report-against.html")
+PAGE = ".html"  # of obelics explain and others: it shows texts, by which nothing can be known again
 CARD = ("README.md", "croissant.json")  # somebody may have written in it: it is not removed
 EXPORT = "export-"  # begins the names of the folders that obelics export writes to where none is given
-REMEMBERED = 1 << 16  # answers on addresses
 Say = Callable[[str], None]
 
 
@@ -72,44 +75,6 @@ class Done:
     remake: list[str] = field(default_factory=list)  # what was made of the run and must be made anew
     plans: list[Affected] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # of the shards that were written
-
-
-class Gone:
-    """Tombstones and what a forget found besides, as the edits ask for it."""
-
-    def __init__(self, known: Tombstones, pending: Pending, found: Found) -> None:
-        self._known, self._pending = known, pending
-        self._out = {*found.copies, *found.too_few}
-        self.document = lru_cache(REMEMBERED)(known.document)
-        self.url = lru_cache(REMEMBERED)(known.url)
-        self.name = known.name
-
-    def out(self, doc_id: str) -> bool:
-        """See `edits.Gone`."""
-        return doc_id in self._out or self.document(doc_id)
-
-    def image_url(self, url: str) -> bool:
-        """See `edits.Gone`."""
-        return self._pending.lone_url(url) or self.url(url)
-
-    def sha256(self, sha256: str) -> bool:
-        """See `edits.Gone`."""
-        return self._pending.lone_file(sha256) or self._known.sha256(sha256)
-
-    def image(self, url: str, data: bytes | None) -> bool:
-        """Whether an image of a document that stays is forgotten."""
-        return self.url(url) or (data is not None and self._known.content(data))
-
-    def strike(self, token: str) -> str | None:
-        """See `loose.Strike`."""
-        if ":" in token:
-            return "forgotten" if self.image_url(token) else None
-        value = token.lower()
-        if "." in value:
-            return "forgotten" if self._known.host(value) else None
-        if len(value) == 32:
-            return self.name(value) if self.document(value) else None
-        return "0" * 64 if self.sha256(value) else None
 
 
 def forget(
@@ -240,12 +205,11 @@ class _Work:
     def plans(self, given: Sequence[Path]) -> list[Affected]:
         """The plans of training that hold what is forgotten: those given, and those beside the run."""
         known = self._known()
-        near = [] if not isinstance(self._run.path, Path) else plans_near(self._run.path.resolve())
-        paths = {path.resolve(): True for path in given} | dict.fromkeys(near, False)
         if known is None:
             return []
-        strict = {path.resolve() for path in given}
-        found = (affected(path, known.document, path in strict) for path in paths)
+        asked = [path.resolve() for path in given]
+        near = plans_near(self._run.path.resolve()) if isinstance(self._run.path, Path) else []
+        found = (affected(path, known.document, path in asked) for path in dict.fromkeys([*asked, *near]))
         return [plan for plan in found if plan is not None]
 
     def _apply(self, done: Done) -> None:
@@ -267,7 +231,7 @@ class _Work:
     def _shards(self, gone: Gone, found: Found, done: Done) -> None:
         """The tars, the index and the manifest, all at once."""
         if size_of(self._run.manifest) is None:
-            self._unpublish(gone)
+            self._unpublish()
             return
         look_into = not unit_names(self._run.extract)  # nobody knows which documents have a forgotten image
         shards = Shards(self._run, gone.document, gone.image)
@@ -276,10 +240,9 @@ class _Work:
         self._switch.go()
         done.freed += done.shards.freed
 
-    def _unpublish(self, gone: Gone) -> None:
+    def _unpublish(self) -> None:
         """A run that did not finish writes its tars anew, of what is left."""
-        names = files_below(self._run.shards)
-        remove(self._run.shards / name for name in names)
+        remove(self._run.shards / name for name in files_below(self._run.shards))
         remove([self._run.index, self._run.validated])
 
     def _files(self, gone: Gone, found: Found, done: Done) -> None:
@@ -289,30 +252,42 @@ class _Work:
         rewriter.units()
         self._sweep()
         skip = {self._run.images.name, self._run.shards.name, FOLDER, "input"}
+        own = (self._run.index.name, self._run.manifest.name, *REPORTS)
         for name in files_below(self._run.path):
             where = self._run.path / name
             first = name.split("/")[0]
-            if first in skip or first.startswith(EXPORT) or name in (self._run.index.name, self._run.manifest.name):
+            if first in skip or first.startswith(EXPORT) or name in own:
                 continue
             if name.endswith(".parquet") and not self._is_of_unit(name):
                 rewriter.loose(where)
-            elif is_text(name) and first not in REPORTS:
+            elif name.endswith(PAGE) and names_something(where, gone.strike):
+                remove([where])
+                done.remake.append(f"{where} (removed): it showed what is forgotten")
+            elif is_text(name):
                 done.freed += strike_file(where, gone.strike, lines_go="/journal/" in f"/{name}")
         if not isinstance(self._run.path, Path):
-            for path in sorted((scratch_of(self._run.fetch) / "journal").glob("*.jsonl")):
-                strike_file(path, gone.strike, lines_go=True)
+            for folder in (self._run.fetch, self._run.consent_answers):
+                for path in sorted((scratch_of(folder) / "journal").glob("*.jsonl")):
+                    strike_file(path, gone.strike, lines_go=True)
         done.files = rewriter.files
         done.freed += rewriter.freed
+        self._captures(gone, done)
         self._images(gone, done)
+
+    def _captures(self, gone: Gone, done: Done) -> None:
+        """What hosts' robots.txt said when they were crawled: one table of all, which the next run makes again."""
+        for name in names_in(self._run.robots_captures):
+            where = self._run.robots_captures / name
+            if name.endswith(".sqlite") and any(gone.url(origin) for origin in origins_in(where)):
+                remove([where])
+                done.remake.append(f"{where} (removed): the next run reads the captures again")
 
     def _inputs(self, gone: Gone, done: Done) -> None:
         """WARC files that lie in the folder itself, as the demo's do; those elsewhere are somebody else's."""
         if not isinstance(self._run.path, Path):
             return
-        paths = sorted(self._run.path.rglob(f"*{ENDING}"))
-        pages = forgotten_pages(self._run, gone) if paths else set()
-        for path in paths:
-            done.records += blank_records(path, lambda url: url in pages or gone.url(url))
+        for path in sorted(self._run.path.rglob(f"*{ENDING}")):
+            done.records += blank_records(path, gone.address)
 
     def _images(self, gone: Gone, done: Done) -> None:
         store = ImageStore(self._run.images)
@@ -367,8 +342,9 @@ class _Work:
             return
         manifest = read_manifest(self._run.path)
         ledgers = ledgers_now(self._run, self._config, manifest)
-        if ledgers is not None and ledgers != manifest.ledgers:
-            write_manifest(self._run.path, replace(manifest, ledgers=ledgers))
+        now = replace(manifest, ledgers=ledgers or manifest.ledgers, notes=notes_now(self._run, manifest))
+        if now != manifest:
+            write_manifest(self._run.path, now)
         written = set(self._pending.written)
         done.problems = problems(
             self._run.path, lambda check, tasks: map(check, (t for t in tasks if t[0].name in written))

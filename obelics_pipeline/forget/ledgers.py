@@ -1,4 +1,4 @@
-"""The ledgers of a run as its units have them now: what the next run of the same command will write."""
+"""What a run's manifest says of its units as they are now: what the next run of the same command will write."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from obelics_pipeline.commit import read_manifests, unit_names
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.fetch.stage import fetch_unit_of, plan_stem
 from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.forget.documents import PERSONAL_DATA
 from obelics_pipeline.ledger import Ledger, total
+from obelics_pipeline.personal_data.counts import total as total_of_personal_data
 from obelics_pipeline.shard.manifest import RunManifest
 from obelics_pipeline.storage import Place, names_in, read_bytes
 
@@ -19,7 +21,7 @@ def ledgers_now(run: RunFolder, config: RunConfig, manifest: RunManifest) -> dic
     """As `Job` adds them up; None where units failed, or not all stages are there: then nobody can tell."""
     if manifest.notes.get("failed_units") or not unit_names(run.extract):
         return None
-    places = [run.dedup, run.site, run.assembled, run.scored]
+    places = [run.dedup, run.site, run.consent, run.assembled, run.scored]
     if config.dedup.enabled:
         places.append(run.exchange / "settled")
     documents, images = Ledger("documents"), Ledger("images")
@@ -30,7 +32,7 @@ def ledgers_now(run: RunFolder, config: RunConfig, manifest: RunManifest) -> dic
             entered = _sum(place, "documents")
             documents.kept = entered.kept
             documents.dropped.update(entered.dropped)
-            if place not in (run.dedup, run.site, run.assembled):
+            if place not in (run.dedup, run.site, run.consent, run.assembled):
                 entered = _sum(place, "images")
                 images.kept = entered.kept
                 images.dropped.update(entered.dropped)
@@ -43,6 +45,15 @@ def ledgers_now(run: RunFolder, config: RunConfig, manifest: RunManifest) -> dic
     counts = manifest.counts()
     right = all(ledger.balanced() for ledger in found.values())
     return found if right and all(found[n].kept == counts[n] for n in ("documents", "images")) else None
+
+
+def notes_now(run: RunFolder, manifest: RunManifest) -> dict[str, Any]:
+    """The manifest's notes; what it says of personal data is left out where no unit is there to count it anew."""
+    notes = dict(manifest.notes)
+    if PERSONAL_DATA in notes:
+        units = read_manifests(run.extract, unit_names(run.extract)).values()
+        notes[PERSONAL_DATA] = total_of_personal_data(m.notes[PERSONAL_DATA] for m in units)
+    return {name: of_it for name, of_it in notes.items() if of_it or name != PERSONAL_DATA}
 
 
 def _sum(folder: Place, noun: str, names: Iterable[str] | None = None) -> Ledger:

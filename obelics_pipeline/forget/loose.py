@@ -55,6 +55,12 @@ def strike_file(place: Place, strike: Strike, lines_go: bool = False) -> int:
     return max(len(data) - len(new), 0)
 
 
+def names_something(place: Place, strike: Strike) -> bool:
+    """Whether a file has something that is forgotten."""
+    text = read_bytes(place).decode("utf-8", "surrogateescape")
+    return struck(text, strike) != text
+
+
 def is_text(name: str) -> bool:
     """Whether a file is one of text, by its name."""
     return PurePosixPath(name).suffix in ENDINGS

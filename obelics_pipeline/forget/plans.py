@@ -37,7 +37,8 @@ class Affected:
         held = f", {self.held_out} of them held out" if self.held_out else ""
         yield (
             f"plan {self.path}: {len(self.documents):,} forgotten documents (numbers {_few(self.documents)}){held}, in "
-            f"{len(self.steps):,} steps ({_few(self.steps)}); make it anew: obelics plan"
+            f"{len(self.steps):,} steps ({_few(self.steps)}); it has their addresses and ids: make it anew (obelics "
+            "plan), and remove this one"
         )
         for folder, steps, last in self.trainings:
             done = f"has read them in {len(steps):,} steps ({_few(steps)})" if steps else "has read none of them"

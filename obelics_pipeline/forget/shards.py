@@ -57,14 +57,14 @@ class Shards:
         manifest = read_manifest(self._run.path)
         units = self._units()
         done, entries, names = Rewritten(), dict[str, ShardEntry](), list[str]()
+        entry_of = {entry.name: entry for entry in manifest.shards}
         index_draft = switch.draft(".parquet")
         scores = manifest.promises.score_names
         with IndexWriter(index_draft, scores) as index:
             for name, rows in self._by_shard():
                 names.append(name)
-                entry = next(e for e in manifest.shards if e.name == name)
                 if not any(self._is_gone(row["doc_id"]) or edited(row["doc_id"]) for row in rows):
-                    entries[name] = entry
+                    entries[name] = entry_of[name]
                 else:
                     before = (done.documents, done.images)
                     path = switch.draft(".tar")
@@ -72,7 +72,7 @@ class Shards:
                         new = list(self._shard(shard, rows, path, name, manifest, edited, done))
                     if (done.documents, done.images) == before:
                         path.unlink(missing_ok=True)  # what was looked into had nothing
-                        entries[name] = entry
+                        entries[name] = entry_of[name]
                     else:
                         self._stage(switch, name, path, new, manifest, units.get(name), entries, done)
                         rows = new

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from obelics_pipeline.access import reaching
-from obelics_pipeline.storage import Place, put, read_bytes, remove, remove_tree, size_of, sync, write_bytes
+from obelics_pipeline.storage import Place, draft_for, put, read_bytes, remove, remove_tree, size_of, sync, write_bytes
 
 LIST = "switch.json"
 
@@ -42,8 +42,6 @@ class Switch:
         if isinstance(self._folder, Path):
             self._folder.mkdir(parents=True, exist_ok=True)
             return self._folder / f"{secrets.token_hex(8)}{suffix}"
-        from obelics_pipeline.storage import draft_for
-
         return draft_for(self._folder, suffix)
 
     def stage(self, path: Path, name: str) -> None:

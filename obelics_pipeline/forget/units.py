@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from obelics_pipeline.fetch.result import ANSWER_SCHEMA, results_from_table
 from obelics_pipeline.fetch.stage import ledger_of_results
 from obelics_pipeline.folder import RunFolder
 from obelics_pipeline.forget import documents
-from obelics_pipeline.forget.edits import Gone, edit_of
+from obelics_pipeline.forget.edits import edit_of
+from obelics_pipeline.forget.gone import Gone
 from obelics_pipeline.forget.pending import Found
 from obelics_pipeline.forgotten import FORGOTTEN
 from obelics_pipeline.ledger import Ledger
@@ -31,6 +33,7 @@ from obelics_pipeline.storage import (
     Place,
     draft_for,
     file_sha256,
+    files_below,
     put,
     read_schema,
     read_table,
@@ -59,11 +62,13 @@ class Rewriter:
                 self._plain(exchange / name)
         self._settled()
         self._plain(self._run.requests)
+        self._plain(self._run.consent_answers)
         self._fetched()
         self._measured()
         for place, stage in (
             (self._run.scored, documents.SCORED),
             (self._run.assembled, documents.ASSEMBLED),
+            (self._run.consent, "consent"),
             (self._run.site, "site"),
             (self._run.dedup, "dedup"),
             (self._run.extract, documents.EXTRACT),
@@ -105,16 +110,23 @@ class Rewriter:
 
     def _own(self, folder: Place, manifest: Manifest) -> pa.Table | None:
         """What each kept document adds to its site: a row each, in their order, and no id."""
-        partition = manifest.notes["partition"]
-        for where in (self._run.dedup, self._run.extract):
-            for unit in _units(where):
-                if unit.notes.get("partition", unit.unit) == partition:
-                    kept, positions = documents.kept_positions(unit.path(where, "data"), self._gone)
-                    table = read_table(manifest.path(folder, "own"))
-                    if not positions or table.num_rows != kept:
-                        return None
-                    return table.take([i for i in range(kept) if i not in set(positions)])
-        return None
+        source = self._documents_of.get(manifest.notes["partition"])
+        if source is None:
+            return None
+        kept, positions = documents.kept_positions(source, self._gone)
+        table = read_table(manifest.path(folder, "own"))
+        if not positions or table.num_rows != kept:
+            return None
+        return table.take(sorted(set(range(kept)).difference(positions)))
+
+    @cached_property
+    def _documents_of(self) -> dict[str, Place]:
+        """The file of documents of each partition, as the stage site read it."""
+        return {
+            unit.notes.get("partition", unit.unit): unit.path(where, "data")
+            for where in (self._run.extract, self._run.dedup)
+            for unit in _units(where)
+        }
 
     def _settled(self) -> None:
         """Which documents passed, and which of these are duplicates: one is counted by the other."""
@@ -180,16 +192,16 @@ class Rewriter:
             records = self._records(folder, manifest) if stage == documents.EXTRACT else None
             if not documents.is_touched(place, stage, self._gone):
                 if records is not None:
-                    self._commit(folder, manifest, {"records": records[0]}, manifest.ledgers | {"records": records[1]})
+                    self._commit(folder, manifest, {"records": records[0]}, {"records": records[1]})
                 continue
             path = draft_for(folder, ".parquet")
             try:
-                documents.rewrite(place, path, stage, self._gone, self._found.edited, self._too_few)
-                ledgers = manifest.ledgers | documents.ledgers_of(path, stage, list(manifest.ledgers))
+                documents.rewrite(place, path, stage, self._gone, self._too_few)
+                ledgers, notes = documents.counted(path, stage, manifest)
                 files: dict[str, pa.Table | Path | None] = {"data": path}
                 if records is not None:
                     files["records"], ledgers["records"] = records
-                self._commit(folder, manifest, files, ledgers)
+                self._commit(folder, manifest, files, ledgers, notes)
             finally:
                 path.unlink(missing_ok=True)
 
@@ -198,8 +210,7 @@ class Rewriter:
         if "records" not in manifest.files:
             return None
         before = read_table(manifest.path(folder, "records"))
-        pages = self._forgotten_pages(manifest.path(folder, "data"))
-        edit = edit_of(before.schema.names, _Records(self._gone, pages))
+        edit = edit_of(before.schema.names, self._gone)
         assert edit is not None, "they have addresses"
         after = edit(before)
         if after is before:
@@ -211,26 +222,20 @@ class Rewriter:
                 ledger.dropped[FORGOTTEN] += 1
         return after, ledger
 
-    def _forgotten_pages(self, place: Place) -> set[str]:
-        """The addresses of pages of which every document is forgotten."""
-        gone, stays = set[str](), set[str]()
-        for url, is_gone in _pages(place, self._gone):
-            (gone if is_gone else stays).add(url)
-        return gone - stays
-
     def _commit(
         self,
         folder: Place,
         manifest: Manifest,
         files: Mapping[str, pa.Table | Path | None],
         ledgers: Mapping[str, Ledger] | None = None,
+        notes: Mapping[str, Any] | None = None,
     ) -> None:
         """Put the files that changed in their places, then the manifest that names them; then the old ones go."""
         changed = {role: value for role, value in files.items() if value is not None}
-        counts = dict(ledgers if ledgers is not None else manifest.ledgers)
+        counts = manifest.ledgers | dict(ledgers or {})
         if not changed and counts == manifest.ledgers:
             return
-        value = Manifest(manifest.unit, manifest.stage, dict(manifest.files), counts, manifest.notes)
+        value = Manifest(manifest.unit, manifest.stage, dict(manifest.files), counts, dict(notes or manifest.notes))
         old = []
         for role, content in changed.items():
             entry = manifest.files[role]
@@ -244,18 +249,6 @@ class Rewriter:
     def _count(self, before: int, after: int) -> None:
         self.files += 1
         self.freed += before - after
-
-
-class _Records:
-    """Which records are forgotten: by their address, or because their documents are."""
-
-    def __init__(self, gone: Gone, pages: set[str]) -> None:
-        self._gone, self._pages = gone, pages
-        self.document, self.out, self.image_url = gone.document, gone.out, gone.image_url
-        self.sha256, self.name = gone.sha256, gone.name
-
-    def url(self, url: str) -> bool:
-        return url in self._pages or self._gone.url(url)
 
 
 def _published(folder: Place, manifest: Manifest, role: str, content: pa.Table | Path) -> tuple[dict[str, Any], Place]:
@@ -290,21 +283,6 @@ def _settled_ledgers(passed: pa.Table, settled: pa.Table) -> dict[str, Ledger]:
     return {"documents": documents_, "images": images}
 
 
-def forgotten_pages(run: RunFolder, gone: Gone) -> set[str]:
-    """The addresses of pages of which every document is forgotten."""
-    found, stays = set[str](), set[str]()
-    for manifest in _units(run.extract):
-        for url, is_gone in _pages(manifest.path(run.extract, "data"), gone):
-            (found if is_gone else stays).add(url)
-    return found - stays
-
-
-def _pages(place: Place, gone: Gone) -> Iterator[tuple[str, bool]]:
-    """The address of each document, and whether it is forgotten."""
-    for row in read_table(place, ["doc_id", "general_metadata"]).to_pylist():
-        yield json.loads(row["general_metadata"])["url"], gone.document(row["doc_id"])
-
-
 def _units(folder: Place) -> Iterator[Manifest]:
     for _, manifest in sorted(read_manifests(folder, unit_names(folder)).items()):
         yield manifest
@@ -312,8 +290,6 @@ def _units(folder: Place) -> Iterator[Manifest]:
 
 def _folders(folder: Place) -> list[str]:
     """The steps below a folder that have manifests of units."""
-    from obelics_pipeline.storage import files_below
-
     parts = (name.split("/") for name in files_below(folder))
     return sorted({part[0] for part in parts if len(part) > 2 and part[1] == "manifests"})
 

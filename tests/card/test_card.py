@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from obelics_pipeline.card.allowed import applied_lists, signals
 from obelics_pipeline.card.command import write_card
 from obelics_pipeline.card.contents import Contents, Counted, contents_of
 from obelics_pipeline.card.limits import known_limits
@@ -22,6 +23,7 @@ from obelics_pipeline.cli import main
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.report.funnel import funnel_of
 from obelics_pipeline.report.opened import read_run
 from obelics_pipeline.shard.manifest import read_manifest
@@ -116,9 +118,72 @@ def test_croissant_has_the_hash_of_every_shard(run_of_demo: Path, tmp_path: Path
     assert all(shas[f"shards/{shard.name}"] == shard.sha256 for shard in manifest.shards)
 
 
+def test_licences_are_those_of_the_documents_in_the_shards(run_of_demo: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(run_of_demo, tmp_path / "run")
+    in_shards = {row["doc_id"]: row["n_images"] for row in pq.read_table(run / "index.parquet").to_pylist()}
+    named = sorted(in_shards)[:3]
+    for path in (run / "extract/manifests").glob("*.json"):
+        manifest = json.loads(path.read_text())
+        data = run / "extract" / manifest["files"]["data"]["name"]
+        rows = pq.read_table(data).to_pylist()
+        for row in rows:
+            general = json.loads(row["general_metadata"])
+            if row["doc_id"] in named or row["doc_id"] not in in_shards:
+                row["general_metadata"] = json.dumps(general | {"title": 'a "licence": "odd"', "licence": "cc-by-4.0"})
+        pq.write_table(pq.read_table(data).from_pylist(rows), data)
+        manifest["files"]["data"]["bytes"] = data.stat().st_size
+        path.write_text(json.dumps(manifest))
+    rest = len(in_shards) - 3
+    found = contents_of(RunFolder(run), ["word_count"], licences=True).licences
+    images = sum(in_shards[doc_id] for doc_id in named)
+    assert found == [
+        Counted("none is named", rest, sum(in_shards.values()) - images),
+        Counted("cc-by-4.0", 3, images),
+    ]
+    assert "| cc-by-4.0 | 3 |" in section(written(run, tmp_path)[0], "Licences and signals")
+
+
+def test_lists_are_told_with_what_each_dropped() -> None:
+    sha256 = "ab" * 32
+    config = RunConfig.model_validate(
+        {
+            "blocklists": {"adult": {"path": "adult.txt", "sha256": sha256}},
+            "consent": {
+                "lists": {"mine": {"path": "mine.txt", "kind": "urls"}},
+                "service": {"url": "https://opt.example/"},
+            },
+        }
+    )
+    ledgers = {noun: Ledger(noun) for noun in ("records", "documents", "images")}
+    ledgers["records"].drop("blocked_domain_adult", 5)
+    ledgers["records"].drop("opt_out_mine", 2)
+    ledgers["documents"].drop("opt_out_mine", 1)
+    ledgers["images"].drop("opt_out_service", 7)
+    found = [(x.name, x.sha256, x.dropped, x.images) for x in applied_lists(config, ledgers)]
+    assert found == [("adult", sha256, 5, 0), ("mine", "not stated", 3, 0), ("service", "not stated", 0, 7)]
+
+
+def test_signals_say_what_was_done(run_of_demo: Path, tmp_path: Path) -> None:
+    said = dict(signals(RunConfig.model_validate({"consent": {"crawl": {"record": True, "tdm": "ignore"}}})))
+    assert said["rights reserved for text and data mining (TDM), of a page"] == "recorded with each document"
+    assert said["noai and noimageai, of a page"] == "obeyed"
+    assert "| robots.txt, when an image was asked for | not looked at |" in written(run_of_demo, tmp_path)[0]
+
+
+def test_what_was_taken_back_is_told_in_counts_and_days(run_of_demo: Path, tmp_path: Path) -> None:
+    run = shutil.copytree(run_of_demo, tmp_path / "run")
+    url = pq.read_table(run / "index.parquet").to_pylist()[0]["url"]
+    (tmp_path / "urls").write_text(f"{url}\n")
+    assert main(["card", str(run)]) == 0
+    assert main(["forget", str(run), "--urls", str(tmp_path / "urls")]) == 0
+    text, _ = written(run, tmp_path / "card")
+    assert re.search(r"\| \d{4}-\d\d-\d\d \| 1 \| 1 \| \d+ \|", section(text, "What was removed, and why"))
+    assert url not in text
+
+
 def hostile(text: str) -> Contents:
     rows = [Counted(text, 2, 1)]
-    return Contents(languages=rows, sites=rows, files=rows, words=None, quantiles={}, captured=None)
+    return Contents(languages=rows, sites=rows, files=rows, words=None, quantiles={}, captured=None, licences=rows)
 
 
 def test_nothing_that_others_wrote_is_markup(run_of_demo: Path) -> None:
@@ -159,7 +224,15 @@ def test_limits_follow_from_the_config(run_of_demo: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("documents", "name"), [(0, "n<1K"), (999, "n<1K"), (1000, "1K<n<10K"), (141_000_000, "100M<n<1B")]
+    ("documents", "name"),
+    [
+        (0, "n<1K"),
+        (999, "n<1K"),
+        (1000, "1K<n<10K"),
+        (141_000_000, "100M<n<1B"),
+        (10**11, "100B<n<1T"),
+        (10**13, "n>1T"),
+    ],
 )
 def test_sizes_have_the_names_of_the_hub(documents: int, name: str) -> None:
     assert size_category(documents) == name

@@ -230,6 +230,67 @@ def test_what_was_made_of_the_run_goes_too_and_is_named(
     assert traces(run, one.needles) == []
 
 
+def test_a_page_by_its_doc_id_leaves_no_address(run: Path, found: list[Victim], tmp_path: Path) -> None:
+    with (run / "events.jsonl").open("a") as log:
+        log.write(json.dumps({"time": 1.0, "event": "unit_failed", "reason": f"at {found[0].url}"}) + "\n")
+    forget(run, *write(tmp_path, "hashes", [found[0].doc_id]))
+    assert traces(run, found[0].needles) == []
+
+
+def test_what_no_document_names_any_more_goes_too(run: Path, tmp_path: Path) -> None:
+    """An earlier run in the folder had more pages, or took other images: nobody can tell whose they were."""
+    manifest = next(m for p in sorted((run / "fetch/manifests").glob("*")) if (m := json.loads(p.read_text())))
+    data = run / "fetch" / manifest["files"]["data"]["name"]
+    rows = pq.read_table(data).to_pylist()
+    image = next(row for row in rows if row["sha256"])
+    old = image | {"url": "http://earlier.example/of-a-page-that-is-gone.jpg", "sha256": "ab" * 32}
+    pq.write_table(pa.Table.from_pylist([*rows, old], pq.read_schema(data)), data)
+    manifest["files"]["data"]["bytes"] = data.stat().st_size
+    (run / "fetch/manifests" / f"{manifest['unit']}.json").write_text(json.dumps(manifest))
+    (run / "images/ab").mkdir(exist_ok=True)
+    (run / "images/ab" / ("ab" * 32)).write_bytes(b"bytes of an image")
+    url = documents(run, "extract")[0].url
+    forget(run, *write(tmp_path, "urls", [url]))
+    assert traces(run, [old["url"], "ab" * 32, b"bytes of an image"]) == []
+    assert is_valid(run)
+    assert (run / "images" / image["sha256"][:2] / image["sha256"]).is_file()
+
+
+def test_a_page_that_shows_it_is_removed_and_named(
+    run: Path, found: list[Victim], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `obelics explain --html` writes it."""
+    for name, one in (("shown.html", found[0]), ("other.html", found[1])):
+        sentences = "".join(f"<p>{needle}</p>" for needle in one.needles if isinstance(needle, str))
+        (run / name).write_text(f'<a href="{one.url}">{one.doc_id}</a>{sentences}')
+    forget(run, *write(tmp_path, "urls", [found[0].url]))
+    assert "shown.html (removed)" in capsys.readouterr().out
+    assert traces(run, found[0].needles) == []
+    assert (run / "other.html").is_file()
+
+
+def test_a_table_of_robots_txt_with_a_forgotten_host_is_removed(run: Path, tmp_path: Path) -> None:
+    import sqlite3
+    from contextlib import closing
+
+    (run / "consent-robots").mkdir()
+    for name, origin in (("a", "http://best-of-towns.example"), ("b", "http://never-forgotten.example")):
+        with closing(sqlite3.connect(run / f"consent-robots/{name}.sqlite")) as table, table:
+            table.execute("CREATE TABLE robots (origin TEXT PRIMARY KEY, date TEXT, content TEXT) WITHOUT ROWID")
+            table.execute("INSERT INTO robots VALUES (?, '', '')", (origin,))
+    forget(run, *write(tmp_path, "domains", ["best-of-towns.example"]))
+    assert [path.name for path in (run / "consent-robots").iterdir()] == ["b.sqlite"]
+
+
+def test_a_card_is_named_and_tells_of_nothing(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["card", str(run)]) == 0
+    assert "best-of-towns.example" in (run / "README.md").read_text().replace("\\", "")
+    capsys.readouterr()
+    forget(run, *write(tmp_path, "domains", ["best-of-towns.example"]))
+    assert "README.md, croissant.json (its counts are old): obelics card" in capsys.readouterr().out
+    assert traces(run, ["best-of-towns.example", "best\\-of\\-towns"]) == []
+
+
 def test_only_what_was_published_is_enough(run: Path, found: list[Victim], tmp_path: Path) -> None:
     """Somebody's copy of a corpus: tars, index and manifest."""
     copy = tmp_path / "copy"

@@ -1,0 +1,168 @@
+"""How long `obelics forget` takes on a large run: seconds of each part, memory, and what was read and written.
+
+    python benchmarks/forgetting.py [--documents N] [--per-shard N] [--urls N] [--domains N] [--folder DIR]
+
+Documents have 12 paragraphs and 3 images each, of made words, a unit and a shard for every thousand of them; they go
+through every stage that needs no network (texts are compared, and 1 in 50 is a duplicate of another). The run is made
+once in --folder and copied for each forget. Images are addresses: there are no files in the store. One process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+
+from obelics_pipeline.commit import Attempt, Manifest
+from obelics_pipeline.config import RunConfig, load_config
+from obelics_pipeline.config.yaml_file import dump_config
+from obelics_pipeline.dealt import Dealt
+from obelics_pipeline.display import Display
+from obelics_pipeline.document import Document, ImageNode, Node, TextNode
+from obelics_pipeline.engines.local import LocalEngine
+from obelics_pipeline.events import EventLog
+from obelics_pipeline.extract.measure import score_names
+from obelics_pipeline.extract.stage import RECORDS
+from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.forget.forget import forget
+from obelics_pipeline.job import Documents, Job
+from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.stages import StageRunner
+from obelics_pipeline.tables import DocumentWriter
+from obelics_pipeline.unit import Unit, digest
+
+PARAGRAPHS, IMAGES, SITES = 12, 3, 5000
+BYTES = 6000  # of a document in a tar, nearly
+WORDS = [
+    f"{a}{b}{c}"
+    for a in ("kil", "ra", "mo", "te")
+    for b in ("n", "st", "l", "v", "rd")
+    for c in ("a", "er", "ing", "o", "y")
+]
+STAGES = ("extract", "dedup", "assemble", "shard")
+
+
+def main() -> None:
+    """Makes the run, and forgets."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--documents", type=int, default=20_000, metavar="N")
+    parser.add_argument("--per-shard", type=int, default=1000, metavar="N")
+    parser.add_argument("--urls", type=int, default=1000, metavar="N")
+    parser.add_argument("--domains", type=int, default=20, metavar="N")
+    parser.add_argument("--folder", type=Path, help="made once and used again (default: a temporary one)")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=asked.folder and asked.folder.parent) as scratch:
+        base = asked.folder or Path(scratch) / "base"
+        if not (base / "manifest.json").exists():
+            began = time.perf_counter()
+            make(base, asked.documents, asked.per_shard)
+            print(f"made in {time.perf_counter() - began:.0f} s")
+        run = Path(shutil.copytree(base, Path(scratch) / "run", copy_function=_link))
+        measure(run, asked.documents, asked.urls, asked.domains, Path(scratch))
+
+
+def _link(source: str, target: str) -> None:
+    """Forget replaces files and changes none in its place, but for the log."""
+    Path(target).hardlink_to(source)
+
+
+def make(folder: Path, documents: int, per_unit: int) -> None:
+    """A finished run."""
+    config, dice = (
+        load_config("default", ["fetch.enabled=false", f"shard.target_bytes={per_unit * BYTES}"]),
+        random.Random(1),
+    )
+    run = RunFolder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    run.config.write_text(dump_config(config))
+    (folder / "run.json").write_text('{"config": "default"}\n')
+    extracted = [
+        _unit(run, config, start, min(start + per_unit, documents), dice) for start in range(0, documents, per_unit)
+    ]
+    events = EventLog(run.events)
+    with LocalEngine(1, folder, 3600) as engine, Display(Console(quiet=True)) as display:
+        job = Job(run, config, StageRunner(engine, events, display, STAGES))
+        job.runner.ledgers["extract"] = {
+            "documents": Ledger("documents", documents, documents),
+            "records": Ledger("records", documents, documents),
+        }
+        kept: Documents = job.dedup(extracted)
+        job.shard(job.assemble(kept, Dealt(run.fetch), Dealt(run.fetch)))
+    events.close()
+    run.mark_validated()
+
+
+def _unit(run: RunFolder, config: RunConfig, start: int, stop: int, dice: random.Random) -> Manifest:
+    unit, records, ledger = Unit("extract", digest(start), f"made-{start:09d}"), Ledger("records"), Ledger("documents")
+    names, rows = (score_names(config), list(config.filters.paragraph)), []
+    with Attempt(run.extract, unit) as attempt:
+        with DocumentWriter(attempt.file("data", ".parquet"), *names) as writer:
+            for number in range(start, stop):
+                document = made(number, config, dice)
+                records.keep()
+                ledger.keep()
+                writer.write(document)
+                rows.append(dict.fromkeys(RECORDS.names) | {"url": document.url, "outcome": "kept", "documents": 1})
+        pq.write_table(pa.Table.from_pylist(rows, RECORDS), attempt.file("records", ".parquet"))
+        return attempt.commit([records, ledger], {"measured": "made"})
+
+
+def made(number: int, config: RunConfig, dice: random.Random) -> Document:
+    """A document with scores that nobody measured; one in 50 has nearly the text of the one before."""
+    texts = random.Random(number - 1 if number % 50 == 0 else number)
+    nodes: list[Node] = []
+    for place in range(PARAGRAPHS):
+        nodes.append(TextNode(" ".join(texts.choices(WORDS, k=25)), "paragraph"))
+        if place % (PARAGRAPHS // IMAGES) == 1:
+            nodes.append(ImageNode(f"https://i{number % 90}.example/{number}-{place}.jpg", "x", format="jpeg"))
+    site = number % SITES
+    document = Document(f"{number:032x}", f"https://s{site}.example/{number}", "made.warc.gz", number, 1, nodes)
+    document.language = "en"
+    document.general = {"warc_date": "2024-01-01T00:00:00Z"}
+    document.scores = {name: dice.random() for name in score_names(config)}
+    return document
+
+
+def measure(run: Path, documents: int, urls: int, domains: int, scratch: Path) -> None:
+    """Forget pages and sites, and say what it took."""
+    dice = random.Random(2)
+    lists = {"urls": scratch / "urls", "domains": scratch / "domains"}
+    pages = sorted(dice.sample(range(documents), urls))
+    lists["urls"].write_text("".join(f"https://s{n % SITES}.example/{n}\n" for n in pages))
+    lists["domains"].write_text("".join(f"s{n}.example\n" for n in dice.sample(range(SITES), domains)))
+    size = sum(path.stat().st_size for path in run.rglob("*") if path.is_file())
+    n_shards = len(list((run / "shards").glob("*.tar")))
+    print(f"{documents:,} documents, {n_shards:,} shards, {size / 2**20:,.0f} MB")
+    before, read = _memory(), _io()
+    began, cpu = time.perf_counter(), time.process_time()
+    done = forget(str(run), {kind: [path] for kind, path in lists.items()})
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
+    moved = [now - then for now, then in zip(_io(), read, strict=True)]
+    written = f"{len(done.shards.shards):,} shards and {done.files:,} other files"
+    print(f"gone: {done.shards.documents:,} documents; written anew: {written}")
+    print(f"{seconds:.1f} s ({cpu:.1f} s of CPU), {1e6 * cpu / documents:.0f} us of CPU a document of the run")
+    print(f"{moved[0] / 2**20:,.0f} MB read, {moved[1] / 2**20:,.0f} MB written")
+    print(f"memory {before:.0f} MB before, {_memory():.0f} MB at most")
+    assert not done.problems, "it does not read back"
+
+
+def _memory() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+
+
+def _io() -> tuple[int, int]:
+    """Bytes that this process read and wrote, also where the kernel had them in memory."""
+    lines = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
+    return int(lines["rchar"]), int(lines["wchar"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""What those who made pages and pictures allow, as far as a run asked; what lists took out, and what was taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from obelics_pipeline.blocklists.lists import REASON as BLOCKED
+from obelics_pipeline.config import RunConfig
+from obelics_pipeline.consent.lists import OPT_OUT
+from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.report.opened import Run
+
+NOT_STATED = "not stated"
+
+
+@dataclass(frozen=True)
+class AppliedList:
+    """A list of the config. `dropped` are records and documents, and `images` places in documents, that it took out."""
+
+    name: str
+    kind: str
+    of: str
+    sha256: str
+    dropped: int
+    images: int
+
+
+@dataclass(frozen=True)
+class TakenBack:
+    """What one `obelics forget` took out of the shards, and on which day (UTC). `asked` are entries of its lists."""
+
+    day: str
+    asked: int
+    documents: int
+    images: int
+
+
+def applied_lists(config: RunConfig, ledgers: Mapping[str, Ledger]) -> Iterator[AppliedList]:
+    """The lists of domains and of opt-outs, then the service, with what each dropped."""
+    consent = config.consent
+    rows = [(BLOCKED, n, "domains, URLs", a.applies_to, a.sha256) for n, a in config.blocklists.items()]
+    rows += [(OPT_OUT, n, a.kind, list(a.of), a.sha256) for n, a in consent.lists.items()]
+    if consent.service is not None:
+        rows.append((OPT_OUT, consent.service.name, "service", list(consent.service.of), None))
+    for prefix, name, kind, of, sha256 in rows:
+        counts = {noun: ledger.dropped[prefix + name] for noun, ledger in ledgers.items()}
+        pages = counts.get("records", 0) + counts.get("documents", 0)
+        about = " and ".join(of)
+        yield AppliedList(name, kind, about, sha256 or NOT_STATED, pages, counts.get("images", 0))
+
+
+def signals(config: RunConfig) -> Iterator[tuple[str, str]]:
+    """What a page or its host can say, and what was done about it."""
+    crawl, fetch = config.consent.crawl, config.fetch
+    yield "noai and noimageai, of a page", _done(config.reading.honour_noai)
+    yield "rights reserved for text and data mining (TDM), of a page", _done(crawl.tdm == "drop", crawl.record)
+    robots_known = crawl.record and bool(crawl.robots_txt)
+    yield "robots.txt of a page's host, as the crawl found it", _done(crawl.robots == "drop", robots_known)
+    if fetch.enabled:
+        yield "robots.txt, when an image was asked for", _done(fetch.robots_txt)
+        yield "ai.txt, when an image was asked for", _done(fetch.ai_txt)
+        yield "TDM, when an image was asked for", _done(fetch.tdm != "ignore")
+
+
+def _done(obeyed: bool, recorded: bool = False) -> str:
+    return "obeyed" if obeyed else "recorded with each document" if recorded else "not looked at"
+
+
+def taken_back(run: Run) -> Iterator[TakenBack]:
+    """What its event log says, the oldest first."""
+    for event in run.events:
+        if event["event"] == "forgotten":
+            day = datetime.fromtimestamp(event["time"], UTC).date().isoformat()
+            yield TakenBack(day, sum(event["lists"].values()), event["documents"], event["images"])

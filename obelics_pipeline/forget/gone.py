@@ -1,0 +1,49 @@
+"""What is to go, as the edits ask for it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from obelics_pipeline.forget.loose import STRUCK
+from obelics_pipeline.forget.pending import Found, Pending
+from obelics_pipeline.tombstones.tombstones import Tombstones
+
+REMEMBERED = 1 << 16  # answers on addresses
+
+
+class Gone:
+    """Tombstones and what a forget found besides. `document` and `url` say what was taken back, as tombstones do."""
+
+    def __init__(self, known: Tombstones, pending: Pending, found: Found) -> None:
+        self._known, self._pending = known, pending
+        self._out = {*found.copies, *found.too_few}
+        self.document = lru_cache(REMEMBERED)(known.document)
+        self.url = lru_cache(REMEMBERED)(known.url)
+        self.name = known.name
+
+    def out(self, doc_id: str) -> bool:
+        """Whether a document is forgotten, or left out because another one is."""
+        return doc_id in self._out or self.document(doc_id)
+
+    def address(self, url: str) -> bool:
+        """Whether an address is forgotten, or was that of forgotten documents, or of images of theirs, only."""
+        return self._pending.lone_url(url) or self.url(url)
+
+    def sha256(self, sha256: str) -> bool:
+        """Whether a file is forgotten, or was of forgotten documents only."""
+        return self._pending.lone_file(sha256) or self._known.sha256(sha256)
+
+    def image(self, url: str, data: bytes | None) -> bool:
+        """Whether an image of a document that stays is forgotten."""
+        return self.url(url) or (data is not None and self._known.content(data))
+
+    def strike(self, token: str) -> str | None:
+        """See `loose.Strike`."""
+        if ":" in token:
+            return STRUCK if self.address(token) else None
+        value = token.lower()
+        if "." in value:
+            return STRUCK if self._known.host(value) else None
+        if len(value) == 32:
+            return self.name(value) if self.document(value) else None
+        return "0" * 64 if self.sha256(value) else None
