@@ -377,6 +377,7 @@ class Job:
                 self._carry(images, entered.entered, STAGE_OF.get(stage, stage))
                 images.kept = entered.kept
                 images.dropped.update(entered.dropped)
+                images.failed.update(entered.failed)
         self._carry(documents, sum(m.notes["documents"] for m in tars), "shard")
         self.ledgers = {
             "records": ledgers["extract"].get("records", Ledger("records")),

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
 
 from obelics_pipeline.commit import Manifest
-from obelics_pipeline.document import DOCUMENT_DROPPED, Document, ImageNode
+from obelics_pipeline.document import Document, ImageNode
 from obelics_pipeline.extract.stage import MEASURING_ERROR
 from obelics_pipeline.forget.edits import mask_of
 from obelics_pipeline.forget.gone import Gone
 from obelics_pipeline.forgotten import FORGOTTEN, blank, blank_image, is_blank
 from obelics_pipeline.ledger import Ledger
+from obelics_pipeline.model_scores.stage import count
+from obelics_pipeline.model_scores.unsafe_images import arrived_images
 from obelics_pipeline.personal_data.counts import Tally
 from obelics_pipeline.shard.assemble import image_ledger
-from obelics_pipeline.shard.finish import IMAGE_COUNT, NO_TEXT
+from obelics_pipeline.shard.finish import IMAGE_COUNT
 from obelics_pipeline.storage import Place, open_parquet
 from obelics_pipeline.tables import DocumentWriter, read_documents, score_columns
 
@@ -72,18 +74,19 @@ def forget_in(document: Document, stage: str, gone: Gone, too_few: set[str]) -> 
             document.reason = FORGOTTEN
 
 
-def counted(path: Place, stage: str, before: Manifest) -> tuple[dict[str, Ledger], dict[str, Any]]:
+def counted(
+    path: Place, stage: str, before: Manifest, arrived: Collection[str] = ()
+) -> tuple[dict[str, Ledger], dict[str, Any]]:
     """The ledgers and the notes of a unit of documents, whose file is now another.
 
-    A document that is forgotten is counted where it was extracted, and did not arrive at the later stages.
+    A document that is forgotten is counted where it was extracted, and did not arrive at the later stages; `arrived`
+    are those that came to where they are decided by models.
     """
     documents, images = Ledger("documents"), Ledger("images")
     tally = Tally([f"personal_{kind}" for kind in before.notes.get(PERSONAL_DATA, ())])
     for document in tally.passing(read_documents(path)):
-        if stage != EXTRACT and is_blank(document):
+        if (document.doc_id not in arrived) if stage == SCORED else (stage != EXTRACT and is_blank(document)):
             continue
-        if stage == SCORED and document.reason in (FORGOTTEN, IMAGE_COUNT, NO_TEXT):
-            continue  # counted where it met its images
         if document.reason is None:
             documents.keep()
         elif stage == EXTRACT and document.reason.startswith(MEASURING_ERROR):
@@ -92,14 +95,17 @@ def counted(path: Place, stage: str, before: Manifest) -> tuple[dict[str, Ledger
             documents.drop(document.reason)
         if stage == ASSEMBLED:
             images.add(image_ledger(document))
-        elif stage == SCORED and (shown := len(document.images())):
-            if document.reason is None:
-                images.keep(shown)
-            else:
-                images.drop(DOCUMENT_DROPPED, shown)
+        elif stage == SCORED:
+            for image in arrived_images(document):
+                count(image, document, images)
     found = {noun: ledger for noun, ledger in (("documents", documents), ("images", images)) if noun in before.ledgers}
     notes = {PERSONAL_DATA: tally.to_json()} if PERSONAL_DATA in before.notes else {}
     return before.ledgers | found, before.notes | notes
+
+
+def arrived(place: Place, gone: Gone) -> set[str]:
+    """Documents of an assembled unit that are kept and go on, before it is written anew as after it."""
+    return {doc_id for doc_id in _kept_ids(place) if not gone.out(doc_id)}
 
 
 def kept_positions(place: Place, gone: Gone) -> tuple[int, list[int]]:

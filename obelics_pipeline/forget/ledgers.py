@@ -36,6 +36,7 @@ def ledgers_now(run: RunFolder, config: RunConfig, manifest: RunManifest) -> dic
                 entered = _sum(place, "images")
                 images.kept = entered.kept
                 images.dropped.update(entered.dropped)
+                images.failed.update(entered.failed)
     found = {
         "records": _sum(run.extract, "records"),
         "documents": documents,

@@ -197,13 +197,24 @@ class Rewriter:
             path = draft_for(folder, ".parquet")
             try:
                 documents.rewrite(place, path, stage, self._gone, self._too_few)
-                ledgers, notes = documents.counted(path, stage, manifest)
+                came = self._came_to_models(manifest) if stage == documents.SCORED else ()
+                ledgers, notes = documents.counted(path, stage, manifest, came)
                 files: dict[str, pa.Table | Path | None] = {"data": path}
                 if records is not None:
                     files["records"], ledgers["records"] = records
                 self._commit(folder, manifest, files, ledgers, notes)
             finally:
                 path.unlink(missing_ok=True)
+
+    def _came_to_models(self, manifest: Manifest) -> set[str]:
+        """The documents that models were to decide on, of the partition of a unit, without those that are forgotten."""
+        return documents.arrived(self._assembled_of[manifest.notes["partition"]], self._gone)
+
+    @cached_property
+    def _assembled_of(self) -> dict[str, Place]:
+        """The file of documents with their images of each partition."""
+        folder = self._run.assembled
+        return {unit.notes["partition"]: unit.path(folder, "data") for unit in _units(folder)}
 
     def _records(self, folder: Place, manifest: Manifest) -> tuple[pa.Table, Ledger] | None:
         """The records of a unit without those that are forgotten, and their ledger."""

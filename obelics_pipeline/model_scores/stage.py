@@ -23,7 +23,7 @@ from obelics_pipeline.document import DOCUMENT_DROPPED, Document, ImageNode
 from obelics_pipeline.fetch.image_store import ImageStore
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.model_scores.document_models import DocumentScorer
-from obelics_pipeline.model_scores.unsafe_images import Screen
+from obelics_pipeline.model_scores.unsafe_images import Screen, arrived_images
 from obelics_pipeline.shard.record import make_record
 from obelics_pipeline.shard.stage import SIZES
 from obelics_pipeline.storage import Place, read_table
@@ -125,12 +125,11 @@ def decide_unit(
         with DocumentWriter(attempt.file("data", ".parquet"), names, paragraph_scores) as writer:
             for row, (document, found) in enumerate(zip(read_kept(source), measured.to_pylist(), strict=True)):
                 lay_over(document, found, columns)
-                pictures = document.images()
                 if screen is not None:
                     screen(document)
                 if document.reason is None:
                     decide(document, bounds)
-                for picture in pictures:
+                for picture in arrived_images(document):
                     count(picture, document, images)
                 if document.reason is None:
                     documents.keep()

@@ -8,7 +8,7 @@ from math import fsum
 from typing import Any
 
 from obelics_pipeline.config import ClassifierConfig, RunConfig
-from obelics_pipeline.document import Document
+from obelics_pipeline.document import Document, ImageNode
 from obelics_pipeline.shard.finish import lack
 
 UNSAFE_IMAGE = "unsafe_image"  # reason of an image that is above the bound
@@ -61,3 +61,9 @@ class Screen:
             return fsum(scores) / len(scores) > bound
         unsafe = sum(score > bound for score in scores)
         return unsafe > 0 if over == "any" else unsafe / len(scores) > float(over)
+
+
+def arrived_images(document: Document) -> list[ImageNode]:
+    """The images that a document had when it came here, decided or not."""
+    nodes = (node for node in document.nodes if isinstance(node, ImageNode))
+    return [node for node in nodes if node.reason in (None, UNSAFE_IMAGE, UNCLASSIFIED)]
