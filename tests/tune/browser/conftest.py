@@ -70,7 +70,7 @@ def watched(browser: Any, own: str = "http://127.0.0.1:") -> Iterator[Any]:
     assert wrong == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # and no longer: Playwright's event loop would be in the way of other tests
 def browser() -> Iterator[Any]:
     with launched() as found:
         yield found
