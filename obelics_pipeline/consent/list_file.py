@@ -68,7 +68,12 @@ def _of_parquet(where: Place, config: OptOutListConfig) -> Iterator[str | None]:
                 if column not in names:
                     valid = ", ".join(names[:20])
                     raise UserError(f"opt-out list {config.path}: no column {column}; valid for `column`: {valid}")
+                read = 0
                 for batch in source.iter_batches(_ROWS, columns=[column]):
+                    read += batch.nbytes
+                    if read > config.max_bytes:
+                        what = f"opt-out list {config.path}: has more than {config.max_bytes:,} bytes, unpacked"
+                        raise UserError(f"{what}; raise its max_bytes if it is right")
                     yield from (_text(value) for value in batch.column(0).to_pylist())
         except (OSError, pa.ArrowException) as error:
             why = str(error).partition("\n")[0][:200]

@@ -159,6 +159,13 @@ def test_a_file_that_is_no_list_stops_the_run_in_one_line(
     assert "\n" not in str(error.value)
 
 
+def test_a_table_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
+    table = pa.table({"url": ["https://a.example/" + "x" * 1_000] * 5_000})  # some kilobytes as Parquet
+    pq.write_table(table, tmp_path / "list.parquet")
+    with pytest.raises(UserError, match="more than 1,000,000 bytes"):
+        ready(tmp_path / "list.parquet", "urls", max_bytes=1_000_000)
+
+
 def test_a_missing_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"consent\.lists\.mine: .* cannot be read"):
         ready(tmp_path / "none.txt", "urls")
