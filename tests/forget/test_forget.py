@@ -136,6 +136,7 @@ def test_a_document_whose_images_all_go_is_dropped_for_that(run: Path, found: li
     assert after["kept"] == before["kept"] - 1
 
 
+@pytest.mark.slow
 def test_an_image_that_another_document_uses_stays(run: Path, tmp_path: Path) -> None:
     kept = set(pq.read_table(run / "index.parquet")["doc_id"].to_pylist())
     users: dict[str, list[Document]] = {}
@@ -198,6 +199,7 @@ def test_bad_lines_are_refused_and_nothing_is_changed(
     assert traces(run, found[0].needles) == []
 
 
+@pytest.mark.slow
 def test_what_was_made_of_the_run_goes_too_and_is_named(
     run: Path, found: list[Victim], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -237,6 +239,7 @@ def test_a_page_by_its_doc_id_leaves_no_address(run: Path, found: list[Victim], 
     assert traces(run, found[0].needles) == []
 
 
+@pytest.mark.slow
 def test_what_no_document_names_any_more_goes_too(run: Path, tmp_path: Path) -> None:
     """An earlier run in the folder had more pages, or took other images: nobody can tell whose they were."""
     manifest = next(m for p in sorted((run / "fetch/manifests").glob("*")) if (m := json.loads(p.read_text())))
@@ -282,6 +285,7 @@ def test_a_table_of_robots_txt_with_a_forgotten_host_is_removed(run: Path, tmp_p
     assert [path.name for path in (run / "consent-robots").iterdir()] == ["b.sqlite"]
 
 
+@pytest.mark.slow
 def test_a_card_is_named_and_tells_of_nothing(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["card", str(run)]) == 0
     assert "best-of-towns.example" in (run / "README.md").read_text().replace("\\", "")
@@ -306,6 +310,7 @@ def test_only_what_was_published_is_enough(run: Path, found: list[Victim], tmp_p
     assert is_valid(copy)
 
 
+@pytest.mark.slow
 def test_old_shards_that_are_put_back_are_not_exported(
     run: Path, run_of_demo: Path, found: list[Victim], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -144,6 +144,7 @@ def test_each_kind_leaves_and_what_is_near_stays(tmp_path: Path) -> None:
             done(tmp_path / "run", site, [*lists(tmp_path), f"image_safety.report.file={output / 'r.jsonl'}"])
 
 
+@pytest.mark.slow
 def test_a_list_that_comes_later_takes_images_out_of_store_and_shards(tmp_path: Path) -> None:
     with Site({f"/{name}": answer(body=body) for name, body in PLANTED.items()}) as site:
         output = done(tmp_path / "run", site)

@@ -50,6 +50,7 @@ def test_hashes_are_within_the_ten_bits_of_the_reference_that_its_authors_allow(
         assert distance(hashed(photos.saved("JPEG", image, quality=95)), reference(image)) <= 10
 
 
+@pytest.mark.slow
 def test_copies_are_near_and_others_far() -> None:
     of = {seed: hashed(photos.saved("PNG", busy(seed))) for seed in range(6)}
     for seed, value in of.items():
