@@ -384,7 +384,9 @@ def test_a_command_that_is_stopped_while_it_fetches_goes_on_where_it_was(tmp_pat
         store = ImageStore(tmp_path / "b.jsonl.images" / "content")
         arguments = ["--input", str(source), "--output", str(output), "--columns", SEEN, *options]
         kept = tmp_path / "b.jsonl.images"
-        code, printed = stopped(arguments, lambda: any(b"quick.png" in p.read_bytes() for p in kept.glob("journal/*.jsonl")))
+        code, printed = stopped(
+            arguments, lambda: any(b"quick.png" in p.read_bytes() for p in kept.glob("journal/*.jsonl"))
+        )
         assert code == 3
         assert "obelics: stopped; run the same command again to go on" in printed.splitlines()
         assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", "b.jsonl.images"]
