@@ -71,21 +71,16 @@ def _site_of(host: str) -> str:
     return name if ":" in name or name[-1:].isdigit() else _suffixes().privatesuffix(name) or name
 
 
-def idna_host(host: str) -> str:
-    """A host in ASCII, whatever else is wrong with it; NO_SITE for what cannot be written so."""
-    if host.isascii():
-        return host
-    import idna
-
-    try:
-        return idna.encode(host, uts46=True).decode("ascii")
-    except (idna.IDNAError, UnicodeError, ValueError):
-        return NO_SITE
-
-
 def ascii_host(host: str) -> str:
     """A host in ASCII and lower case; NO_SITE for what cannot be one."""
-    host = idna_host(host).lower()
+    if not host.isascii():
+        import idna
+
+        try:
+            host = idna.encode(host, uts46=True).decode("ascii")
+        except (idna.IDNAError, UnicodeError, ValueError):
+            return NO_SITE
+    host = host.lower()
     whole = all(host.split(".")) and not any(c.isspace() or c in "/\\?#@%" for c in host)
     return host if whole else NO_SITE
 
