@@ -1,4 +1,4 @@
-"""E-mail addresses, as a machine reads them and as people hide them from machines."""
+"""E-mail addresses, as a machine reads them."""
 
 from __future__ import annotations
 
@@ -24,53 +24,6 @@ _LOGIN = re.compile(
     r"(?:://[^\s/@]{0,128}|(?:^|[\s$#>])(?:ssh|scp|sftp|rsync|mosh)(?: -\S+)*[ \t]+(?:-\S+[ \t]+\S+[ \t]+)?)$"
 )
 _ACCOUNTS = frozenset({"git", "hg", "svn", "bzr", "root"})  # of machines, not of people
-
-_AT = (
-    r"at|ät|aet|arroba|arobase|chiocciola|apenstaartje|klammeraffe|affe|małpa|malpa|собака|собачка|kukac|snabel-?a|a|@"
-)
-_DOT = r"dot|punkt|pkt|point|punto|ponto|punt|kropka|kropek|точка|nokta|d0t|\."
-_OPEN, _CLOSE, _GAP = r"[\[({<|*_-]{1,2}", r"[\])}>|*_-]{1,2}", r"[ \t\u00a0]{0,2}"
-_WORD = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
-_DOT_BETWEEN = (
-    rf"(?:{_GAP}(?:\.|{_OPEN}{_GAP}(?:{_DOT}){_GAP}{_CLOSE}){_GAP}|[ \t\u00a0]{{1,2}}(?:{_DOT})[ \t\u00a0]{{1,2}})"
-)
-# The words for @ that may stand bare, and those for the dot that go with them: "at this point in time" is a sentence.
-_BARE = {
-    "at": ("dot", "punkt", "d0t"),
-    "@": ("dot", "punkt", "point", "punto", "ponto", "punt", "kropka", "точка", "nokta"),
-    "arobase": ("point",),
-    "arroba": ("punto", "ponto"),
-    "chiocciola": ("punto",),
-    "apenstaartje": ("punt",),
-    "małpa": ("kropka",),
-    "собака": ("точка",),
-}
-_BARE_WORDS = "|".join(_BARE)
-_PAIRS = "|".join(
-    rf"{at} [^ ]{{1,64}}(?: ?[\[({{<] ?| )(?:{'|'.join(dots)})(?: ?[\])}}>]| )" for at, dots in _BARE.items()
-)
-_WORD_IN = re.compile(r"[\W_]+")
-_HIDDEN = re.compile(
-    rf"(?<![\w.+-])(?P<local>[^\W_][\w+-]{{0,63}}(?:(?:\.|{_DOT_BETWEEN})[\w+-]{{1,64}}){{0,3}})"
-    rf"(?:{_GAP}{_OPEN}{_GAP}(?:{_AT}){_GAP}{_CLOSE}{_GAP}"
-    rf"|[ \t\u00a0]{{1,2}}(?P<bare>{_BARE_WORDS})[ \t\u00a0]{{1,2}})"
-    rf"(?P<host>{_WORD}(?:{_DOT_BETWEEN}{_WORD}){{1,4}})",
-    re.IGNORECASE,
-)
-_SPOKEN_DOT = re.compile(
-    rf"{_GAP}{_OPEN}{_GAP}(?:{_DOT}){_GAP}{_CLOSE}{_GAP}|[ \t\u00a0]{{1,2}}(?:{_DOT})[ \t\u00a0]{{1,2}}|{_GAP}\.{_GAP}",
-    re.IGNORECASE,
-)
-# Where one of these stands there may be a hidden address, in lower case and UTF-8: as cheap a test as there is.
-_OPENED = re.compile(
-    rb"[\[({<] ?(?:at|\xc3\xa4t|aet|arroba|arobase|chiocciola|affe|klammeraffe|ma\xc5\x82pa|malpa|apenstaartje"
-    rb"|snabel-?a|kukac|@|a|\xd1\x81\xd0\xbe\xd0\xb1\xd0\xb0\xd0\xba[^ ]*) ?[\])}>]"
-)
-_BRACKETS = (b"(", b"[", b"{", b"<")
-_SPOKEN = re.compile(  # a space, then how its words begin: searched for fastest
-    rb" (?=[a@cm\xd1])" + f"(?:{_PAIRS}|@ [^ @]{{1,64}}\\.[a-z]{{2}})".encode()
-)
-_AROUND = 200  # characters of a hidden address at most
 
 
 def find_emails(text: str) -> Iterator[Finding]:
@@ -154,7 +107,7 @@ def _host_at(text: str, begin: int) -> tuple[int, str] | None:
         return None
     labels = match[0].split(".")
     while len(labels) > 1:
-        last = _known_beginning(labels[-1], whole=not _goes_on(text, begin + len(".".join(labels))))
+        last = known_beginning(labels[-1], whole=not goes_on(text, begin + len(".".join(labels))))
         if last:
             host = ".".join([*labels[:-1], last])
             name = ascii_host(host)
@@ -163,13 +116,13 @@ def _host_at(text: str, begin: int) -> tuple[int, str] | None:
     return None
 
 
-def _goes_on(text: str, end: int) -> bool:
+def goes_on(text: str, end: int) -> bool:
     """Whether the word goes on there, in a script that parts words by spaces."""
     following = text[end : end + 1]
     return bool(following) and (following.isalnum() or following == "_") and not _is_unspaced(following)
 
 
-def _known_beginning(label: str, whole: bool) -> str | None:
+def known_beginning(label: str, whole: bool) -> str | None:
     """A top-level domain: the label, or what it begins with where a script without spaces follows it."""
     if whole and top_level(label):
         return label
@@ -177,82 +130,3 @@ def _known_beginning(label: str, whole: bool) -> str | None:
     if latin is not None:
         return latin[0] if latin.end() < len(label) and top_level(latin[0]) else None
     return next((label[:n] for n in range(min(len(label), 12), 1, -1) if top_level(label[:n])), None)
-
-
-def find_hidden_emails(text: str) -> Iterator[Finding]:
-    """Addresses such as `name [at] host [dot] com`, in a plain text."""
-    if not _may_be_hidden(text.encode("utf-8", "replace").lower()):
-        return
-    until = 0
-    for mark in _MARKS.finditer(text):
-        match = _hidden_around(text, mark.start(), until)
-        if match is not None:
-            yield match
-            until = match.end
-
-
-def _may_be_hidden(data: bytes) -> bool:
-    if _SPOKEN.search(data):
-        return True
-    for bracket in _BRACKETS:
-        place = data.find(bracket)
-        while place >= 0:
-            if _OPENED.match(data, place):
-                return True
-            place = data.find(bracket, place + 1)
-    return False
-
-
-_MARKS = re.compile(
-    rf"{_OPEN}{_GAP}(?:{_AT}){_GAP}{_CLOSE}|(?<=[ \t\u00a0])(?:{_BARE_WORDS})(?=[ \t\u00a0])",
-    re.IGNORECASE,
-)
-
-
-def _hidden_around(text: str, mark: int, since: int) -> Finding | None:
-    first = max(since, mark - MAX_LOCAL - 4, text.rfind("\n", 0, mark) + 1)
-    begin = first
-    while begin < mark:
-        match = _HIDDEN.match(text, begin, mark + _AROUND)
-        if match is not None and match.end("local") <= mark and (match.end() > mark):
-            found = _hidden(text, match)
-            if found is not None:
-                return found
-        # the next word
-        gap = _NEXT_WORD.search(text, begin + 1, mark)
-        if gap is None:
-            return None
-        begin = gap.start()
-    return None
-
-
-_NEXT_WORD = re.compile(r"(?<![\w.+-])[^\W_]")
-
-
-def _hidden(text: str, match: re.Match[str]) -> Finding | None:
-    local = _SPOKEN_DOT.sub(".", match["local"]).lower()
-    spoken = list(_SPOKEN_DOT.finditer(match["host"]))
-    labels = _SPOKEN_DOT.split(match["host"])
-    bare = (match["bare"] or "").lower()
-    if bare and not any(character.isalpha() for character in local):
-        return None  # 2 @ 10.com
-    if bare and not all(_WORD_IN.sub("", dot[0]).lower() in _BARE[bare] for dot in spoken) and bare != "@":
-        return None  # "the house at example.com" is a sentence
-    while len(labels) > 1:
-        end = match.start("host") + _length(match["host"], len(labels))
-        last = _known_beginning(labels[-1], whole=not _goes_on(text, end))
-        if last:
-            end -= len(labels[-1]) - len(last)
-            labels[-1] = last
-            break
-        labels.pop()
-    else:
-        return None
-    name = ascii_host(".".join(labels))
-    return Finding(match.start(), end, KIND, f"{local}@{name}") if name else None
-
-
-def _length(host: str, labels: int) -> int:
-    """Characters of the first labels of a host as written."""
-    ends = [m.start() for m in _SPOKEN_DOT.finditer(host)]
-    return ends[labels - 1] if labels - 1 < len(ends) else len(host)

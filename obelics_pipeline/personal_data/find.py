@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable
 
 from obelics_pipeline.personal_data.bank import CARD_KIND, IBAN, find_cards, find_ibans
 from obelics_pipeline.personal_data.email import KIND as EMAIL
-from obelics_pipeline.personal_data.email import find_emails, find_hidden_emails
+from obelics_pipeline.personal_data.email import find_emails
 from obelics_pipeline.personal_data.finding import Finding, Taken
+from obelics_pipeline.personal_data.hidden_email import find_hidden_emails
 from obelics_pipeline.personal_data.national_id import KIND as NATIONAL_ID
 from obelics_pipeline.personal_data.national_id import find_national_ids
 from obelics_pipeline.personal_data.network import IP, MAC, find_macs, find_v4, find_v6
@@ -37,7 +38,7 @@ def find(written: str, kinds: Collection[str], regions: Regions, special_address
     if EMAIL in kinds:
         if b"@" in data:
             add(find_emails(text))
-        add(find_hidden_emails(text))
+        add(find_hidden_emails(text, data))
     if runs:
         if IBAN in kinds:
             add(find_ibans(text, runs))

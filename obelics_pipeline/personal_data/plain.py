@@ -34,10 +34,8 @@ def plain(text: str) -> str:
         return text
     # What is not ASCII is little, mostly: it alone is looked at (a loop over all of a text takes a millisecond).
     table, others = _table(), text.encode("utf-8", "replace").translate(None, _ASCII).decode("utf-8", "replace")
-    for character in sorted(set(others)):
-        mark = table.get(character)
-        if mark is not None:
-            text = text.replace(character, mark)
+    for character in table.keys() & set(others):  # in any order: no mark is a key
+        text = text.replace(character, table[character])
     return text
 
 
