@@ -43,7 +43,8 @@ BASE = [
 ]
 
 EXTRAS = {
-    "images": ["imagehash>=4.3", "img2dataset>=1.45", "pillow>=10.3", "protego>=0.3"],
+    # protego: the first that matches the stars of a robots.txt in linear time
+    "images": ["imagehash>=4.3", "img2dataset>=1.45", "pillow>=10.3", "protego>=0.7"],
     "datasets": ["datasets>=2.18"],
     "models": ["huggingface_hub>=0.34", "kenlm>=0.2", "sentencepiece>=0.2"],
     "s3": ["s3fs>=2024.12"],  # the first that creates an object only where there is none

@@ -32,7 +32,7 @@ from obelics_pipeline.unit import digest
 if TYPE_CHECKING:
     from protego import Protego
 
-VERSION = 1  # raise it when the same captures would give another table
+VERSION = 2  # raise it when the same captures would give another table
 MAX_CHARACTERS = 500 * 2**10  # of a file: RFC 9309 2.5 asks for 500 KiB at least; what follows is not read
 ALLOWED, DISALLOWED, UNKNOWN = "allowed", "disallowed", "unknown"
 _PORTS = {"http": 80, "https": 443}
@@ -94,10 +94,11 @@ def _row(item: object) -> Row | None:
     origin = next(_origins(url), None)
     if origin is None:
         return None
+    date = getattr(item, "warc_date", None) or ""
     if isinstance(item, Page):
-        return origin, item.warc_date or "", item.html[:MAX_CHARACTERS]
+        return origin, date, item.html[:MAX_CHARACTERS]
     allows_all = reason in ("empty_body", "not_html") or _CLIENT_ERROR.fullmatch(str(reason))
-    return origin, "", "" if allows_all else None
+    return origin, date, "" if allows_all else None
 
 
 def _write(path: Path, rows: Iterable[Row]) -> None:

@@ -42,3 +42,4 @@ class Skipped:
     offset: int | None = None
     length: int | None = None
     counted_only: bool = False
+    warc_date: str | None = None

@@ -112,4 +112,5 @@ def _mime(head: HttpHead) -> str:
 
 
 def _skip(record: RawRecord, reason: str, failed: bool = False) -> Skipped:
-    return Skipped(reason, failed, target_uri(record), record.offset, record.length)
+    date = record.headers.get("warc-date")
+    return Skipped(reason, failed, target_uri(record), record.offset, record.length, warc_date=date)

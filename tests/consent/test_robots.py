@@ -33,6 +33,8 @@ CAPTURES = [
     capture("site5.example", "User-agent: *\nDisallow: /", scheme="http"),
     record(b"# no robots.txt", "https://other.example/robots.html", headers=TEXT),
     capture("site6.example:8080", "User-agent: *\nDisallow: /"),
+    capture("site7.example", "User-agent: *\nDisallow: /", date="2024-01-01T00:00:00Z"),
+    capture("site7.example", "gone", status="410 Gone"),
     capture("bad.example", "Disallow: " + "*a" * 100_000 + "\x00\x01"),
 ]
 
@@ -53,11 +55,12 @@ def captures(folder: Path, made: list[bytes] = CAPTURES, **more: object) -> Robo
         ("https://site0.example/other", ("allowed", "2024-05-06")),
         ("https://site1.example/page", ("allowed", "2024-05-06")),
         ("https://site2.example/page", ("disallowed", "2024-02-01")),
-        ("https://site3.example/page", ("allowed", None)),
+        ("https://site3.example/page", ("allowed", "2024-05-06")),
         ("https://site4.example/page", ("unknown", None)),
         ("https://site5.example/page", ("disallowed", "2024-05-06")),
         ("https://site6.example/page", ("unknown", None)),
         ("https://site6.example:8080/page", ("disallowed", "2024-05-06")),
+        ("https://site7.example/page", ("allowed", "2024-05-06")),
         ("https://other.example/page", ("unknown", None)),
         ("https://bad.example/page", ("allowed", "2024-05-06")),
         ("no address", ("unknown", None)),
@@ -97,6 +100,13 @@ def test_pages_are_dropped_and_what_was_said_is_recorded(tmp_path: Path) -> None
     assert heard["https://site1.example/page"]["robots_txt_captured"] == "2024-05-06"
     assert heard["https://site4.example/page"]["robots_txt"] == "unknown"
     assert unit.id != extract_units(tasks, config)[0].id
+
+
+@pytest.mark.timeout(30)
+def test_a_hostile_file_takes_no_time(tmp_path: Path) -> None:
+    """A star is no regular expression: protego before 0.7 took hours for five of them."""
+    robots = captures(tmp_path, [capture("evil.example", "User-agent: *\nDisallow: /" + "*a" * 200 + "*b$\n" * 1_000)])
+    assert robots.said("https://evil.example/" + "a" * 8_000)[0] == "allowed"
 
 
 def test_to_drop_without_captures_is_refused() -> None:

