@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborHTMLParser
 
 from obelics_pipeline.extract.image_source import Attributes
-from obelics_pipeline.extract.licence import META_NAMES as LICENCE_NAMES
+from obelics_pipeline.extract.licence.page_licence import META_NAMES as LICENCE_NAMES
 from obelics_pipeline.extract.publication import META_NAMES
 from obelics_pipeline.extract.tags import tag_id
 

@@ -12,7 +12,7 @@ from obelics_pipeline.config.extraction import ExtractionConfig
 from obelics_pipeline.document import Node
 from obelics_pipeline.extract.default_extraction import Kept, choose, nodes_of
 from obelics_pipeline.extract.head import Head, read_head
-from obelics_pipeline.extract.licence import NO_LICENCE, PageLicence, read_licence
+from obelics_pipeline.extract.licence.page_licence import NO_LICENCE, PageLicence, read_licence
 from obelics_pipeline.extract.links import LinkCounts, count_links
 from obelics_pipeline.extract.obelics_listener import ObelicsListener
 from obelics_pipeline.extract.parse_cost import check_parse_cost

@@ -39,7 +39,7 @@ from obelics_pipeline.unit import Unit, digest
 STAGE = "extract"
 MEASURED_AT_ONCE = 16  # documents: so that the language model's tables stay in the processor's cache for that long
 MEASURING_ERROR = "measuring_error"  # starts the reason of a document that a filter could not measure
-VERSION = 4  # raise it when the same page would give other documents: finished units are then redone
+VERSION = 5  # raise it when the same page would give other documents: finished units are then redone
 
 RECORDS = pa.schema(
     [

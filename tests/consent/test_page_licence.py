@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obelics_pipeline.config import ExtractionConfig
-from obelics_pipeline.extract.licence import PageLicence
+from obelics_pipeline.extract.licence.page_licence import PageLicence
 from obelics_pipeline.extract.page import extract_page
 
 BY, BY_SA, NC = (f"https://creativecommons.org/licenses/{code}/4.0/" for code in ("by", "by-sa", "by-nc"))
@@ -33,6 +33,7 @@ def ld(value: str) -> str:
         (f'<meta name="DC.rights" content="{NC}">', "", "cc-by-nc-4.0", "meta"),
         ('<meta name="dcterms.license" content="CC BY 4.0">', "", "cc-by-4.0", "meta"),
         (ld(f'{{"@type":"NewsArticle","license":"{BY}"}}'), "", "cc-by-4.0", "json_ld"),
+        (ld(f'{{"@type":"Page","mainEntity":[{{"@type":"Article","license":"{BY}"}}]}}'), "", "cc-by-4.0", "json_ld"),
         (ld(f'{{"@graph":[{{"@type":["Thing","WebPage"],"license":{{"@id":"{BY}"}}}}]}}'), "", "cc-by-4.0", "json_ld"),
         ("", f'<div itemscope itemtype="https://schema.org/Article"><a itemprop="license" href="{BY}">l</a></div>',
          "cc-by-4.0", "microdata"),
@@ -70,6 +71,10 @@ def test_each_way_to_say_it_is_understood(head: str, body: str, name: str, sourc
         ),
         ld(f'{{"@type":"ImageObject","license":"{BY}","contentUrl":"/x.jpg"}}'),
         ld(f'{{"@type":"Article","comment":{{"@type":"Comment","license":"{BY}"}}}}'),
+        ld(f'{{"@type":"Article","citation":[{{"@type":"ScholarlyArticle","license":"{BY}"}}]}}'),
+        ld(f'{{"@graph":[{{"@type":"Article","isPartOf":{{"@type":"Periodical","license":"{BY}"}}}}]}}'),
+        f'<div itemscope itemtype="https://schema.org/Article"><p itemprop="isBasedOn" itemscope '
+        f'itemtype="https://schema.org/CreativeWork"><a itemprop="license" href="{BY}">l</a></p></div>',
         f"<p>The address {BY} as words, licensed.</p>",
     ],
 )  # fmt: skip

@@ -1,0 +1,1 @@
+"""The licence of a page and of its pictures."""
