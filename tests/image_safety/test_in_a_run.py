@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.run import run
@@ -155,3 +156,22 @@ def test_a_list_that_comes_later_takes_images_out_of_store_and_shards(tmp_path: 
         assert not any(name.startswith("listed") for name in in_shards(output))
         traces = [hashlib.sha256(LISTED).hexdigest().encode(), MIDDLE]
         assert [path for path, data in everything(output) if any(trace in data for trace in traces)] == []
+
+
+def test_what_a_classifier_cannot_tell_fails_and_is_counted_in_the_run(tmp_path: Path) -> None:
+    bodies = {f"{shade}-{n}.png": photos.saved("PNG", Image.new("RGB", (200, 200), (shade + n,) * 3))
+              for shade in (20, 120) for n in range(4)}  # fmt: skip
+    blind = classifier(
+        model=str(BULLSEYE.with_name("night_blind.onnx")), labels=["unsafe"], output="probabilities", mean=[0] * 3,
+        std=[1] * 3,
+    )  # fmt: skip
+    with Site({f"/{name}": answer(body=body) for name, body in bodies.items()}) as site:
+        pairs = [("20-0", "120-0"), ("20-1", "20-2"), ("120-1", "120-2"), ("20-3", "120-3")]
+        pages = [page(site, [f"{name}.png" for name in pair]) for pair in pairs]
+        made = [record(f"https://pages.example/{n}", body) for n, body in enumerate(pages)]
+        (tmp_path / "in.warc").write_bytes(b"".join(made))
+        sets = [*BASE, blind, f'fetch.allow_private=["127.0.0.1:{site.port}"]']
+        assert run("default", [str(tmp_path / "in.warc")], str(tmp_path / "out"), 1, sets) == 0
+    assert set(in_shards(tmp_path / "out")) == {name for name in bodies if name.startswith("120")}
+    assert ledger(tmp_path / "out", "images") == {"in": 8, "kept": 4, "dropped": {}, "failed": {"unclassified": 4}}
+    assert ledger(tmp_path / "out", "documents")["dropped"] == {"image_count": 1}

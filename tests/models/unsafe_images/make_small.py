@@ -63,6 +63,28 @@ def brightness() -> bytes:
     )
 
 
+def night_blind() -> bytes:
+    """How bright an image is, from 0 to 1, as the one output; no number (NaN) where it is darker than a quarter."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    nodes = [
+        helper.make_node("ReduceMean", ["image"], ["mean"], axes=[1, 2, 3], keepdims=0),
+        helper.make_node("Sub", ["mean", "quarter"], ["above"]),
+        helper.make_node("Sqrt", ["above"], ["root"]),
+        helper.make_node("Unsqueeze", ["root", "last"], ["out"]),
+    ]
+    weights = [
+        numpy_helper.from_array(np.array(0.25, np.float32), "quarter"),
+        numpy_helper.from_array(np.array([1], np.int64), "last"),
+    ]
+    return model(
+        nodes,
+        [helper.make_tensor_value_info("image", TensorProto.FLOAT, ["n", 3, 16, 16])],
+        [helper.make_tensor_value_info("out", TensorProto.FLOAT, ["n", 1])],
+        weights,
+    )
+
+
 def elsewhere() -> bytes:
     """A model whose weights are in a file beside the one that the tests run in."""
     from onnx import StringStringEntryProto, TensorProto, helper
@@ -88,3 +110,4 @@ if __name__ == "__main__":
     (FOLDER / "elsewhere.onnx").write_bytes(elsewhere())
     (FOLDER / "head.onnx").write_bytes(head())
     (FOLDER / "brightness.onnx").write_bytes(brightness())
+    (FOLDER / "night_blind.onnx").write_bytes(night_blind())
