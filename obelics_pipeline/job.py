@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from filters.rule import paragraph_score
+from obelics_pipeline.blocklists.lists import read_lists
 from obelics_pipeline.commit import Manifest, manifest_path, read_manifests, remember, sweep, unit_names
 from obelics_pipeline.config import RunConfig
 from obelics_pipeline.config.sharding import ImageRulesConfig
@@ -133,6 +134,9 @@ class Job:
         )
         manifests = self.runner.map("extract", work, units, self.folder.extract)
         self.ledgers = dict(self.runner.ledgers["extract"])
+        lists = read_lists(self.config.blocklists, self.config.fetch) | self.opt_outs.read_lists()
+        if lists:
+            self._notes["lists"] = lists
         if self.config.personal_data.enabled:
             self._notes["personal_data"] = total(m.notes["personal_data"] for m in manifests)
         sweep(self.folder.extract, manifests)

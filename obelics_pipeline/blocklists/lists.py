@@ -90,6 +90,14 @@ def open_lists(blocklists: Mapping[str, BlocklistConfig], fetching: FetchingConf
     return Blocklists([(name, _table(config, fetching), config.applies_to) for name, config in blocklists.items()])
 
 
+def read_lists(blocklists: Mapping[str, BlocklistConfig], fetching: FetchingConfig) -> dict[str, dict[str, Any]]:
+    """By the reason that each list gives: the sha256 of what was read, and how many entries it has."""
+    return {
+        REASON + name: {"sha256": _checksum(config), "entries": _table(config, fetching).counts.entries}
+        for name, config in blocklists.items()
+    }
+
+
 def notices(blocklists: Mapping[str, BlocklistConfig], fetching: FetchingConfig) -> list[str]:
     """A line for each list: how much it has, and what of it could not be read."""
     lines = []
@@ -108,16 +116,17 @@ def cache_folder() -> Path:
 
 def _content(config: BlocklistConfig) -> str:
     """What names the content of a list: its checksum and the categories that are taken."""
+    return digest(VERSION, _checksum(config), None if config.categories is None else sorted(set(config.categories)))
+
+
+def _checksum(config: BlocklistConfig) -> str:
     if config.is_url:
         assert config.sha256 is not None
-        checksum = config.sha256
-    else:
-        checksum = _source(config).sha256()
-        if config.sha256 is not None and checksum != config.sha256:
-            raise UserError(
-                f"blocklist {config.path}: has the sha256 {checksum}, not {config.sha256} as the config says"
-            )
-    return digest(VERSION, checksum, None if config.categories is None else sorted(set(config.categories)))
+        return config.sha256
+    checksum = _source(config).sha256()
+    if config.sha256 is not None and checksum != config.sha256:
+        raise UserError(f"blocklist {config.path}: has the sha256 {checksum}, not {config.sha256} as the config says")
+    return checksum
 
 
 def _source(config: BlocklistConfig, path: Path | None = None) -> Source:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from obelics_pipeline.blocklists.lists import REASON as BLOCKED
 from obelics_pipeline.config import RunConfig
@@ -12,17 +13,19 @@ from obelics_pipeline.consent.lists import OPT_OUT
 from obelics_pipeline.ledger import Ledger
 from obelics_pipeline.report.opened import Run
 
-NOT_STATED = "not stated"
-
 
 @dataclass(frozen=True)
 class AppliedList:
-    """A list of the config. `dropped` are records and documents, and `images` places in documents, that it took out."""
+    """A list of the config. `dropped` are records and documents, and `images` places in documents, that it took out.
+
+    `entries` and `sha256` are of what the run read; None for a service, and for runs that did not note them.
+    """
 
     name: str
     kind: str
     of: str
-    sha256: str
+    entries: int | None
+    sha256: str | None
     dropped: int
     images: int
 
@@ -37,18 +40,25 @@ class TakenBack:
     images: int
 
 
-def applied_lists(config: RunConfig, ledgers: Mapping[str, Ledger]) -> Iterator[AppliedList]:
-    """The lists of domains and of opt-outs, then the service, with what each dropped."""
+def applied_lists(
+    config: RunConfig, ledgers: Mapping[str, Ledger], read: Mapping[str, Mapping[str, Any]]
+) -> Iterator[AppliedList]:
+    """The lists of domains and of opt-outs, then the service, with what each dropped.
+
+    `read` is the manifest's note `lists`: of each list, by its reason, what was read.
+    """
     consent = config.consent
-    rows = [(BLOCKED, n, "domains, URLs", a.applies_to, a.sha256) for n, a in config.blocklists.items()]
-    rows += [(OPT_OUT, n, a.kind, list(a.of), a.sha256) for n, a in consent.lists.items()]
+    rows = [(BLOCKED, n, "domains, URLs", a.applies_to) for n, a in config.blocklists.items()]
+    rows += [(OPT_OUT, n, a.kind, list(a.of)) for n, a in consent.lists.items()]
     if consent.service is not None:
-        rows.append((OPT_OUT, consent.service.name, "service", list(consent.service.of), None))
-    for prefix, name, kind, of, sha256 in rows:
+        rows.append((OPT_OUT, consent.service.name, "service", list(consent.service.of)))
+    for prefix, name, kind, of in rows:
         counts = {noun: ledger.dropped[prefix + name] for noun, ledger in ledgers.items()}
         pages = counts.get("records", 0) + counts.get("documents", 0)
         about = " and ".join(of)
-        yield AppliedList(name, kind, about, sha256 or NOT_STATED, pages, counts.get("images", 0))
+        told = read.get(prefix + name, {})
+        found = told.get("entries"), told.get("sha256")
+        yield AppliedList(name, kind, about, *found, pages, counts.get("images", 0))
 
 
 def signals(config: RunConfig) -> Iterator[tuple[str, str]]:

@@ -58,7 +58,7 @@ def card(run: Run, manifest: RunManifest, funnel: Funnel, contents: Contents, sa
             first_shard=manifest.shards[0].name if manifest.shards else "",
             ledgers=[("Records", [funnel.records]), ("Documents", funnel.documents), ("Images", funnel.images)],
             personal=manifest.notes.get("personal_data", {}),
-            lists=list(applied_lists(run.config, manifest.ledgers)),
+            lists=list(applied_lists(run.config, manifest.ledgers, manifest.notes.get("lists", {}))),
             signals=list(signals(run.config)),
             forgotten=list(taken_back(run)),
             thresholds=_worded(document_thresholds(run.config)),

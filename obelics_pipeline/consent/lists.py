@@ -28,13 +28,17 @@ _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 
 @dataclass(frozen=True)
 class OptOutList:
-    """A list that is ready. `key` says what is in it, `place` is its table; the counts are of the file's lines."""
+    """A list that is ready. `key` says what is in it, `place` is its table; the counts are of the file's lines.
+
+    `sha256` is that of the file.
+    """
 
     name: str
     kind: str
     of: tuple[Subject, ...]
     key: str
     place: Place
+    sha256: str
     entries: int
     bad: int
 
@@ -56,6 +60,10 @@ class OptOuts:
             + (f"; {entry.bad:,} lines are none and are passed over" if entry.bad else "")
             for entry in self.lists
         ]
+
+    def read_lists(self) -> dict[str, dict[str, Any]]:
+        """By the reason that each list gives: the sha256 of what was read, and how many entries it has."""
+        return {OPT_OUT + entry.name: {"sha256": entry.sha256, "entries": entry.entries} for entry in self.lists}
 
     def page_reason(self, url: str) -> str | None:
         """The reason to drop a page by its address, or None."""
@@ -126,7 +134,7 @@ def _prepared(
     except (Damaged, FileNotFoundError):
         _compile(name, where, config, target)
         counts = _opened(target, key).counts
-    return OptOutList(name, config.kind, config.of, key, target, counts.entries, counts.bad_lines)
+    return OptOutList(name, config.kind, config.of, key, target, sha256, counts.entries, counts.bad_lines)
 
 
 def _form(path: str) -> str:

@@ -159,8 +159,9 @@ def test_lists_are_told_with_what_each_dropped() -> None:
     ledgers["records"].drop("opt_out_mine", 2)
     ledgers["documents"].drop("opt_out_mine", 1)
     ledgers["images"].drop("opt_out_service", 7)
-    found = [(x.name, x.sha256, x.dropped, x.images) for x in applied_lists(config, ledgers)]
-    assert found == [("adult", sha256, 5, 0), ("mine", "not stated", 3, 0), ("service", "not stated", 0, 7)]
+    read = {"blocked_domain_adult": {"sha256": sha256, "entries": 9}}
+    found = [(x.name, x.entries, x.sha256, x.dropped, x.images) for x in applied_lists(config, ledgers, read)]
+    assert found == [("adult", 9, sha256, 5, 0), ("mine", None, None, 3, 0), ("service", None, None, 0, 7)]
 
 
 def test_signals_say_what_was_done(run_of_demo: Path, tmp_path: Path) -> None:

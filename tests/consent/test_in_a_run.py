@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from obelics_pipeline.cli import main
 from obelics_pipeline.commit import file_sha256
 from obelics_pipeline.errors import Stopped
 from obelics_pipeline.run import run
@@ -153,3 +154,17 @@ def test_a_list_of_pages_is_counted_among_the_records(tmp_path: Path) -> None:
     output = done(tmp_path, [listed(tmp_path, "site0.example\n"), NO_FETCH])
     assert dropped(output, "records")["opt_out_mine"] == 1
     assert PAGE.format(0) not in kept(output)
+
+
+def test_the_manifest_and_the_card_tell_which_lists_were_read(tmp_path: Path) -> None:
+    blocked = tmp_path / "blocked.txt"
+    blocked.write_text("site1.example\nelsewhere.example\n")
+    sets = [listed(tmp_path, "site0.example\n"), f"blocklists={{own: {{path: '{blocked}'}}}}", NO_FETCH]
+    output = done(tmp_path, sets)
+    told = json.loads((output / "manifest.json").read_text())["notes"]["lists"]
+    assert told["blocked_domain_own"] == {"sha256": file_sha256(blocked), "entries": 2}
+    assert told["opt_out_mine"]["entries"] == 1
+    assert main(["card", str(output)]) == 0
+    lines = (output / "README.md").read_text().splitlines()
+    [line] = [line for line in lines if line.startswith("| own ")]
+    assert line == f"| own | domains, URLs | 2 | pages | 1 | 0 | {file_sha256(blocked)} |"
