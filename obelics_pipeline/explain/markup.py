@@ -7,12 +7,15 @@ from collections.abc import Sequence
 
 from obelics_pipeline.explain.visible import visible
 
+LONGEST = 50_000  # characters of one text that are shown: a browser hardly lays out a word of millions
 _ROWS_PER_PIECE = 50
 
 
 def text(value: str) -> str:
-    """Text, or an attribute's value: never markup, whatever it says."""
-    return html.escape(visible(value))
+    """Text, or an attribute's value: never markup, whatever it says; of a very long one the beginning."""
+    more = len(value) - LONGEST
+    shown = f"{value[:LONGEST]}… and {more:,} characters more" if more > 0 else value
+    return html.escape(visible(shown))
 
 
 def pieces(rows: Sequence[str]) -> str:

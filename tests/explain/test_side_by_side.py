@@ -136,6 +136,15 @@ def test_deep_and_large_pages_are_shown(tmp_path: Path) -> None:
     assert html.count('class="t d') == 5_001
 
 
+def test_a_word_of_millions_is_cut_and_what_is_left_out_is_counted(tmp_path: Path) -> None:
+    html = side_by_side(
+        account(tmp_path, "<p>" + "w" * 2_000_000 + "<p>What follows is shown.", URL, "extract.scope=page")
+    )
+    assert "… and 1,950,000 characters more" in html
+    assert "What follows is shown." in html
+    assert len(html) < 1_000_000
+
+
 def test_every_level_of_the_tree_has_its_indentation(tmp_path: Path) -> None:
     elements = Elements(side_by_side(account(tmp_path)))
     (style,) = elements.inside["style"]
