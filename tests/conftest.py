@@ -85,7 +85,7 @@ def run_of_demo(warcs: list[Path], proxy: str, tmp_path_factory: pytest.TempPath
     from tests.faults.runs import command, finish
 
     output = tmp_path_factory.mktemp("run-of-demo") / "out"
-    haste = ["fetch.timeout_seconds=1", "fetch.robots_txt=false"]  # one server never answers, one asks for patience
+    haste = ["fetch.timeout_seconds=3", "fetch.robots_txt=false"]  # one server never answers, one asks for patience
     code, printed = finish(command(warcs, output, sets=haste), proxy)
     assert code == 0, printed
     return output

@@ -18,7 +18,7 @@ from tests.read.warcs import record
 
 KEPT = "http://longwayround.example/journeys/slow-train/"
 LOST_IMAGE = "http://brokenframe.example/three-of-four.html"
-HASTE = ["fetch.timeout_seconds=1", "fetch.robots_txt=false"]  # one server never answers, one asks for patience
+HASTE = ["fetch.timeout_seconds=3", "fetch.robots_txt=false"]  # one server never answers, one asks for patience
 
 
 @pytest.fixture(scope="module")

@@ -98,7 +98,7 @@ def test_a_run_waits_for_a_forget_that_was_begun(
     folder = Path(shutil.copytree(run_of_demo, tmp_path / "run"))
     (folder / "forgotten").mkdir()
     (folder / "forgotten/pending.json").write_text('{"hashes": false}\n')
-    code, printed = finish(command(warcs, folder, sets=["fetch.timeout_seconds=1", "fetch.robots_txt=false"]), proxy)
+    code, printed = finish(command(warcs, folder, sets=["fetch.timeout_seconds=3", "fetch.robots_txt=false"]), proxy)
     assert code == 2
     assert "obelics forget" in printed
     done(folder, *lists)

@@ -14,6 +14,8 @@ from tests.faults.runs import command, events, finish, kill_all, start, tree, wo
 STAGES = ("extract", "candidates", "uses", "dedup", "site-evidence", "site", "requests", "fetch", "assemble", "alive",
           "shard", "validate")  # fmt: skip
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def undisturbed(warcs: list[Path], proxy: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
@@ -38,7 +40,6 @@ def wait_for_stage(process: object, output: Path, stage: str, seen: int) -> bool
     raise AssertionError(f"{stage} never began")
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(1500)  # a dozen runs and more
 def test_twenty_kills_two_in_every_stage_and_some_before_the_first_commit(
     warcs: list[Path], proxy: str, undisturbed: dict[str, str], tmp_path: Path
@@ -85,7 +86,6 @@ def test_killed_workers_change_nothing(
     assert tree(output) == undisturbed
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, 4])
 def test_the_number_of_workers_changes_no_byte(
     warcs: list[Path], proxy: str, undisturbed: dict[str, str], tmp_path: Path, workers: int

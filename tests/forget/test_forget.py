@@ -20,7 +20,7 @@ from tests.faults.runs import command, finish, tree
 from tests.forget.traces import traces
 from tests.forget.victims import Victim, documents, victim, victims
 
-HASTE = ["fetch.timeout_seconds=1", "fetch.robots_txt=false"]  # as the run was made
+HASTE = ["fetch.timeout_seconds=3", "fetch.robots_txt=false"]  # as the run was made
 WARCS = ["inputs.json"]
 
 

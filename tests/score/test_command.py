@@ -117,6 +117,7 @@ def test_our_own_export_is_taken(tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "b.parquet")["word_count"].null_count == 0
 
 
+@pytest.mark.slow
 def test_the_scores_are_those_of_the_run_that_made_the_documents(tmp_path: Path, warcs: list[Path]) -> None:
     assert run("default", list(map(str, warcs)), tmp_path / "run", workers=1, stages=["extract"]) == 0
     sources = sorted((tmp_path / "run" / "extract").glob("*.parquet"))
