@@ -9,7 +9,7 @@ from typing import Any
 from obelics_pipeline.config.personal_data import PersonalDataConfig
 from obelics_pipeline.personal_data.pseudonym import read_key
 
-VERSION = 2  # raise it when the same text would be treated otherwise
+VERSION = 3  # raise it when the same text would be treated otherwise
 LIBRARIES = ("idna", "phonenumbers", "publicsuffixlist", "python-stdnum")  # what they know changes with their versions
 
 
