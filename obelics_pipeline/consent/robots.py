@@ -23,7 +23,7 @@ from obelics_pipeline.config.consent import SignalsConfig
 from obelics_pipeline.config.reading import ReadingConfig
 from obelics_pipeline.errors import UserError
 from obelics_pipeline.read.inputs import resolve_inputs
-from obelics_pipeline.read.page import Page
+from obelics_pipeline.read.page import Page, Skipped
 from obelics_pipeline.read.ranges import plan_ranges
 from obelics_pipeline.read.records import read_task
 from obelics_pipeline.storage import Place, draft, draft_for, local_copy, pieces, size_of
@@ -86,18 +86,17 @@ def origins_in(where: Place) -> list[str]:
         return [str(origin) for (origin,) in table.execute("SELECT origin FROM robots")]
 
 
-def _row(item: object) -> Row | None:
+def _row(item: Page | Skipped) -> Row | None:
     """What a record says of its host's file; None where it is about something else."""
-    url, reason = getattr(item, "url", None), getattr(item, "reason", None)
-    if not isinstance(url, str) or not url.partition("?")[0].endswith("/robots.txt"):
+    if item.url is None or not item.url.partition("?")[0].endswith("/robots.txt"):
         return None
-    origin = next(_origins(url), None)
+    origin = next(_origins(item.url), None)
     if origin is None:
         return None
-    date = getattr(item, "warc_date", None) or ""
+    date = item.warc_date or ""
     if isinstance(item, Page):
         return origin, date, item.html[:MAX_CHARACTERS]
-    allows_all = reason in ("empty_body", "not_html") or _CLIENT_ERROR.fullmatch(str(reason))
+    allows_all = item.reason in ("empty_body", "not_html") or _CLIENT_ERROR.fullmatch(item.reason)
     return origin, date, "" if allows_all else None
 
 

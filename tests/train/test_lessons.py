@@ -224,7 +224,7 @@ def test_all_that_decides_a_number_has_a_default_that_is_said_and_can_be_overrid
         read_config(TrainConfig, path, ["optimizer.beta9=1"])
 
 
-def test_a_line_of_a_child_is_seen_within_a_second(tmp_path: Path) -> None:
+def test_a_line_of_a_child_is_seen_while_it_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "metrics.jsonl"
     child = (
         "import sys, time; from pathlib import Path; from obelics_pipeline.train.journal import Journal\n"
@@ -242,6 +242,7 @@ def test_a_line_of_a_child_is_seen_within_a_second(tmp_path: Path) -> None:
         began = time.monotonic()
         while not (path.exists() and path.read_text().endswith("\n")) and time.monotonic() - began < 10:
             time.sleep(0.01)
+        assert process.poll() is None
         process.kill()
     assert path.read_text() == '{"step": 1}\n'
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
 
-from obelics_pipeline.extract.licence.claim import MAX_CLAIMS, MAX_URL, Claim, names_of, note_picture, stored
+from obelics_pipeline.extract.licence.claim import MAX_CLAIMS, Claim, names_of, note_picture, stored
 from obelics_pipeline.extract.licence.things import OTHER_WORKS, PARTS, PICTURES, type_name
 
 MAX_JSON = 256 * 2**10  # characters of one script of JSON-LD
@@ -56,7 +56,7 @@ def _of_thing(thing: dict[str, Any], url: str, pictures: dict[str, str]) -> list
         if source is not None:
             note_picture(source, [name for name, _ in names], url, pictures)
     elif types and not types & PARTS:
-        return [Claim(name, "json_ld", stored(text)) for name, text in names]
+        return [Claim(name, "json_ld", text) for name, text in names]
     return []
 
 
@@ -68,4 +68,4 @@ def _address_of(value: Any) -> str | None:
     """An address, or a name, as it stands or in a thing of its own (a CreativeWork)."""
     if isinstance(value, dict):
         value = next((value[key] for key in ("@id", "url", "name") if isinstance(value.get(key), str)), None)
-    return value.strip()[:MAX_URL] or None if isinstance(value, str) else None
+    return stored(value) if isinstance(value, str) else None
