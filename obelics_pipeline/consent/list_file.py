@@ -10,11 +10,12 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.config.consent import OptOutListConfig
 from obelics_pipeline.errors import UserError
-from obelics_pipeline.lists.lines import read_lines
+from obelics_pipeline.lists.lines import read_lines, too_large
 from obelics_pipeline.storage import Place, local_copy, pieces
 
 MAX_LINE = 16_384  # bytes; a longer line is no entry, and is not held
 COLUMNS = {"urls": "url", "domains": "domain", "hashes": "sha256"}  # where the config names none
+_IF_LARGER = "raise its max_bytes if it is right"
 _ROWS = 65_536
 
 
@@ -27,7 +28,7 @@ def entries(where: Place, config: OptOutListConfig) -> Iterator[str | None]:
     if name.endswith((".parquet", ".pq")):
         return _of_parquet(where, config)
     said = f"opt-out list {config.path}"
-    lines = read_lines(pieces(where), said, config.max_bytes, MAX_LINE, "raise its max_bytes if it is right")
+    lines = read_lines(pieces(where), said, config.max_bytes, MAX_LINE, _IF_LARGER)
     if name.endswith((".jsonl", ".ndjson", ".json")):
         return _of_json(lines, config.column or COLUMNS[config.kind])
     return _of_text(lines)
@@ -72,8 +73,7 @@ def _of_parquet(where: Place, config: OptOutListConfig) -> Iterator[str | None]:
                 for batch in source.iter_batches(_ROWS, columns=[column]):
                     read += batch.nbytes
                     if read > config.max_bytes:
-                        what = f"opt-out list {config.path}: has more than {config.max_bytes:,} bytes, unpacked"
-                        raise UserError(f"{what}; raise its max_bytes if it is right")
+                        raise too_large(f"opt-out list {config.path}", config.max_bytes, _IF_LARGER)
                     yield from (_text(value) for value in batch.column(0).to_pylist())
         except (OSError, pa.ArrowException) as error:
             why = str(error).partition("\n")[0][:200]

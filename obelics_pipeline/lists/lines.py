@@ -61,8 +61,13 @@ def _bounded(pieces: Iterable[bytes], said: str, max_bytes: int, if_larger: str)
     for piece in pieces:
         read += len(piece)
         if read > max_bytes:
-            raise UserError(f"{said}: has more than {max_bytes:,} bytes, unpacked; {if_larger}")
+            raise too_large(said, max_bytes, if_larger)
         yield piece
+
+
+def too_large(said: str, max_bytes: int, if_larger: str) -> UserError:
+    """What is said of a list that is larger than it may be when unpacked."""
+    return UserError(f"{said}: has more than {max_bytes:,} bytes, unpacked; {if_larger}")
 
 
 def _unpacked(pieces: Iterable[bytes]) -> Iterator[bytes]:
