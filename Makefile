@@ -5,27 +5,31 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO_OUTPUT ?= demo-output
-# The demo's other file is damaged, which warcio does not survive.
-BENCH_FILES ?= $(DEMO_OUTPUT)/input/demo-00001.warc.gz
 PYTEST_ARGS ?=
+# What `make check` compares with.
+BRANCH ?= main
 # The build that pip's own index has; for a CPU: TORCH='torch torchvision --index-url https://download.pytorch.org/whl/cpu'
 TORCH ?= torch==2.13.0 torchvision==0.28.0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo train-demo test test-fast test-slow test-torch flamingo lint audit format bench constraints clean
+.PHONY: help demo train-demo check test test-fast test-slow test-by-hand test-torch flamingo lint prose docs schema audit format constraints clean
 
 help:
 	@echo 'make demo        install into $(VENV) and run the whole pipeline on the bundled site, offline'
 	@echo 'make train-demo  the demo, and then a training on its shards that meets a bad page; installs PyTorch'
+	@echo 'make check       the linters, and the tests that mirror what changed since main: after each edit'
 	@echo 'make test        install into $(VENV) and run the linters and the tests'
 	@echo 'make test-fast   the tests alone'
 	@echo 'make test-slow   the tests marked slow: kills, large inputs, builds'
+	@echo 'make test-by-hand  the longest tests, which CI leaves out: docs/development.md names them'
 	@echo 'make flamingo    install PyTorch and open_flamingo into $(VENV): tests that need them run instead of being skipped'
 	@echo 'make test-torch  make flamingo, then all tests, slow ones too, of the files that need PyTorch'
-	@echo 'make lint        ruff, mypy, import-linter'
+	@echo 'make lint        ruff, mypy, import-linter, the prose check'
+	@echo 'make prose       phrases, sentence length and spelling of docs, docstrings and messages'
+	@echo 'make docs        build the site of docs/ into build/site, strictly'
+	@echo 'make schema      write the JSON Schemas of the configs into configs/schema'
 	@echo 'make audit       every pinned version against the known holes of PyPI'"'"'s advisories'
 	@echo 'make format      let ruff lay out the code'
-	@echo 'make bench       the benchmarks of benchmarks/'
 	@echo 'make constraints resolve every dependency anew and write constraints.txt'
 	@echo 'make clean       remove $(VENV), builds and caches'
 
@@ -37,7 +41,12 @@ train-demo: $(VENV)/.installed-train
 	@echo 'obelics is $(BIN)/obelics; to type it so: . $(BIN)/activate'
 
 # Two processes on two cores: were each of them to use both, the tests would take twice as long.
-test-fast test-slow test-torch: export OMP_NUM_THREADS := 1
+check test-fast test-slow test-by-hand test-torch: export OMP_NUM_THREADS := 1
+
+check: lint
+	@tests=$$($(BIN)/python tests/changed.py $(BRANCH)) || exit 1; \
+	    if [ -z "$$tests" ]; then echo 'no test mirrors what changed since $(BRANCH)'; \
+	    else $(BIN)/python -m pytest -q -n 2 --dist loadfile $(PYTEST_ARGS) $$tests; fi
 
 test: lint test-fast
 
@@ -45,7 +54,10 @@ test-fast: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 test-slow: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m 'slow and not by_hand' -n 2 --dist loadfile $(PYTEST_ARGS)
+
+test-by-hand: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m by_hand -n 2 --dist loadfile $(PYTEST_ARGS)
 
 # open_flamingo pins torch 2.0.1 in its metadata and runs with this one: docs/flamingo.md.
 flamingo: $(VENV)/.installed-dev
@@ -59,15 +71,27 @@ $(VENV)/.installed-train: $(VENV)/.installed-demo
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[demo,train]'
 	@touch $@
 
+# Files with tests that are skipped without torch; and what may not be imported, of which torch says more once it is there.
 test-torch: flamingo
-	$(BIN)/python -m pytest -m 'slow or not slow' -n 2 --dist loadfile $(PYTEST_ARGS) \
-	    $$(grep -rl --include='test_*.py' torch tests)
+	$(BIN)/python -m pytest -m 'not by_hand' -n 2 --dist loadfile $(PYTEST_ARGS) \
+	    $$(grep -rlE --include='test_*.py' 'importorskip."(torch|tests[.])' tests) tests/packaging/test_imports.py
 
-lint: $(VENV)/.installed-dev
+lint: prose
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+prose: $(VENV)/.installed-dev
+	$(BIN)/python docs/prose.py
+	$(BIN)/codespell
+
+docs: $(VENV)/.installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python docs/offline.py build/site
+
+schema: $(VENV)/.installed-dev
+	$(BIN)/python docs/config_schema.py
 
 # Exit code 1 for a known hole. A package that could not be asked about, as without the advisories at hand, is listed.
 audit: $(VENV)/.installed-dev
@@ -77,12 +101,8 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.installed-dev $(VENV)/.installed-bench
-	@ls $(BENCH_FILES) >/dev/null || { echo "give BENCH_FILES='…/*.warc.gz', or make demo first" >&2; exit 1; }
-	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file $(BENCH_FILES) || exit 1; done
-
 # An extra of setup.py (demo, dev, bench), installed with the versions of constraints.txt.
-$(VENV)/.installed-%: setup.py constraints.txt $(wildcard filters/*.c models/*.c obelics_pipeline/*/*.c)
+$(VENV)/.installed-%: setup.py constraints.txt $(wildcard filters/*.c models/*.c obelics_pipeline/*/*/*.c)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo 'Python 3.11 or later is needed; $(PYTHON) is' \
 	           "$$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
@@ -106,4 +126,4 @@ constraints:
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
-	rm -f filters/*.so models/*.so obelics_pipeline/*/*.so
+	rm -f filters/*.so models/*.so obelics_pipeline/*/*/*.so

@@ -1,14 +1,11 @@
 """What is installed, what it needs, and the C files that may speed it up."""
 
 import re
-import shutil
 from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
-from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).parent
-PACKAGES = ("obelics_pipeline", "filters", "models", "beam_jobs")
 
 # Reading, extraction, text filters and shards. Why each of them: docs/dependencies.md.
 BASE = [
@@ -27,12 +24,13 @@ BASE = [
     "phonenumbers>=9.0",
     "publicsuffixlist>=1.0",
     "pyarrow>=15.0",
-    "pydantic>=2.6",
+    "pydantic>=2.12",
     "python-stdnum>=2.0",
     "pyyaml>=6.0",
     "resiliparse>=0.15",
     "rich>=13.0",
-    "selectolax>=1.0",
+    "selectolax>=1.0,<1.1",  # what the compiled walk knows: extract/simplify.py
+    "shtab>=1.13",  # the version whose scripts for bash, zsh and fish were tried
     "stopwordsiso>=0.6",
     "threadpoolctl>=3.1",
     "universal-pathlib>=0.3",
@@ -80,9 +78,11 @@ EXTRAS["train"] = [
     "transformers>=5.0",  # the first that keeps packed documents apart by their positions
 ]
 EXTRAS["demo"] = EXTRAS["images"] + EXTRAS["datasets"]  # what `make demo` installs
-EXTRAS["bench"] = ["datasketch>=1.6", "marisa-trie>=1.2", "rensa>=0.5", "readability-lxml>=0.9", "trafilatura>=2.0"]
+EXTRAS["bench"] = ["datasketch>=1.6", "rensa>=0.5", "readability-lxml>=0.9", "trafilatura>=2.0"]
+EXTRAS["docs"] = ["codespell>=2.3", "mkdocs>=1.6", "mkdocs-material>=9.5", "mkdocstrings[python]>=0.27"]
 EXTRAS["dev"] = [
     *EXTRAS["demo"],
+    *EXTRAS["docs"],
     *EXTRAS["fit"],
     *EXTRAS["models"],
     *EXTRAS["tensorboard"],
@@ -92,9 +92,11 @@ EXTRAS["dev"] = [
     *EXTRAS["s3"],
     *EXTRAS["gs"],
     *EXTRAS["safety"],
+    "basedpyright>=1.20",
     "gcp-storage-emulator>=2026.7",
     "hypothesis>=6.100",
     "import-linter>=2.0",
+    "jsonschema>=4.20",
     "moto[server]>=5.0",
     "httpx>=0.27",
     "mlcroissant>=1.1",
@@ -110,31 +112,6 @@ EXTRAS["dev"] = [
 ]
 
 
-class BuildWithConfigs(build_py):
-    """Copies `configs/` into the installed package.
-
-    A package_dir entry could say the same, but then an editable install goes through an import hook that type checkers
-    cannot follow, instead of a plain path.
-    """
-
-    def run(self) -> None:
-        """Build the packages, then lay the configs beside them, unless the checkout itself is what is installed."""
-        super().run()
-        if self.editable_mode:
-            return
-        for built, source in self._configs().items():
-            self.mkpath(str(Path(built).parent))
-            shutil.copyfile(source, built)
-
-    def get_outputs(self, include_bytecode: bool = True) -> list[str]:
-        """Every file of the build, the configs included."""
-        return [*super().get_outputs(include_bytecode), *(() if self.editable_mode else self._configs())]
-
-    def _configs(self) -> dict[str, Path]:
-        folder = Path(self.build_lib) / "obelics_pipeline" / "configs"
-        return {str(folder / s.relative_to(ROOT / "configs")): s for s in sorted((ROOT / "configs").rglob("*.yaml"))}
-
-
 def version() -> str:
     """The version that the package states of itself, read without importing it."""
     found = re.search(r'^__version__ = "([^"]+)"$', (ROOT / "obelics_pipeline/__init__.py").read_text("utf-8"), re.M)
@@ -146,12 +123,12 @@ def version() -> str:
 def extensions() -> list[Extension]:
     """What is hot, in C. Optional: without a C compiler the same is computed in Python."""
     sources = [
-        "filters/_statistics.c",
-        "obelics_pipeline/extract/_tag_scan.c",
-        "models/_forest.c",
-        "obelics_pipeline/extract/_simplify.c",
-        "obelics_pipeline/extract/_main_features.c",
-        "obelics_pipeline/dedup/_minhash.c",
+        "obelics_pipeline/filters/_statistics.c",
+        "obelics_pipeline/stages/extract/_tag_scan.c",
+        "obelics_pipeline/models/_forest.c",
+        "obelics_pipeline/stages/extract/_simplify.c",
+        "obelics_pipeline/stages/extract/_main_features.c",
+        "obelics_pipeline/core/minhash/_minhash.c",
     ]
     present = [source for source in sources if (ROOT / source).is_file()]
     return [Extension(source.removesuffix(".c").replace("/", "."), [source], optional=True) for source in present]
@@ -176,25 +153,25 @@ setup(
         "Typing :: Typed",
     ],
     package_dir={"": "."},  # said aloud, so that an editable install is a plain path on sys.path
-    packages=find_packages(include=[*PACKAGES, *(f"{package}.*" for package in PACKAGES)]),
+    # One name, and one only: filters, models, beam_jobs and configs are links in it to the folders at the top.
+    packages=find_packages(include=["obelics_pipeline", "obelics_pipeline.*"]),
     package_data={
-        "": ["py.typed"],
+        "obelics_pipeline": ["py.typed", "configs/*.yaml", "configs/training/*.yaml", "configs/schema/*.json"],
         "obelics_pipeline.demo": ["site/**", "thesaurus.dat"],
-        "obelics_pipeline.ablate": ["*.html"],
-        "obelics_pipeline.card": ["*.md"],
-        "obelics_pipeline.explain": ["page.*"],
-        "obelics_pipeline.spike": ["*.css", "*.html", "*.svg"],
-        "obelics_pipeline.tune": ["page/*"],
-        "obelics_pipeline.report": ["*.css", "*.html"],
+        "obelics_pipeline.training.experiments.ablate": ["*.html"],
+        "obelics_pipeline.inspect.card": ["*.md"],
+        "obelics_pipeline.inspect.explain": ["page.*"],
+        "obelics_pipeline.training.diagnosis": ["*.css", "*.html", "*.svg"],
+        "obelics_pipeline.inspect.tune": ["page/*"],
+        "obelics_pipeline.inspect.report": ["*.css", "*.html"],
         "obelics_pipeline.fit.farm_detector": ["irregular.txt"],
-        "filters": ["words/**"],
-        "models": ["*.json", "kenlm/en.*", "quality/*"],
-        "models.farm_detector": ["*.npz"],
+        "obelics_pipeline.filters": ["words/**"],
+        "obelics_pipeline.models": ["*.json", "kenlm/en.*", "quality/*"],
+        "obelics_pipeline.models.farm_detector": ["*.npz"],
     },
     include_package_data=False,
     ext_modules=extensions(),
-    cmdclass={"build_py": BuildWithConfigs},
     install_requires=BASE,
     extras_require=EXTRAS,
-    entry_points={"console_scripts": ["obelics = obelics_pipeline.cli:main"]},
+    entry_points={"console_scripts": ["obelics = obelics_pipeline.cli.main:main"]},
 )

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from apache_beam.metrics.metric import Metrics
 from apache_beam.runners.runner import PipelineResult
 
-from obelics_pipeline.commit import Manifest
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.engines.engine import Failure
-from obelics_pipeline.ledger import Ledger
 
 NAMESPACE = "obelics"
 

@@ -10,16 +10,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.pvalue import PCollection
 
-from beam_jobs.counters import count
-from beam_jobs.elements import by_id, from_bytes, is_kept
-from beam_jobs.graphs import from_ipc, to_ipc
-from obelics_pipeline.config import RunConfig
-from obelics_pipeline.config.dedup import DedupConfig
-from obelics_pipeline.dedup.candidates import PageFacts, band_messages, recency, signer
-from obelics_pipeline.dedup.components import contract, spread
-from obelics_pipeline.dedup.leaders import edges
-from obelics_pipeline.dedup.messages import CANDIDATES, EDGES, whole, without_bucket
-from obelics_pipeline.document import Document
+from obelics_pipeline.beam_jobs.counters import count
+from obelics_pipeline.beam_jobs.elements import by_id, from_bytes, is_kept
+from obelics_pipeline.beam_jobs.graphs import from_ipc, to_ipc
+from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.config.dedup import DedupConfig
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.stages.dedup.candidates import PageFacts, band_messages, recency, signer
+from obelics_pipeline.stages.dedup.components import contract, edges_by_bucket
+from obelics_pipeline.stages.dedup.leaders import edges
+from obelics_pipeline.stages.dedup.messages import CANDIDATES, EDGES, whole, without_bucket
 
 REASON = "duplicate_text"
 # Turns of contraction that are laid out in the graph, which cannot grow while it runs. Groups of near-duplicates are
@@ -111,7 +111,7 @@ class _Link(beam.DoFn):
 
     def process(self, element: tuple[int, Iterable[bytes]]) -> Iterator[tuple[int, bytes]]:
         rows = whole(map(from_ipc, element[1]), without_bucket(CANDIDATES))
-        yield from by_bucket(spread(edges(rows, self._threshold), self._buckets))
+        yield from by_bucket(edges_by_bucket(edges(rows, self._threshold), self._buckets))
 
 
 class _Contract(beam.DoFn):
@@ -125,7 +125,7 @@ class _Contract(beam.DoFn):
         found, unsettled = contract(whole(map(from_ipc, streams), EDGES), bucket, self._buckets, self._turn)
         if self._last and unsettled:
             raise RuntimeError(f"DeduplicateText: groups did not settle in {self._turn + 1} turns; give more `turns`")
-        yield from by_bucket(spread(found, self._buckets))
+        yield from by_bucket(edges_by_bucket(found, self._buckets))
 
 
 class _Verdicts(beam.DoFn):

@@ -11,23 +11,25 @@ from typing import Any
 from apache_beam import Create, Pipeline
 from google.protobuf.json_format import MessageToDict
 
-from beam_jobs.deduplicate_text import DeduplicateText
-from beam_jobs.engine import NOTES
-from beam_jobs.extract_documents import ExtractDocuments
-from beam_jobs.fetch_images import FetchImages
-from beam_jobs.graphs import build_map_models, build_map_units, build_shuffle
-from beam_jobs.guard import Guard
-from beam_jobs.options import runner_of
-from beam_jobs.outcomes import Outcomes
-from beam_jobs.runs import Build, new_pipeline
-from beam_jobs.write_shards import WriteShards
-from obelics_pipeline.config import RunConfig, load_config
+from obelics_pipeline.beam_jobs.child_process import ChildProcess
+from obelics_pipeline.beam_jobs.deduplicate_text import DeduplicateText
+from obelics_pipeline.beam_jobs.engine import NOTES
+from obelics_pipeline.beam_jobs.extract_documents import ExtractDocuments
+from obelics_pipeline.beam_jobs.fetch_images import FetchImages
+from obelics_pipeline.beam_jobs.graphs import build_map_models, build_map_units, build_shuffle
+from obelics_pipeline.beam_jobs.options import runner_of
+from obelics_pipeline.beam_jobs.outcomes import Outcomes
+from obelics_pipeline.beam_jobs.runs import Build, new_pipeline
+from obelics_pipeline.beam_jobs.write_shards import WriteShards
+from obelics_pipeline.core.config import RunConfig, load_config
+from obelics_pipeline.core.redacted import redacted
+from obelics_pipeline.core.storage import Place, place
 from obelics_pipeline.engines.groups import as_they_are
-from obelics_pipeline.extract.stage import extract_unit
-from obelics_pipeline.model_scores.document_models import LoadDocumentModels, model_columns
-from obelics_pipeline.model_scores.stage import RunImages, measure_unit
-from obelics_pipeline.run import PRELOAD, UNIT_SECONDS
-from obelics_pipeline.storage import Place, place
+from obelics_pipeline.jobs.main_job import UNIT_SECONDS
+from obelics_pipeline.jobs.stages import PRELOAD
+from obelics_pipeline.stages.extract.stage import extract_unit
+from obelics_pipeline.stages.score.document_models import LoadDocumentModels, model_columns
+from obelics_pipeline.stages.score.stage import RunImages, measure_unit
 
 
 def draw(
@@ -35,10 +37,12 @@ def draw(
 ) -> None:
     """Write the graphs of the job's verbs, and of our transforms in a row, as JSON of Beam's portable form.
 
+    Config and inputs are in them, pickled, without their secrets: a graph is for looking at.
     Raises UserError for options that Beam refuses, as running would.
     """
-    checked = load_config(config, overrides)
-    where = place(output, checked.reading.storage_options)
+    loaded = load_config(config, overrides)
+    where = place(output, loaded.reading.storage_options)
+    checked = RunConfig.model_validate(redacted(loaded.model_dump()))
     builds: dict[str, Build] = {
         "map_units": map_units(checked, where),
         "map_models": map_models(checked, where),
@@ -49,7 +53,7 @@ def draw(
             reduce=as_they_are,
             output=where / "dealt",
         ),
-        "transforms": partial(transforms, inputs=list(inputs), output=where, config=checked),
+        "transforms": partial(transforms, inputs=redacted(list(inputs)), output=where, config=checked),
     }
     graphs = {name: graph(build, options) for name, build in builds.items()}
     text = json.dumps({"runner": runner_of(options), "graphs": graphs}, indent=1, sort_keys=True) + "\n"
@@ -72,7 +76,7 @@ def map_units(config: RunConfig, output: Place) -> Build:
         build_map_units,
         work=partial(extract_unit, folder=output / "extract", config=config),
         files=[output / NOTES / "units" / "units-000000000.jsonl"],
-        guard=Guard(output, UNIT_SECONDS, PRELOAD),
+        guard=ChildProcess(output, UNIT_SECONDS, PRELOAD),
         outcomes=Outcomes(output / NOTES / "outcomes"),
     )
 
@@ -90,7 +94,7 @@ def map_models(config: RunConfig, output: Place) -> Build:
         make=LoadDocumentModels(config.models.model_dump_json(), RunImages(output / "images")),
         work=work,
         files=[output / NOTES / "units" / "units-000000000.jsonl"],
-        guard=Guard(output, UNIT_SECONDS, PRELOAD),
+        guard=ChildProcess(output, UNIT_SECONDS, PRELOAD),
         outcomes=Outcomes(output / NOTES / "outcomes"),
     )
 

@@ -12,8 +12,8 @@ from typing import Any
 from apache_beam.coders import Coder
 from apache_beam.coders.typecoders import registry
 
-from obelics_pipeline.document import Document, ImageNode, Node, TextNode, to_json
-from obelics_pipeline.read.ranges import ReadTask
+from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode, to_json
+from obelics_pipeline.stages.read.ranges import ReadTask
 
 
 class DocumentCoder(Coder):

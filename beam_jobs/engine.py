@@ -10,17 +10,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from beam_jobs.graphs import build_map, build_map_models, build_map_units, build_shuffle, write_units
-from beam_jobs.guard import Guard
-from beam_jobs.options import runs_here, with_runner
-from beam_jobs.outcomes import Answer, Outcome, Outcomes
-from beam_jobs.runs import Build, ClusterLauncher, Launcher, ProcessLauncher
-from obelics_pipeline.commit import Manifest
+from obelics_pipeline.beam_jobs.child_process import ChildProcess
+from obelics_pipeline.beam_jobs.graphs import build_map, build_map_models, build_map_units, build_shuffle, write_units
+from obelics_pipeline.beam_jobs.options import runs_here, with_runner
+from obelics_pipeline.beam_jobs.outcomes import Answer, Outcome, Outcomes
+from obelics_pipeline.beam_jobs.runs import Build, ClusterLauncher, Launcher, ProcessLauncher
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.storage import Place, is_local, remove_tree
+from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.engine import Failure, MakeModel, Work, WorkWithModel
 from obelics_pipeline.engines.groups import Group, Reduce, read_groups
-from obelics_pipeline.errors import UserError
-from obelics_pipeline.storage import Place, is_local, remove_tree
-from obelics_pipeline.unit import Unit
 
 Value = TypeVar("Value")
 
@@ -42,7 +42,7 @@ class BeamEngine:
     ) -> None:
         self.options = with_runner(options)
         self.counters: Counter[str] = Counter()
-        self._folder, self._guard = folder, Guard(folder, unit_timeout_seconds, tuple(preload))
+        self._folder, self._guard = folder, ChildProcess(folder, unit_timeout_seconds, tuple(preload))
         self._notes = folder / NOTES
         self._launcher: Launcher = (
             ProcessLauncher(self.options, _log(folder)) if runs_here(self.options) else ClusterLauncher(self.options)

@@ -11,20 +11,20 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
 
-import beam_jobs.elements  # noqa: F401 - registers the coders
-from beam_jobs.counters import count_unit
-from beam_jobs.guard import Guard
-from obelics_pipeline.config import RunConfig
-from obelics_pipeline.consent.lists import prepare
-from obelics_pipeline.consent.robots import captures_of
-from obelics_pipeline.document import Document
+import obelics_pipeline.beam_jobs.elements  # noqa: F401 - registers the coders
+from obelics_pipeline.beam_jobs.child_process import ChildProcess
+from obelics_pipeline.beam_jobs.counters import count_unit
+from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.engines.engine import Failure
 from obelics_pipeline.engines.local import LocalEngine
-from obelics_pipeline.extract.stage import extract_unit, extract_units
-from obelics_pipeline.read.inputs import resolve_inputs
-from obelics_pipeline.read.ranges import ReadTask, plan_ranges
-from obelics_pipeline.tables import read_documents
-from obelics_pipeline.tombstones.tombstones import configured
+from obelics_pipeline.policy.consent.lists import prepare
+from obelics_pipeline.policy.tombstones.tombstones import configured
+from obelics_pipeline.stages.extract.stage import extract_unit, extract_units
+from obelics_pipeline.stages.read.inputs import resolve_inputs
+from obelics_pipeline.stages.read.ranges import ReadTask, plan_ranges
+from obelics_pipeline.stages.read.robots import captures_of
 
 UNIT_SECONDS = 3600.0  # a range that takes longer is killed and tried again
 
@@ -33,8 +33,9 @@ class ExtractDocuments(beam.PTransform[Any, Any]):
     """PCollection[str | ReadTask] -> PCollection[Document].
 
     In: whatever `obelics run --input` takes, one per element, or ranges that `plan_ranges` made of all of them (then
-    names are told apart by their folders as well). Out: every document of every page, in no order, measured; `reason`
-    is None where it is kept, else the filter that dropped it. Counters: `records_*`, `documents_*` by reason.
+    files of equal names in different folders count as different). Out: every document of every page, in no order,
+    measured; `reason`: None if it is kept, else the filter that dropped it. Counters: `records_*`, `documents_*` by
+    reason.
 
     A range is read by a guarded process: a page that kills or hangs it is singled out and counted. Raises (and with it
     fails the bundle) where a range cannot be read at all.
@@ -46,7 +47,7 @@ class ExtractDocuments(beam.PTransform[Any, Any]):
 
     def expand(self, pcoll: PCollection[Any]) -> PCollection[Any]:
         """Plan, deal out, read."""
-        guard = Guard(Path(tempfile.gettempdir()), self._seconds, ("obelics_pipeline.extract.stage",))
+        guard = ChildProcess(Path(tempfile.gettempdir()), self._seconds, ("obelics_pipeline.stages.extract.stage",))
         return (
             pcoll
             | "Plan" >> beam.ParDo(_Plan(self._config)).with_output_types(ReadTask)
@@ -67,7 +68,7 @@ class _Plan(beam.DoFn):
 
 
 class _Extract(beam.DoFn):
-    def __init__(self, config: RunConfig, guard: Guard) -> None:
+    def __init__(self, config: RunConfig, guard: ChildProcess) -> None:
         self._config, self._guard = config, guard
 
     def setup(self) -> None:

@@ -12,23 +12,23 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
 
-from beam_jobs.counters import count, ledger_counts
-from beam_jobs.elements import by_id, from_bytes, is_kept
-from beam_jobs.guard import Guard
-from filters.rule import paragraph_score
-from obelics_pipeline.config import RunConfig
-from obelics_pipeline.document import Document, to_json
+from obelics_pipeline.beam_jobs.child_process import ChildProcess
+from obelics_pipeline.beam_jobs.counters import count, ledger_counts
+from obelics_pipeline.beam_jobs.elements import by_id, from_bytes, is_kept
+from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.document import Document, to_json
+from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.unit import digest
 from obelics_pipeline.engines.local import LocalEngine
-from obelics_pipeline.fetch.bucket import fetch_bucket
-from obelics_pipeline.fetch.host import host_bucket
-from obelics_pipeline.fetch.image_store import ImageStore
-from obelics_pipeline.fetch.intake import Intake
-from obelics_pipeline.fetch.result import FetchResult
-from obelics_pipeline.shard.assemble import assemble
-from obelics_pipeline.shard.image_rules import url_reason
-from obelics_pipeline.storage import Place
-from obelics_pipeline.tombstones.tombstones import configured
-from obelics_pipeline.unit import digest
+from obelics_pipeline.filters.rule import paragraph_score
+from obelics_pipeline.policy.tombstones.tombstones import configured
+from obelics_pipeline.stages.fetch.bucket import fetch_bucket
+from obelics_pipeline.stages.fetch.host import host_bucket
+from obelics_pipeline.stages.fetch.image_rules import url_reason
+from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch.ingest import Ingest
+from obelics_pipeline.stages.fetch.result import FetchResult
+from obelics_pipeline.stages.shard.assemble import assemble
 
 BUCKET_SECONDS = 6 * 3600.0  # a bucket that takes longer is killed and tried again; it goes on from its journal
 
@@ -51,7 +51,7 @@ class FetchImages(beam.PTransform[Any, Any]):
 
     def expand(self, pcoll: PCollection[Any]) -> PCollection[Any]:
         """Ask by host, bring the answers back by document."""
-        guard = Guard(Path(tempfile.gettempdir()), BUCKET_SECONDS, ("obelics_pipeline.fetch.bucket",))
+        guard = ChildProcess(Path(tempfile.gettempdir()), BUCKET_SECONDS, ("obelics_pipeline.stages.fetch.bucket",))
         answers = (
             pcoll
             | "Requests" >> beam.ParDo(_Requests(self._config)).with_output_types(tuple[str, str])
@@ -81,7 +81,7 @@ class _Requests(beam.DoFn):
 
 
 class _Fetch(beam.DoFn):
-    def __init__(self, config: RunConfig, images: Place, guard: Guard) -> None:
+    def __init__(self, config: RunConfig, images: Place, guard: ChildProcess) -> None:
         self._config, self._images, self._guard = config, images, guard
 
     def setup(self) -> None:
@@ -104,8 +104,8 @@ def fetch_urls(urls: list[str], *, config: RunConfig, images: Place) -> Mapping[
     """What became of each URL, by URL, as JSON. Runs in the guarded process; a second try goes on from its journal."""
     journal = Path(tempfile.gettempdir()) / f"obelics-fetch-{digest(urls, str(images))}.jsonl"
     store = ImageStore(images)
-    intake = Intake(config.fetch, config.image_safety, store, forgotten=configured(config))
-    results = fetch_bucket(urls, config.fetch, store, {}, journal, intake)
+    ingest = Ingest(config.fetch, config.image_safety, store, forgotten=configured(config))
+    results = fetch_bucket(urls, config.fetch, store, {}, journal, ingest)
     journal.unlink(missing_ok=True)
     return {result.url: result.to_json() for result in results}
 

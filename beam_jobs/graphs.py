@@ -12,17 +12,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from apache_beam.ml.inference.base import RunInference
 
-from beam_jobs.counters import count, count_unit
-from beam_jobs.guard import Guard
-from beam_jobs.model_child import UnitHandler, unit_of
-from beam_jobs.outcomes import Answer, Outcome, Outcomes, from_json
-from obelics_pipeline.commit import Manifest
+from obelics_pipeline.beam_jobs.child_process import ChildProcess
+from obelics_pipeline.beam_jobs.counters import count, count_unit
+from obelics_pipeline.beam_jobs.model_child import UnitHandler, unit_of
+from obelics_pipeline.beam_jobs.outcomes import Answer, Outcome, Outcomes, from_json
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.errors import Stopped, UserError
+from obelics_pipeline.core.storage import Place, draft, read_table
+from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.engine import Failure, MakeModel, Work, WorkWithModel
 from obelics_pipeline.engines.groups import Reduce, write_group
 from obelics_pipeline.engines.local import LocalEngine
-from obelics_pipeline.errors import Stopped, UserError
-from obelics_pipeline.storage import Place, draft, read_table
-from obelics_pipeline.unit import Unit
 
 UNITS_PER_FILE = 1000
 
@@ -39,7 +39,7 @@ def write_units(units: Sequence[Unit], folder: Place) -> list[Place]:
 
 
 def build_map_units(
-    pipeline: beam.Pipeline, *, work: Work, files: Sequence[Place], guard: Guard, outcomes: Outcomes
+    pipeline: beam.Pipeline, *, work: Work, files: Sequence[Place], guard: ChildProcess, outcomes: Outcomes
 ) -> None:
     """files of units | lines (str, JSON) | Reshuffle | ParDo(work): what becomes of a unit goes to `outcomes`."""
     (
@@ -57,7 +57,7 @@ def build_map_models(
     make: MakeModel,
     work: WorkWithModel,
     files: Sequence[Place],
-    guard: Guard,
+    guard: ChildProcess,
     outcomes: Outcomes,
 ) -> None:
     """files of units | lines (str, JSON) | Reshuffle | RunInference: what becomes of a unit goes to `outcomes`."""
@@ -72,7 +72,7 @@ def build_map_models(
 
 
 def build_map(
-    pipeline: beam.Pipeline, *, function: Callable[[Any], Any], items: Sequence[tuple[int, Any]], guard: Guard,
+    pipeline: beam.Pipeline, *, function: Callable[[Any], Any], items: Sequence[tuple[int, Any]], guard: ChildProcess,
     outcomes: Outcomes,
 ) -> None:  # fmt: skip
     """(number, item) | Reshuffle | ParDo(function): the value of each goes to `outcomes` under its number."""
@@ -109,7 +109,7 @@ class _ReadLines(beam.DoFn):
 class _Guarded(beam.DoFn):
     """A DoFn with a guarded child for as long as it lives."""
 
-    def __init__(self, guard: Guard, outcomes: Outcomes) -> None:
+    def __init__(self, guard: ChildProcess, outcomes: Outcomes) -> None:
         self._guard, self._outcomes = guard, outcomes
         self._over = False  # the run ends here: the driver knows, or will soon
 
@@ -127,7 +127,7 @@ class _Guarded(beam.DoFn):
 
 
 class _DoUnit(_Guarded):
-    def __init__(self, work: Work, guard: Guard, outcomes: Outcomes) -> None:
+    def __init__(self, work: Work, guard: ChildProcess, outcomes: Outcomes) -> None:
         super().__init__(guard, outcomes)
         self._work = work
 
@@ -155,7 +155,7 @@ class _NoteOutcome(beam.DoFn):
 
 
 class _CallFunction(_Guarded):
-    def __init__(self, function: Callable[[Any], Any], guard: Guard, outcomes: Outcomes) -> None:
+    def __init__(self, function: Callable[[Any], Any], guard: ChildProcess, outcomes: Outcomes) -> None:
         super().__init__(guard, outcomes)
         self._function = function
 

@@ -14,18 +14,18 @@ from typing import Any
 
 from apache_beam.ml.inference.base import ModelHandler
 
-from beam_jobs.guard import Guard
-from beam_jobs.outcomes import to_json
+from obelics_pipeline.beam_jobs.child_process import ChildProcess
+from obelics_pipeline.beam_jobs.outcomes import to_json
+from obelics_pipeline.core.errors import Stopped, UserError
+from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.engine import MakeModel, WorkWithModel
 from obelics_pipeline.engines.model import WithModel
-from obelics_pipeline.errors import Stopped, UserError
-from obelics_pipeline.unit import Unit
 
 
 class ModelChild:
     """A child process that makes the model with its first unit. Beam may call it from several processes."""
 
-    def __init__(self, work: WithModel, guard: Guard) -> None:
+    def __init__(self, work: WithModel, guard: ChildProcess) -> None:
         self._work, self._engine, self._lock = work, guard.open_for_model(), Lock()
         self._over: str | None = None  # the run ends here: the driver knows, or will soon
         # Beam has no last word for a model, and a worker that exits would wait for its child, which waits for units.
@@ -46,7 +46,7 @@ class ModelChild:
 class UnitHandler(ModelHandler[str, tuple[str, str], ModelChild]):
     """Units as lines of JSON in; the name of each and what became of it out. Each is a batch of its own."""
 
-    def __init__(self, make: MakeModel, work: WorkWithModel, guard: Guard) -> None:
+    def __init__(self, make: MakeModel, work: WorkWithModel, guard: ChildProcess) -> None:
         super().__init__(min_batch_size=1, max_batch_size=1, large_model=True)
         self._work, self._guard = WithModel(make, work), guard
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from obelics_pipeline.commit import Manifest
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.errors import Damaged, Stopped, UserError
+from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.storage import Place, create, remove_tree
 from obelics_pipeline.engines.engine import Failure
-from obelics_pipeline.errors import Stopped, UserError
-from obelics_pipeline.ledger import Ledger
-from obelics_pipeline.storage import Place, create, remove_tree
 
 SUFFIX = ".json"
 
@@ -63,11 +63,13 @@ def to_json(outcome: Outcome) -> dict[str, Any]:
     if isinstance(outcome, Manifest):
         return {"manifest": outcome.to_json()}
     if isinstance(outcome, Failure):
-        return {"failure": outcome.reason}
+        return {"failure": outcome.reason, "damaged": list(outcome.damaged)}
     if isinstance(outcome, Answer):
         if json.loads(json.dumps(outcome.value)) != outcome.value:
             raise TypeError(f"what travels through Beam must be JSON values, found {outcome.value!r}"[:300])
         return {"value": outcome.value}
+    if isinstance(outcome, Damaged):
+        return {"error": "Damaged", "places": list(outcome.places)}
     if isinstance(outcome, UserError | Stopped):
         return {"error": type(outcome).__name__, "message": str(outcome)}
     if isinstance(outcome, OSError):
@@ -82,9 +84,11 @@ def from_json(value: dict[str, Any]) -> Outcome:
         ledgers = {noun: Ledger.from_json(noun, counts) for noun, counts in stated["ledgers"].items()}
         return Manifest(stated["unit"], stated["stage"], stated["files"], ledgers, stated["notes"])
     if "failure" in value:
-        return Failure(value["failure"])
+        return Failure(value["failure"], tuple(value.get("damaged", ())))
     if "value" in value:
         return Answer(value["value"])
+    if value["error"] == "Damaged":
+        return Damaged(*value["places"])
     if value["error"] == "OSError":
         return OSError(*value["arguments"])
     kinds: dict[str, type[Exception]] = {"UserError": UserError, "Stopped": Stopped}

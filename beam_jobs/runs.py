@@ -21,9 +21,9 @@ from apache_beam import Pipeline
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.runner import PipelineResult, PipelineRunner, PipelineState
 
-from beam_jobs.counters import counters_of
-from beam_jobs.options import with_runner
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.beam_jobs.counters import counters_of
+from obelics_pipeline.beam_jobs.options import with_runner
+from obelics_pipeline.core.errors import UserError
 
 Build = Callable[[Pipeline], None]  # adds transforms to a pipeline; picklable
 
@@ -72,11 +72,11 @@ class Launcher(Protocol):
 
 
 class ProcessLauncher:
-    """Runs pipelines in one process of its own, started anew where it died.
+    """Runs pipelines in one process of its own, which is started again if it dies.
 
     Beam's multi_processing mode waits for ever for a worker that was killed: the news dies in a thread of Beam's. In a
-    process of its own that thread can end everything, and whoever waits outside notices, removes what is left of the
-    process group (Beam's workers are in it) and may run the pipeline again.
+    process of its own that thread can end everything. The caller outside notices, removes what is left of the process
+    group (Beam's workers are in it) and may run the pipeline again.
 
     What Beam's processes say goes to `log`: some fifty lines a pipeline.
     """
@@ -178,7 +178,7 @@ def _run(build: Build, options: Sequence[str]) -> Counter[str] | Exception:
 
 
 def as_plain_error(error: Exception) -> Exception:
-    """What a failed pipeline says, as an error that can be pickled; a full disk is told by words only."""
+    """What a failed pipeline says, as an error that can be pickled; a full disk is recognised by the words."""
     text = f"{type(error).__name__}: {error}"
     if f"[Errno {errno.ENOSPC}]" in text:
         return OSError(errno.ENOSPC, "No space left on device")

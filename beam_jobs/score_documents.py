@@ -9,9 +9,9 @@ import apache_beam as beam
 from apache_beam.ml.inference.base import KeyedModelHandler, ModelHandler, RunInference
 from apache_beam.pvalue import PCollection
 
-from beam_jobs.elements import from_bytes, is_kept, place, to_bytes
-from obelics_pipeline.config import RunConfig
-from obelics_pipeline.document import Document
+from obelics_pipeline.beam_jobs.elements import from_bytes, is_kept, place, to_bytes
+from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.document import Document, refuse_not_finite
 
 
 class DocumentScorer(Protocol):
@@ -85,6 +85,7 @@ def score_group(group: Sequence[bytes], model: DocumentScorer) -> list[bytes]:
         raise ValueError(f"{type(model).__name__} gave {len(scores)} scores for {len(documents)} documents")
     for document, found in zip(documents, scores, strict=True):
         document.scores.update(found)
+        refuse_not_finite(document, found)
     return [to_bytes(document) for document in documents]
 
 

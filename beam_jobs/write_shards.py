@@ -11,17 +11,14 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
 
-from beam_jobs.elements import by_id, from_bytes, is_kept, place
-from obelics_pipeline.config import RunConfig
-from obelics_pipeline.config.sharding import Format
-from obelics_pipeline.document import Document
-from obelics_pipeline.extract.measure import score_names
-from obelics_pipeline.fetch.image_store import ImageStore
-from obelics_pipeline.ledger import Ledger
-from obelics_pipeline.shard.assemble import image_ledger
-from obelics_pipeline.shard.flamingo_record import shaped
-from obelics_pipeline.shard.index import IndexWriter, index_row, merge_indexes
-from obelics_pipeline.shard.manifest import (
+from obelics_pipeline.beam_jobs.elements import by_id, from_bytes, is_kept, place
+from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.config.sharding import Format
+from obelics_pipeline.core.document import Document, has_failed
+from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.shards.flamingo_record import shaped
+from obelics_pipeline.core.shards.index import IndexWriter, index_row, merge_indexes
+from obelics_pipeline.core.shards.manifest import (
     INDEX,
     SHARDS,
     RunManifest,
@@ -31,9 +28,12 @@ from obelics_pipeline.shard.manifest import (
     shard_name,
     write_manifest,
 )
-from obelics_pipeline.shard.record import make_record
-from obelics_pipeline.shard.tar import ShardWriter
-from obelics_pipeline.storage import Place, draft, file_sha256, remove_tree, size_of
+from obelics_pipeline.core.shards.record import make_record
+from obelics_pipeline.core.shards.tar import ShardWriter
+from obelics_pipeline.core.storage import Place, draft, file_sha256, remove_tree, size_of
+from obelics_pipeline.stages.extract.measure import score_names
+from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.shard.assemble import image_ledger
 
 PARTS = "index-parts"  # folder of the tars' parts of the index, until they are one
 ALL = ""  # key of what one worker must see as a whole: a row per WARC file, a row per tar
@@ -110,10 +110,7 @@ class _Ledgers(beam.DoFn):
 
     def process(self, element: Document) -> Iterator[tuple[str, int]]:
         documents = Ledger("documents")
-        if element.reason is None:
-            documents.keep()
-        else:
-            documents.drop(element.reason)
+        documents.count(element.reason, has_failed(element))
         for ledger in (documents, image_ledger(element)):
             counts = {"kept": Counter({"": ledger.kept}), "dropped": ledger.dropped, "failed": ledger.failed}
             for how, reasons in counts.items():

@@ -1,15 +1,17 @@
 """What scores of a text find of content farms, and what of honest text they take for one.
 
-    python benchmarks/content_farms.py BENCH.jsonl [--columns farm_score word_repetition_ratio …] [--detector FILE.npz]
-        [--kenlm FOLDER] [--classifier FILE.ftz]
+    python benchmarks/content_farms.py BENCH.jsonl … [--columns farm_score word_repetition_ratio …]
+        [--detector FILE.npz] [--kenlm FOLDER] [--classifier FILE.ftz]
     python benchmarks/content_farms.py --honest FILE.jsonl … --run DIR … [--detector FILE.npz]
 
-BENCH.jsonl has {"id", "label", "generator", "text"} a line. Label 1 is generated; of label 0, generators whose names
-begin with `hard_` are honest genres that look unusual. The threshold that one in a hundred of the other honest
-documents is above is set on these documents; beside it is what the threshold in the detector's file does, and the bound
-of the default config, with Wilson's 95 % intervals. Below each table is its CPU time on one core, and in the end that
-of all columns together, each document measured by all of them in turn: `--columns perplexity worse_than_unigram_ratio
-quality_score farm_score`. The models are those that the package ships, but where the command line names another.
+BENCH.jsonl, or BENCH.jsonl.gz, has {"id", "label", "generator", "text"} a line. Label 1 is generated; of label 0,
+generators whose names begin with `hard_` are honest genres that look unusual, and the others are clean. The threshold
+that one in a hundred of the clean documents of all files is above is set on these documents. Each file has a mean over
+its generators, so that those that a detector was made for and those of strangers stand apart. Beside it is what the
+threshold in the detector's file does, and the bound of the default config, with Wilson's 95 % intervals. Below each
+table is its CPU time on one core, and in the end that of all columns together, each document measured by all of them in
+turn: `--columns perplexity worse_than_unigram_ratio quality_score farm_score`. The models are those that the package
+ships, but where the command line names another.
 
 --honest and --run name pages that are all taken for honest, such as those of a crawl: {"id", "text"} lines, in English
 where "language" says nothing else, and the output of a finished run. Of such a run it is the English documents that it
@@ -21,27 +23,26 @@ default config, with Wilson's interval, and the highest scores.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-from filters.registry import Filter, build
-from filters.text import Text
-from models.farm_detector.detector import bundled, load
-from obelics_pipeline.commit import read_manifests, unit_names
-from obelics_pipeline.config import load_config
+from obelics_pipeline.core.commit import read_manifests, unit_names
+from obelics_pipeline.core.config import load_config
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.rates import auc, mean, share_above, threshold
+from obelics_pipeline.core.storage import place, read_table
+from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.demo.verdicts import REASONS
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.filters.registry import Filter, build
+from obelics_pipeline.filters.text import Text
 from obelics_pipeline.fit.texts import text_files
-from obelics_pipeline.folder import RunFolder
-from obelics_pipeline.rates import auc, mean, share_above, threshold
-from obelics_pipeline.storage import place, read_table
-from obelics_pipeline.tables import read_documents
+from obelics_pipeline.inspect.run_tables.folders import document_folders
+from obelics_pipeline.models.farm_detector.detector import bundled, load
 
 FALSE_POSITIVES = 0.01
 CLEAN, HARD = "clean", "hard_"
@@ -55,7 +56,7 @@ HIGHEST = 5  # scores of honest pages that are told
 def main() -> None:
     """Score, and print a table for each column, and what is taken for generated of each source of honest pages."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("bench", type=Path, nargs="?")
+    parser.add_argument("bench", nargs="*", metavar="BENCH.jsonl")
     parser.add_argument("--columns", nargs="+", default=["farm_score"])
     parser.add_argument("--detector", help="in place of the shipped one")
     parser.add_argument("--kenlm", help="a folder as obelics fit kenlm writes it, in place of the shipped one")
@@ -67,9 +68,9 @@ def main() -> None:
     arguments = parser.parse_args()
     if not (arguments.bench or arguments.honest or arguments.run):
         parser.error("nothing to measure: give BENCH.jsonl, --honest FILE.jsonl or --run DIR")
-    if arguments.bench:
-        print_bench(arguments)
     try:
+        if arguments.bench:
+            print_bench(arguments)
         for name, pages in honest_pages(arguments.honest, arguments.run):
             print("\n".join(taken_for_generated(name, pages, arguments.detector)))
     except UserError as error:
@@ -78,7 +79,10 @@ def main() -> None:
 
 def print_bench(arguments: argparse.Namespace) -> None:
     """A table for each column, and its speed."""
-    rows = [json.loads(line) for line in arguments.bench.read_text("utf-8").splitlines()]
+    files = {file.where.name: list(file.rows((), lambda row: row)) for file in text_files(arguments.bench)}
+    rows = [row for of_file in files.values() for row in of_file]
+    clean = {row["generator"] for row in rows if row["label"] == 0 and not row["generator"].startswith(HARD)}
+    families = {name: sorted({row["generator"] for row in of_file} - clean) for name, of_file in files.items()}
     given = options(arguments)
     made = {column: build(column, given.get(column, {})) for column in arguments.columns}
     for column in arguments.columns:
@@ -86,9 +90,12 @@ def print_bench(arguments: argparse.Namespace) -> None:
         scores = [score for (score,) in found]
         by_generator: dict[str, list[float]] = defaultdict(list)
         for row, score in zip(rows, scores, strict=True):
-            by_generator[row["generator"]].append(float("-inf") if score is None else SIGN.get(column, 1) * score)
+            generator = CLEAN if row["generator"] in clean else row["generator"]
+            by_generator[generator].append(float("-inf") if score is None else SIGN.get(column, 1) * score)
         print(f"== {column}: {len(rows)} documents, {sum(s is None for s in scores)} without a score")
-        print("\n".join(table(by_generator, thresholds(arguments.detector) if column == "farm_score" else ())))
+        print(
+            "\n".join(table(by_generator, families, thresholds(arguments.detector) if column == "farm_score" else ()))
+        )
         if column == "farm_score":
             print("\n".join(calibration(by_generator)))
         print(f"{speed(seconds, len(rows))}\n")
@@ -139,11 +146,15 @@ def thresholds(path: str | None) -> list[float]:
     return own if bound is None else [*own, float(bound)]
 
 
-def table(by_generator: dict[str, list[float]], fixed: Sequence[float]) -> Iterator[str]:
-    """Shares above the threshold at 1 % of the clean documents, and above fixed ones."""
+def table(
+    by_generator: dict[str, list[float]], families: Mapping[str, Sequence[str]], fixed: Sequence[float]
+) -> Iterator[str]:
+    """Shares above the threshold at 1 % of the clean documents, and above fixed ones; means by file."""
     own = threshold(by_generator[CLEAN], FALSE_POSITIVES)
     farms = [name for name in sorted(by_generator) if name != CLEAN and not name.startswith(HARD)]
     hard = [name for name in sorted(by_generator) if name.startswith(HARD)]
+    means = [(f"generated, {file}", [n for n in names if n in farms]) for file, names in families.items()]
+    means += [(f"hard genres, {file}", [n for n in names if n in hard]) for file, names in families.items()]
     yield f"{'':26}{'n':>6}{'at 1 %':>10}{'AUC':>8}" + "".join(f"{f'over {over:.3f}':>22}" for over in fixed)
     for name in (*farms, *hard, CLEAN):
         scores = by_generator[name]
@@ -153,7 +164,8 @@ def table(by_generator: dict[str, list[float]], fixed: Sequence[float]) -> Itera
             low, high = share.interval()
             line += f"{share.value:10.3f} ({low:.2f}-{high:.2f})"
         yield line
-    for title, names in (("macro, generated", farms), ("macro, hard genres", hard)):
+    yield "means"
+    for title, names in means:
         if names:
             macro = [mean(share_above(by_generator[name], over).value for name in names) for over in (own, *fixed)]
             yield f"{title:26}{'':6}{macro[0]:10.3f}{'':8}" + "".join(f"{value:10.3f}{'':12}" for value in macro[1:])
@@ -209,7 +221,7 @@ def pages_of_run(path: str) -> Iterator[Page]:
         raise UserError(f"--run {path}: no finished run is there; give the --output of one")
     kept = set(read_table(folder.index, ["doc_id"])["doc_id"].to_pylist())
     found: dict[str, Page] = {}
-    for stage in (folder.extract, folder.dedup, folder.site, folder.assembled, folder.scored):
+    for _, stage in document_folders(folder):
         for manifest in read_manifests(stage, unit_names(stage)).values():
             for document in read_documents(manifest.path(stage, "data")):
                 if document.language == LANGUAGE and (document.doc_id in kept or document.reason in REASONS):

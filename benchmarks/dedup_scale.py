@@ -30,12 +30,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.config.dedup import TextConfig
-from obelics_pipeline.dedup.judge import contract_turn, link
-from obelics_pipeline.dedup.messages import CANDIDATES
+from obelics_pipeline.core.config.dedup import TextConfig
+from obelics_pipeline.core.reduce_output import ReduceOutput
 from obelics_pipeline.engines.groups import Group, Reduce
 from obelics_pipeline.engines.local import LocalEngine
-from obelics_pipeline.reduced import Reduced
+from obelics_pipeline.stages.dedup.judge import contract_turn, link
+from obelics_pipeline.stages.dedup.messages import CANDIDATES
 
 SETTINGS = TextConfig()
 BLOCK = 1000  # documents that are planted alike
@@ -214,11 +214,11 @@ def peak_of_this() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
-def measured(rows: pa.Table, bucket: str, *, reduce: Reduce) -> Reduced:
+def measured(rows: pa.Table, bucket: str, *, reduce: Reduce) -> ReduceOutput:
     """A reducer that notes its CPU, and its process's peak so far: what was read for it is in it."""
     before = time.process_time()
     reduced = reduce(rows, bucket)
-    return Reduced(reduced.tables, {**reduced.notes, "cpu": time.process_time() - before, "peak": peak_of_this()})
+    return ReduceOutput(reduced.tables, {**reduced.notes, "cpu": time.process_time() - before, "peak": peak_of_this()})
 
 
 def write_messages(corpus: Corpus, buckets: int, folder: Path) -> list[Path]:

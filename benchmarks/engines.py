@@ -23,21 +23,21 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from beam_jobs.engine import BeamEngine
-from beam_jobs.options import local_options
-from obelics_pipeline.commit import Manifest
-from obelics_pipeline.config import RunConfig, load_config
-from obelics_pipeline.config.ray import RayConfig
+from obelics_pipeline.beam_jobs.engine import BeamEngine
+from obelics_pipeline.beam_jobs.options import local_options
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.config import RunConfig, load_config
+from obelics_pipeline.core.config.ray import RayConfig
+from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.engine import Engine
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.engines.on_ray.engine import RayEngine
-from obelics_pipeline.extract.stage import extract_unit, extract_units
-from obelics_pipeline.read.inputs import resolve_inputs
-from obelics_pipeline.read.ranges import plan_ranges
-from obelics_pipeline.unit import Unit
+from obelics_pipeline.stages.extract.stage import extract_unit, extract_units
+from obelics_pipeline.stages.read.inputs import resolve_inputs
+from obelics_pipeline.stages.read.ranges import plan_ranges
 
 UNIT_SECONDS = 3600.0
-PRELOAD = ("obelics_pipeline.job",)
+PRELOAD = ("obelics_pipeline.jobs.stages",)
 IDLE_SECONDS = 2.0
 TICK = os.sysconf("SC_CLK_TCK")
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h

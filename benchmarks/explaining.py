@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from unittest import mock
 
-from models.device.torchvision_import import mend_torchvision
+from obelics_pipeline.models.device.torchvision_import import mend_torchvision
 
 mend_torchvision()
 
@@ -32,19 +32,19 @@ from transformers.utils.logging import disable_progress_bar
 
 from benchmarks.planted.pages import KINDS
 from benchmarks.planted.trainer import trainer
-from models.packed_flamingo.document_tokens import DocumentTokens
-from models.packed_flamingo.tiny import tiny
+from obelics_pipeline.core.errors import Stopped
 from obelics_pipeline.demo.show import read_documents
-from obelics_pipeline.errors import Stopped
-from obelics_pipeline.plan.command import make_plan
-from obelics_pipeline.plan.plan_file import Plan, open_plan
-from obelics_pipeline.plan.recipe import Recipe
-from obelics_pipeline.spike.account import SpikeAccount, explain_spike
-from obelics_pipeline.spike.signals import BASELINE, FAR, signals_of
-from obelics_pipeline.spike.training_run import TrainingRun
-from obelics_pipeline.train import stored_rows
-from obelics_pipeline.train.config import TrainConfig
-from obelics_pipeline.train.stored_rows import RowReader
+from obelics_pipeline.models.packed_flamingo.document_tokens import DocumentTokens
+from obelics_pipeline.models.packed_flamingo.tiny import tiny
+from obelics_pipeline.training.diagnosis.account import SpikeAccount, explain_spike
+from obelics_pipeline.training.diagnosis.signals import BASELINE, FAR, signals_of
+from obelics_pipeline.training.diagnosis.training_run import TrainingRun
+from obelics_pipeline.training.plan.command import make_plan
+from obelics_pipeline.training.plan.plan_file import Plan, open_plan
+from obelics_pipeline.training.plan.recipe import Recipe
+from obelics_pipeline.training.train import stored_rows
+from obelics_pipeline.training.train.config import TrainConfig
+from obelics_pipeline.training.train.stored_rows import RowReader
 
 TOKENS, ROWS = 1024, 2  # of a row, and of a step
 LATER, AFTER = 8, 4  # steps within which a planted document comes, and that are trained after it

@@ -41,15 +41,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from obelics_pipeline.config import ExtractionConfig, ReadingConfig
-from obelics_pipeline.document import ImageNode, Node, TextNode, interleave, to_json
-from obelics_pipeline.extract.page import extract_page
-from obelics_pipeline.extract.walk import INLINE, walk
-from obelics_pipeline.read.inputs import resolve_inputs
-from obelics_pipeline.read.page import Page
-from obelics_pipeline.read.ranges import plan_ranges
-from obelics_pipeline.read.records import read_task
-from obelics_pipeline.tables import PUBLISHED
+from obelics_pipeline.core.config import ExtractionConfig, ReadingConfig
+from obelics_pipeline.core.document import ImageNode, Node, TextNode, interleave, to_json
+from obelics_pipeline.core.tables import PUBLISHED
+from obelics_pipeline.stages.extract.page import extract_page
+from obelics_pipeline.stages.extract.walk import INLINE, walk
+from obelics_pipeline.stages.read.inputs import resolve_inputs
+from obelics_pipeline.stages.read.page import Page
+from obelics_pipeline.stages.read.ranges import plan_ranges
+from obelics_pipeline.stages.read.records import read_task
 
 # Options of the extract section of a config, by the name of the variant.
 OURS = {

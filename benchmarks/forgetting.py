@@ -21,23 +21,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from obelics_pipeline.commit import Attempt, Manifest
-from obelics_pipeline.config import RunConfig, load_config
-from obelics_pipeline.config.yaml_file import dump_config
-from obelics_pipeline.dealt import Dealt
-from obelics_pipeline.display import Display
-from obelics_pipeline.document import Document, ImageNode, Node, TextNode
+from obelics_pipeline.core.commit import Attempt, Manifest
+from obelics_pipeline.core.config import RunConfig, load_config
+from obelics_pipeline.core.config.yaml_file import dump_config
+from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.tables import DocumentWriter
+from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.engines.local import LocalEngine
-from obelics_pipeline.events import EventLog
-from obelics_pipeline.extract.measure import score_names
-from obelics_pipeline.extract.stage import RECORDS
-from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.engines.runner import StageRunner
 from obelics_pipeline.forget.forget import forget
-from obelics_pipeline.job import Documents, Job
-from obelics_pipeline.ledger import Ledger
-from obelics_pipeline.stages import StageRunner
-from obelics_pipeline.tables import DocumentWriter
-from obelics_pipeline.unit import Unit, digest
+from obelics_pipeline.jobs.display import Display
+from obelics_pipeline.jobs.events import EventLog
+from obelics_pipeline.jobs.publish import publish
+from obelics_pipeline.jobs.stages import STAGES, columns_of, names_of
+from obelics_pipeline.stages.extract.measure import score_names
+from obelics_pipeline.stages.extract.stage import RECORDS
+from obelics_pipeline.stages.job import Documents, Job
 
 PARAGRAPHS, IMAGES, SITES = 12, 3, 5000
 BYTES = 6000  # of a document in a tar, nearly
@@ -47,7 +48,6 @@ WORDS = [
     for b in ("n", "st", "l", "v", "rd")
     for c in ("a", "er", "ing", "o", "y")
 ]
-STAGES = ("extract", "dedup", "assemble", "shard")
 
 
 def main() -> None:
@@ -89,13 +89,16 @@ def make(folder: Path, documents: int, per_unit: int) -> None:
     ]
     events = EventLog(run.events)
     with LocalEngine(1, folder, 3600) as engine, Display(Console(quiet=True)) as display:
-        job = Job(run, config, StageRunner(engine, events, display, STAGES))
+        runner = StageRunner(engine, events, display, names_of(STAGES))
+        job = Job(run, config, runner, columns_of(STAGES, config))
         job.runner.ledgers["extract"] = {
             "documents": Ledger("documents", documents, documents),
             "records": Ledger("records", documents, documents),
         }
-        kept: Documents = job.dedup(extracted)
-        job.shard(job.assemble(kept, Dealt(run.fetch), Dealt(run.fetch)))
+        job.extracted, job.documents = extracted, Documents(extracted, run.extract)
+        for stage in STAGES[1:]:
+            stage.do(job)
+        publish(job, STAGES)
     events.close()
     run.mark_validated()
 

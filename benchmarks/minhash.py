@@ -21,14 +21,14 @@ import numpy as np
 import rensa
 from datasketch import MinHash
 
-from obelics_pipeline.config import load_config
-from obelics_pipeline.config.dedup import TextConfig
-from obelics_pipeline.dedup.signature import COMPILED, Signer
-from obelics_pipeline.extract.page import PageRejected, extract_page
-from obelics_pipeline.read.inputs import resolve_inputs
-from obelics_pipeline.read.page import Page
-from obelics_pipeline.read.ranges import plan_ranges
-from obelics_pipeline.read.records import read_task
+from obelics_pipeline.core.config import load_config
+from obelics_pipeline.core.config.dedup import TextConfig
+from obelics_pipeline.core.minhash.signature import COMPILED, Signer
+from obelics_pipeline.stages.extract.page import PageRejected, extract_page
+from obelics_pipeline.stages.read.inputs import resolve_inputs
+from obelics_pipeline.stages.read.page import Page
+from obelics_pipeline.stages.read.ranges import plan_ranges
+from obelics_pipeline.stages.read.records import read_task
 
 SETTINGS = TextConfig()
 SIMILARITIES = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)

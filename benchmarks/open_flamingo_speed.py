@@ -32,23 +32,23 @@ from typing import Any
 import torch
 
 from benchmarks.training import ALONE, STEPS_PER_FILE, interval
-from models.packed_flamingo.builder import build
-from models.packed_flamingo.model import PackedFlamingo
-from models.packed_flamingo.saved import save_trained
-from models.packed_flamingo.settings import of_open_flamingo
-from obelics_pipeline.plan.command import make_plan
-from obelics_pipeline.plan.plan_file import open_plan
-from obelics_pipeline.plan.recipe import Recipe
-from obelics_pipeline.train.accounts import AccountWriter
-from obelics_pipeline.train.collate import MicroBatch
-from obelics_pipeline.train.config import LoaderConfig, OptimizerConfig
-from obelics_pipeline.train.feed import Feed
-from obelics_pipeline.train.figures import figures_of
-from obelics_pipeline.train.learner import make_learner
-from obelics_pipeline.train.state.cursor import RowOrder
-from obelics_pipeline.train.step import Objective
-from obelics_pipeline.train.stored_rows import RowReader
-from obelics_pipeline.train.sums import account_rows
+from obelics_pipeline.models.packed_flamingo.builder import build
+from obelics_pipeline.models.packed_flamingo.model import PackedFlamingo
+from obelics_pipeline.models.packed_flamingo.saved import save_trained
+from obelics_pipeline.models.packed_flamingo.settings import of_open_flamingo
+from obelics_pipeline.training.plan.command import make_plan
+from obelics_pipeline.training.plan.plan_file import open_plan
+from obelics_pipeline.training.plan.recipe import Recipe
+from obelics_pipeline.training.train.accounts import AccountWriter
+from obelics_pipeline.training.train.collate import MicroBatch
+from obelics_pipeline.training.train.config import LoaderConfig, OptimizerConfig
+from obelics_pipeline.training.train.feed import Feed
+from obelics_pipeline.training.train.figures import figures_of
+from obelics_pipeline.training.train.learner import make_learner
+from obelics_pipeline.training.train.state.cursor import RowOrder
+from obelics_pipeline.training.train.step import Objective
+from obelics_pipeline.training.train.stored_rows import RowReader
+from obelics_pipeline.training.train.sums import account_rows
 
 HERE = Path(__file__).parent / "open_flamingo"
 VISION = "ViT-S-32-alt"

@@ -21,9 +21,9 @@ from importlib import import_module
 from stdnum import luhn, verhoeff
 from stdnum.iso7064 import mod_97_10
 
-from obelics_pipeline.config.personal_data import KINDS
-from obelics_pipeline.personal_data.find import find
-from obelics_pipeline.personal_data.regions import Regions
+from obelics_pipeline.core.config.personal_data import KINDS
+from obelics_pipeline.policy.personal_data.find import find
+from obelics_pipeline.policy.personal_data.regions import Regions
 
 # {} is where the value stands. Half of the sentences for phones say what the number is, half do not.
 SENTENCES = {

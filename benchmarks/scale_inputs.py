@@ -25,19 +25,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.check.assumptions import Assumptions
-from obelics_pipeline.check.estimate import Estimate, Plan, estimate, totals
-from obelics_pipeline.check.interval import rounded
-from obelics_pipeline.check.limits import BUCKET_MESSAGES
-from obelics_pipeline.check.meter import Traffic, metered
-from obelics_pipeline.check.sample import START, Sample, sample_into
-from obelics_pipeline.check.sampled_engine import DRIVER, UNIT, Cost, Step
-from obelics_pipeline.commit import Manifest
-from obelics_pipeline.config import RunConfig, load_config
-from obelics_pipeline.ledger import Ledger
-from obelics_pipeline.read.inputs import Inputs, WarcSource, resolve_inputs
-from obelics_pipeline.read.ranges import plan_ranges
-from obelics_pipeline.storage import scratch_of
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.config import RunConfig, load_config
+from obelics_pipeline.core.interval import rounded
+from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.storage import scratch_of
+from obelics_pipeline.inspect.check.estimate import Estimate, Plan, estimate, totals
+from obelics_pipeline.inspect.check.limits import BUCKET_MESSAGES
+from obelics_pipeline.inspect.check.meter import Traffic, metered
+from obelics_pipeline.inspect.check.sample import START, Sample, sample_into
+from obelics_pipeline.inspect.check.sampled_engine import DRIVER, UNIT, Cost, Step
+from obelics_pipeline.stages.assumptions import Assumptions
+from obelics_pipeline.stages.read.inputs import Inputs, WarcSource, resolve_inputs
+from obelics_pipeline.stages.read.ranges import plan_ranges
 
 WARCS, WARC_BYTES = 80_000, 1_000_000_000  # of a crawl: about 80,000 files of about 1 GB
 OBJECTS = 2_000  # that are made to measure the memory of one
@@ -96,7 +96,7 @@ def parsed(text: str) -> Manifest:
 
 def rows_of(folder: Path, step: str, columns: Sequence[str]) -> pa.Table:
     """The messages of a step in the sample."""
-    files = sorted((folder / "exchange" / step).glob("*.parquet"))
+    files = sorted((folder / "shuffled" / step).glob("*.parquet"))
     return pa.concat_tables([pq.read_table(path, columns=list(columns)) for path in files])
 
 
@@ -230,7 +230,7 @@ def driver_steps(files: Sequence[str], config_name: str, n: int, units: int) -> 
 
 
 # Lists of manifests, by stage, and maps of dealt files that a driver holds at the same time near the end of a run
-# (obelics_pipeline/job.py, deduplication.py).
+# (obelics_pipeline/stages/dedup/deduplication.py).
 HELD = ("extract", "candidates", "uses", "dedup", "requests", "assemble", "passed", "settled")
 DEALT_MAPS = 5  # members, paragraphs and URLs, answers, looks, lost
 

@@ -30,14 +30,14 @@ from typing import Any
 
 import numpy as np
 
-from models.device.placement import cast
-from models.flamingo.assembly import FlamingoModel, assemble
-from models.flamingo.compat import require
-from models.flamingo.parts import vision_config
-from models.flamingo.scorer import FlamingoScorer, Scoring
-from models.similarity.packages import require as require_clip
-from obelics_pipeline.document import Document, ImageNode, Node, TextNode
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.device.placement import cast
+from obelics_pipeline.models.flamingo.assembly import FlamingoModel, assemble
+from obelics_pipeline.models.flamingo.compat import require
+from obelics_pipeline.models.flamingo.parts import vision_config
+from obelics_pipeline.models.flamingo.scorer import FlamingoScorer, Scoring
+from obelics_pipeline.models.similarity.packages import require as require_clip
 
 WORDS = 50_277  # of the GPT-NeoX tokenizer that MPT-1B uses
 WORDS_TINY = 500
@@ -195,9 +195,9 @@ def measure_similarity(device: str, dtype: str, count: int | None) -> None:
     import open_clip
     import torch
 
-    from models.similarity.architecture import Architecture, Preprocessing, architecture
-    from models.similarity.clip import build as build_clip
-    from models.similarity.scorer import BLOCK, SimilarityScorer
+    from obelics_pipeline.models.similarity.architecture import Architecture, Preprocessing, architecture
+    from obelics_pipeline.models.similarity.clip import build as build_clip
+    from obelics_pipeline.models.similarity.scorer import BLOCK, SimilarityScorer
 
     tiny = Architecture(name=None, config=TINY_CLIP, preprocessing=Preprocessing())
     of = architecture("ViT-B-32") if device.startswith("cuda") else tiny

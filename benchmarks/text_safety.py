@@ -18,15 +18,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from obelics_pipeline.config import RunConfig, load_config
-from obelics_pipeline.document import Document
-from obelics_pipeline.extract.measure import Measurer
-from obelics_pipeline.extract.safety import Safety
-from obelics_pipeline.extract.stage import Refused, page_documents
-from obelics_pipeline.read.inputs import resolve_inputs
-from obelics_pipeline.read.page import Page
-from obelics_pipeline.read.ranges import plan_ranges
-from obelics_pipeline.read.records import read_task
+from obelics_pipeline.core.config import RunConfig, load_config
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.stages.extract.measure import Measurer
+from obelics_pipeline.stages.extract.safety import Safety
+from obelics_pipeline.stages.extract.stage import Refused, page_documents
+from obelics_pipeline.stages.read.inputs import resolve_inputs
+from obelics_pipeline.stages.read.page import Page
+from obelics_pipeline.stages.read.ranges import plan_ranges
+from obelics_pipeline.stages.read.records import read_task
 
 OFF = ["personal_data={enabled: false}", "blocklists={}"]
 
@@ -84,13 +84,13 @@ def report(documents: Sequence[Document], characters: float, config: RunConfig, 
         safety.judge_images(document.nodes)
 
     steps: dict[str, Callable[[Document], object]] = {
-        "personal data": lambda document: safety.clean(document, None),
+        "personal data": lambda document: safety.clean([document], None),
         "blocklist: page and images": lists,
         "language and all filters": measurer.measure,
     }
     found: Counter[str] = Counter()
     for document in copy.deepcopy(documents):  # loads what is loaded once, and counts
-        safety.clean(document, None)
+        safety.clean([document], None)
         found.update({name: int(value or 0) for name, value in document.scores.items()})
     rounds: dict[str, list[float]] = {name: [] for name in steps}
     for _ in range(repeats):

@@ -29,19 +29,19 @@ from unittest.mock import patch
 import torch
 
 from benchmarks.training_model import MIDDLE, SMALL, Shape, batches, flamingo
-from models.packed_flamingo.model import target_losses
-from obelics_pipeline.train import figures, step
-from obelics_pipeline.train.accounts import AccountWriter
-from obelics_pipeline.train.collate import MicroBatch
-from obelics_pipeline.train.config import OptimizerConfig
-from obelics_pipeline.train.guard.config import GuardConfig
-from obelics_pipeline.train.guard.guard import Guard
-from obelics_pipeline.train.guard.observation import Observation
-from obelics_pipeline.train.health.canary import Canary, StillWeights
-from obelics_pipeline.train.instruments import Instruments
-from obelics_pipeline.train.learner import Learner, make_learner
-from obelics_pipeline.train.processes import Processes
-from obelics_pipeline.train.sums import account_rows, of_spans
+from obelics_pipeline.models.packed_flamingo.model import target_losses
+from obelics_pipeline.training.train import figures, step
+from obelics_pipeline.training.train.accounts import AccountWriter
+from obelics_pipeline.training.train.collate import MicroBatch
+from obelics_pipeline.training.train.config import OptimizerConfig
+from obelics_pipeline.training.train.guard.config import GuardConfig
+from obelics_pipeline.training.train.guard.guard import Guard
+from obelics_pipeline.training.train.guard.observation import Observation
+from obelics_pipeline.training.train.health.canary import Canary, StillWeights
+from obelics_pipeline.training.train.instruments import Instruments
+from obelics_pipeline.training.train.learner import Learner, make_learner
+from obelics_pipeline.training.train.processes import Processes
+from obelics_pipeline.training.train.sums import account_rows, of_spans
 
 ALONE = Processes(0, 1, torch.device("cpu"))
 STEPS_PER_FILE = 20
@@ -224,12 +224,12 @@ def loader(run: Path, repeat: int) -> None:
     from PIL import Image
 
     from benchmarks.training_model import SMALL as shape
-    from models.packed_flamingo.document_tokens import open_vocabulary
-    from models.packed_flamingo.tiny import tiny_language_model
-    from obelics_pipeline.plan.command import make_plan
-    from obelics_pipeline.plan.plan_file import open_plan
-    from obelics_pipeline.plan.recipe import Recipe
-    from obelics_pipeline.train.stored_rows import RowReader
+    from obelics_pipeline.models.packed_flamingo.document_tokens import open_vocabulary
+    from obelics_pipeline.models.packed_flamingo.tiny import tiny_language_model
+    from obelics_pipeline.training.plan.command import make_plan
+    from obelics_pipeline.training.plan.plan_file import open_plan
+    from obelics_pipeline.training.plan.recipe import Recipe
+    from obelics_pipeline.training.train.stored_rows import RowReader
 
     shards = [str(path) for path in sorted(run.glob("shards/*.tar"))]
 

@@ -9,7 +9,7 @@ random weights; gated layers before every fourth block and a resampler of six la
 in bfloat16; rows of 2,048 tokens of packed made documents, or those of a PLAN (its ids must be words of the model),
 read by the loader's workers: then the wait for data is told too.
 
-How operations are counted, and of which peak they are a share, says obelics_pipeline.train.operations.
+How operations are counted, and of which peak they are a share, says obelics_pipeline.training.train.operations.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ import torch
 from torch import nn
 
 from benchmarks.training_model import SMALL, SMOL, Shape, batches, flamingo, language_model, tower
-from obelics_pipeline.train.collate import MicroBatch
-from obelics_pipeline.train.config import LoaderConfig, OptimizerConfig
-from obelics_pipeline.train.figures import figures_of
-from obelics_pipeline.train.learner import Learner, make_learner
-from obelics_pipeline.train.operations import Operations, peak_of
-from obelics_pipeline.train.processes import Processes
-from obelics_pipeline.train.spreading import spread
-from obelics_pipeline.train.step import Objective
-from obelics_pipeline.train.sums import account_rows
+from obelics_pipeline.training.train.collate import MicroBatch
+from obelics_pipeline.training.train.config import LoaderConfig, OptimizerConfig
+from obelics_pipeline.training.train.distributed import distribute
+from obelics_pipeline.training.train.figures import figures_of
+from obelics_pipeline.training.train.learner import Learner, make_learner
+from obelics_pipeline.training.train.operations import Operations, peak_of
+from obelics_pipeline.training.train.processes import Processes
+from obelics_pipeline.training.train.step import Objective
+from obelics_pipeline.training.train.sums import account_rows
 
 WARM = 3  # steps that are not measured
 
@@ -72,13 +72,13 @@ def measured(
 
 def from_plan(folder: Path, model: Any, processes: Processes, rows: int, workers: int) -> Iterator[Any]:
     """Steps of a plan, as `obelics train` reads them."""
-    from obelics_pipeline.plan.plan_file import open_plan
-    from obelics_pipeline.train.feed import Feed
-    from obelics_pipeline.train.state.cursor import RowOrder
-    from obelics_pipeline.train.stored_rows import RowReader
+    from obelics_pipeline.training.plan.plan_file import open_plan
+    from obelics_pipeline.training.train.feed import Feed
+    from obelics_pipeline.training.train.state.cursor import RowOrder
+    from obelics_pipeline.training.train.stored_rows import RowReader
 
     plan = open_plan(folder)
-    from models.packed_flamingo.document_tokens import open_vocabulary
+    from obelics_pipeline.models.packed_flamingo.document_tokens import open_vocabulary
 
     known = open_vocabulary(Path(json.loads((folder / "plan.json").read_bytes())["tokenizer"]["path"]))
     assert known.words <= model.words, f"the plan's tokenizer has {known.words} words, the model {model.words}"
@@ -98,7 +98,7 @@ def ours(given: argparse.Namespace, shape: Shape, tokens: int, device: torch.dev
     processes = Processes(0, 1, device)
     torch.manual_seed(0)
     model = flamingo(shape, str(device), "bfloat16", given.attention, given.checkpointing)
-    model = spread(model, processes, "bfloat16", given.compile)
+    model = distribute(model, processes, "bfloat16", given.compile)
     objective = Objective(torch.ones(1, device=device), 1e-4, True, "bfloat16")
     learner = make_learner(model, objective, processes, OptimizerConfig())
     made = [pinned(batch, device) for batch in itertools.islice(batches(shape, tokens, given.rows), 4)]

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from models.device.torchvision_import import mend_torchvision
-from models.packed_flamingo.document_tokens import Vocabulary
-from models.packed_flamingo.model import PackedFlamingo
-from models.packed_flamingo.settings import FlamingoSettings
-from models.packed_flamingo.vision import MEAN, STD, TransformersVision
-from obelics_pipeline.train.collate import MicroBatch, collate
-from obelics_pipeline.train.stored_rows import ReadRow, ReadSpan
+from obelics_pipeline.models.device.torchvision_import import mend_torchvision
+from obelics_pipeline.models.packed_flamingo.document_tokens import Vocabulary
+from obelics_pipeline.models.packed_flamingo.model import PackedFlamingo
+from obelics_pipeline.models.packed_flamingo.settings import FlamingoSettings
+from obelics_pipeline.models.packed_flamingo.vision import MEAN, STD, TransformersVision
+from obelics_pipeline.training.train.collate import MicroBatch, collate
+from obelics_pipeline.training.train.stored_rows import ReadRow, ReadSpan
 
 ADDED = ("<|endofchunk|>", "<image>", "<PAD>")
 MEDIAN, SPREAD = 600, 0.8  # tokens of made documents: log-normal

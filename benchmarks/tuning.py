@@ -19,16 +19,16 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from obelics_pipeline.commit import Attempt
-from obelics_pipeline.config import RunConfig, load_config
-from obelics_pipeline.config.yaml_file import dump_config
-from obelics_pipeline.document import Document, ImageNode, Node, TextNode
-from obelics_pipeline.extract.measure import score_names
-from obelics_pipeline.folder import RunFolder
-from obelics_pipeline.ledger import Ledger
-from obelics_pipeline.tables import DocumentWriter
-from obelics_pipeline.tune.workbench import Workbench
-from obelics_pipeline.unit import Unit
+from obelics_pipeline.core.commit import Attempt
+from obelics_pipeline.core.config import RunConfig, load_config
+from obelics_pipeline.core.config.yaml_file import dump_config
+from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.tables import DocumentWriter
+from obelics_pipeline.core.unit import Unit
+from obelics_pipeline.inspect.tune.workbench import Workbench
+from obelics_pipeline.stages.extract.measure import score_names
 
 PER_UNIT, PARAGRAPHS, IMAGES, TIMES = 1000, 30, 4, 15
 WORDS = ("the", "of", "a", "stone", "river", "walk", "price", "kiln", "engine", "letter", "north", "water", "paint")

@@ -15,14 +15,14 @@ from pathlib import Path
 import apache_beam as beam
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from beam_jobs.deduplicate_text import DeduplicateText
-from beam_jobs.extract_documents import ExtractDocuments
-from beam_jobs.fetch_images import FetchImages
-from beam_jobs.write_shards import WriteShards
-from obelics_pipeline.config import load_config
-from obelics_pipeline.document import Document
-from obelics_pipeline.read.inputs import resolve_inputs
-from obelics_pipeline.read.ranges import plan_ranges
+from obelics_pipeline.beam_jobs.deduplicate_text import DeduplicateText
+from obelics_pipeline.beam_jobs.extract_documents import ExtractDocuments
+from obelics_pipeline.beam_jobs.fetch_images import FetchImages
+from obelics_pipeline.beam_jobs.write_shards import WriteShards
+from obelics_pipeline.core.config import load_config
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.stages.read.inputs import resolve_inputs
+from obelics_pipeline.stages.read.ranges import plan_ranges
 
 
 def drop_shouting(document: Document) -> Document:

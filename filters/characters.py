@@ -8,7 +8,7 @@ from importlib.resources import files
 
 def _read_special() -> frozenset[str]:
     """The 1,598 single code points of the reference's list; see words/README.md."""
-    lines = files("filters").joinpath("words/special_characters.txt").read_text("ascii").split()
+    lines = files("obelics_pipeline.filters").joinpath("words/special_characters.txt").read_text("ascii").split()
     ranges = [(line.partition("-")[0], line.rpartition("-")[2]) for line in lines]
     return frozenset(chr(c) for first, last in ranges for c in range(int(first, 16), int(last, 16) + 1))
 

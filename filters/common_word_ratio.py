@@ -5,11 +5,11 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from filters.options import STRICT
-from filters.spans import Span
-from filters.text import Text
-from filters.word_list_ratio import list_ratio, list_spans
-from filters.word_lists import load_lists
+from obelics_pipeline.filters.options import STRICT
+from obelics_pipeline.filters.spans import Span
+from obelics_pipeline.filters.text import Text
+from obelics_pipeline.filters.word_list_ratio import list_ratio, list_spans
+from obelics_pipeline.filters.word_lists import load_lists
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -17,8 +17,8 @@ class CommonWordRatio:
     """Share of common words among the words (reference statistic 8).
 
     The reference's list was never published, so `paths`, word lists by language code, must be given. The paper's way to
-    make one: words that are seen at least twice in 10 million documents, lower-cased, without punctuation. An explicit
-    `paths: null` says that there is none, and nothing is measured.
+    make one: words that are seen at least twice in 10 million documents, lower-cased, without punctuation. With an
+    explicit `paths: null` nothing is measured.
     """
 
     name: ClassVar[str] = "common_word_ratio"

@@ -7,9 +7,9 @@ from typing import ClassVar
 from pydantic import PositiveInt
 from pydantic.dataclasses import dataclass
 
-from filters.options import STRICT
-from filters.spans import Span, capped, placed_words
-from filters.text import Text
+from obelics_pipeline.filters.options import STRICT
+from obelics_pipeline.filters.spans import Span, capped, placed_words
+from obelics_pipeline.filters.text import Text
 
 
 @dataclass(frozen=True, config=STRICT)

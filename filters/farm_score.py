@@ -7,14 +7,14 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from filters.options import STRICT
-from filters.spans import Span, capped, joined
-from filters.text import Text
-from models.device.weight_files import check
-from models.farm_detector.detector import Detector, bundled, load
-from models.farm_detector.plain_words import in_plain_words
-from models.farm_detector.reasons import reasons, spans
-from obelics_pipeline.config.section import Sha256
+from obelics_pipeline.core.config.section import Sha256
+from obelics_pipeline.filters.options import STRICT
+from obelics_pipeline.filters.spans import Span, capped, joined
+from obelics_pipeline.filters.text import Text
+from obelics_pipeline.models.device.weight_files import check
+from obelics_pipeline.models.farm_detector.detector import Detector, bundled, load
+from obelics_pipeline.models.farm_detector.plain_words import in_plain_words
+from obelics_pipeline.models.farm_detector.reasons import reasons, spans
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -70,8 +70,8 @@ class FarmScore:
         if found is None:
             return
         for suspect in found.suspects:
-            yield "hardly the writer's word", f"{suspect.probability:.2f}", f"{suspect.word}, in “{suspect.quote}”"
+            yield "word that does not fit", f"{suspect.probability:.2f}", f"{suspect.word}, in “{suspect.quote}”"
         yield "worst stretch", f"{found.stretch.share:.2f}", f"“{found.stretch.quote}”"
         for number in found.numbers:
-            otherwise = f"with {number.other:.3g} instead the score would be {number.score:.3g}"
+            otherwise = f"if it were {number.other:.3g}, the score would be {number.score:.3g}"
             yield in_plain_words(number.name), f"{number.value:.3g}", otherwise

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from obelics_pipeline.config.filtering import Bounds, Genre, LanguageBounds
-from obelics_pipeline.document import Document, kept_texts
+from obelics_pipeline.core.config.filtering import Bounds, Genre, LanguageBounds
+from obelics_pipeline.core.document import Document, kept_texts
 
 _ROLE_GENRES: dict[str, Genre] = {"code": "code", "table": "table", "list": "list"}
 _OF_CHARACTERS = 0.4  # share of a document's characters in code, tables or lists that makes it one of these

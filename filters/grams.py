@@ -8,7 +8,7 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from filters.pure import code_points, numbered
+from obelics_pipeline.filters.pure import code_points, numbered
 
 Numbers = NDArray[np.int64]
 

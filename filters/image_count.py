@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from filters.options import STRICT
-from filters.text import Text
+from obelics_pipeline.filters.options import STRICT
+from obelics_pipeline.filters.text import Text
 
 
 @dataclass(frozen=True, config=STRICT)

@@ -7,22 +7,21 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from filters.kenlm_text import places
-from filters.options import STRICT
-from filters.spans import Span, capped, joined
-from filters.text import Text
-from models.device.weight_files import check
-from models.perplexity import SHIPPED, PerplexityModel, model_files
-from obelics_pipeline.config.section import Sha256
+from obelics_pipeline.core.config.section import Sha256
+from obelics_pipeline.filters.kenlm_text import places
+from obelics_pipeline.filters.options import STRICT
+from obelics_pipeline.filters.spans import Span, capped, joined
+from obelics_pipeline.filters.text import Text
+from obelics_pipeline.models.device.weight_files import check
+from obelics_pipeline.models.perplexity import SHIPPED, PerplexityModel, model_files
 
 
 @dataclass(frozen=True, config=STRICT)
 class KenlmFilter:
     """`folder` holds `<language>.arpa.bin` and `<language>.sp.model`. Left out: that of the package, which has English.
 
-    They are named as `obelics fit kenlm` writes them, and as those of `edugp/kenlm`. An explicit `folder: null` says
-    that there is none, and nothing is measured. `sha256`: of files of the folder by their names, compared before they
-    are read.
+    They are named as `obelics fit kenlm` writes them, and as those of `edugp/kenlm`. With an explicit `folder: null`
+    nothing is measured. `sha256`: sums of the folder's files by their names, compared before the files are read.
     """
 
     name: ClassVar[str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from filters.whitespace import standardize_whitespace
+from obelics_pipeline.filters.whitespace import standardize_whitespace
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _CONTROLS = frozenset(map(chr, [*range(0x20), *range(0x7F, 0xA0)]))

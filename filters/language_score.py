@@ -4,9 +4,9 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from filters.options import STRICT
-from filters.text import Text
-from models.language_id import BUNDLED, LanguageModel, model_path
+from obelics_pipeline.filters.options import STRICT
+from obelics_pipeline.filters.text import Text
+from obelics_pipeline.models.language_id import BUNDLED, LanguageModel, model_path
 
 
 @dataclass(frozen=True, config=STRICT)

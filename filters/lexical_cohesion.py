@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from filters.options import STRICT
-from filters.spans import Span, capped, placed_words
-from filters.text import Text
+from obelics_pipeline.filters.options import STRICT
+from obelics_pipeline.filters.spans import Span, capped, placed_words
+from obelics_pipeline.filters.text import Text
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…])['\"”’)\]]*\s+|(?<=[。！？])|\n+")
 _REACH = 3  # sentences before: reiteration is densest within a paragraph

@@ -4,11 +4,11 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from filters.kenlm_filter import KenlmFilter, placed
-from filters.kenlm_text import normalized
-from filters.options import STRICT
-from filters.spans import Span
-from filters.text import Text
+from obelics_pipeline.filters.kenlm_filter import KenlmFilter, placed
+from obelics_pipeline.filters.kenlm_text import normalized
+from obelics_pipeline.filters.options import STRICT
+from obelics_pipeline.filters.spans import Span
+from obelics_pipeline.filters.text import Text
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -17,7 +17,7 @@ class Perplexity(KenlmFilter):
 
     `folder` holds `<language>.arpa.bin` and `<language>.sp.model`, as `obelics fit kenlm` writes them and `edugp/kenlm`
     names them. Left out, it is the package's own, small and English: a bound for another model, such as the paper's,
-    does not hold for it. An explicit `folder: null` says that there is none, and nothing is measured.
+    does not hold for it. With an explicit `folder: null` nothing is measured.
     """
 
     name: ClassVar[str] = "perplexity"

@@ -6,10 +6,10 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from filters import statistics
-from filters.options import STRICT
-from filters.spans import Span, capped
-from filters.text import Text
+from obelics_pipeline.filters import statistics
+from obelics_pipeline.filters.options import STRICT
+from obelics_pipeline.filters.spans import Span, capped
+from obelics_pipeline.filters.text import Text
 
 
 @dataclass(frozen=True, config=STRICT)

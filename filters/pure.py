@@ -12,8 +12,8 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from filters.characters import SPECIAL, SPECIAL_STRING
-from filters.options import MAX_N
+from obelics_pipeline.filters.characters import SPECIAL, SPECIAL_STRING
+from obelics_pipeline.filters.options import MAX_N
 
 _NUMPY_PAYS = 400  # units; below it a Counter is quicker
 

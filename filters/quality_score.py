@@ -6,11 +6,11 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from filters.options import STRICT
-from filters.text import Text
-from models.device.weight_files import check
-from models.quality_classifier import POSITIVE, SHIPPED, SHIPPED_LANGUAGE, QualityClassifier
-from obelics_pipeline.config.section import Sha256
+from obelics_pipeline.core.config.section import Sha256
+from obelics_pipeline.filters.options import STRICT
+from obelics_pipeline.filters.text import Text
+from obelics_pipeline.models.device.weight_files import check
+from obelics_pipeline.models.quality_classifier import POSITIVE, SHIPPED, SHIPPED_LANGUAGE, QualityClassifier
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -19,9 +19,8 @@ class QualityScore:
 
     `model` is a file as `obelics fit classifier` writes it, or another fastText classifier with its `label`; it scores
     texts of every language. Left out, it is the package's own, which scores English only: how much a text is like those
-    that people wrote, and unlike what content farms make of them. An explicit `model: null` says that there is none,
-    and nothing is measured. The paper trained on Wikipedia and OpenWebText against random Common Crawl, and kept 0.5
-    and more.
+    that people wrote, and unlike what content farms make of them. With an explicit `model: null` nothing is
+    measured. The paper trained on Wikipedia and OpenWebText against random Common Crawl, and kept 0.5 and more.
     """
 
     name: ClassVar[str] = "quality_score"

@@ -2,89 +2,50 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from pydantic import ValidationError
 
-from filters.character_repetition_ratio import CharacterRepetitionRatio
-from filters.common_word_ratio import CommonWordRatio
-from filters.distinct_word_ratio import DistinctWordRatio
-from filters.farm_score import FarmScore
-from filters.flagged_word_ratio import FlaggedWordRatio
-from filters.image_count import ImageCount
-from filters.language_score import LanguageScore
-from filters.lexical_cohesion import LexicalCohesion
-from filters.main_content_confidence import MainContentConfidence
-from filters.perplexity import Perplexity
-from filters.punctuation_ratio import PunctuationRatio
-from filters.quality_score import QualityScore
-from filters.spam_word_ratio import SpamWordRatio
-from filters.special_character_ratio import SpecialCharacterRatio
-from filters.stopword_ratio import StopwordRatio
-from filters.text import Text
-from filters.word_count import WordCount
-from filters.word_repetition_ratio import WordRepetitionRatio
-from filters.worse_than_unigram_ratio import WorseThanUnigramRatio
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.config.own_filter import OwnFilter
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.near import did_you_mean
+from obelics_pipeline.filters.built_in import BUILT_IN
+from obelics_pipeline.filters.measuring import Filter, OfAnyText
+from obelics_pipeline.filters.own import GROUP, REGISTERED, check_name, load_own
 
-GROUP = "obelics_pipeline.filters"  # the entry point group: name = "package.module:factory"
-
-
-@runtime_checkable
-class Filter(Protocol):
-    """What measures a text. None: the filter does not apply to it, and drops nothing.
-
-    Optional: `reasons(text)` gives what there is to tell of a score, in rows of words, all of one length.
-    `spans(text) -> Sequence[tuple[int, int]]` gives the ranges (begin, end) of characters of `text.text` that made the
-    score what it is, rising, not overlapping and at most `filters.spans.MOST`.
-    """
-
-    def score(self, text: Text) -> float | None:
-        """Measure a text."""
-        ...
-
-
-BUILT_IN: dict[str, Callable[..., Filter]] = {
-    kind.name: kind
-    for kind in (
-        WordCount,
-        CharacterRepetitionRatio,
-        WordRepetitionRatio,
-        SpecialCharacterRatio,
-        StopwordRatio,
-        FlaggedWordRatio,
-        PunctuationRatio,
-        CommonWordRatio,
-        LanguageScore,
-        Perplexity,
-        WorseThanUnigramRatio,
-        QualityScore,
-        SpamWordRatio,
-        ImageCount,
-        MainContentConfidence,
-        FarmScore,
-        DistinctWordRatio,
-        LexicalCohesion,
-    )
-}
+__all__ = ["BUILT_IN", "GROUP", "Filter", "build", "make", "names"]
 
 
 def names() -> list[str]:
     """Every name that can be asked for, ours first; nothing of another package is imported."""
-    return [*BUILT_IN, *sorted({point.name for point in entry_points(group=GROUP)} - set(BUILT_IN))]
+    elsewhere = {*REGISTERED.factories, *(point.name for point in entry_points(group=GROUP))}
+    return [*BUILT_IN, *sorted(elsewhere - set(BUILT_IN))]
 
 
-def build(name: str, options: Mapping[str, Any] | None = None) -> Filter:
-    """The filter of that name with its options. A name of ours cannot be taken by another package.
+def build(name: str, options: Mapping[str, Any] | None = None) -> OfAnyText:
+    """The filter of that name with its options, for plain strings too. See `make` for the errors.
 
-    Raises `UserError`, in one line, for an unknown name, an option that is unknown, missing or out of range, and an
-    entry point that cannot be loaded.
+    >>> from obelics_pipeline import filters
+    >>> filters.build("word_count").score("some text")
+    2.0
     """
-    factory = BUILT_IN.get(name) or _from_elsewhere(name)
+    return OfAnyText(make(name, options))
+
+
+def make(name: str, options: Mapping[str, Any] | None = None, own: OwnFilter | None = None) -> Filter:
+    """The filter of that name with its options, or `own` under that name. A name of ours cannot be taken.
+
+    Raises `UserError`, in one line, for an unknown name and an option that is unknown, missing or out of range; also
+    for an entry point, file or module that cannot be loaded, and an `own` whose name another filter or a column has.
+    """
+    if own is None:
+        factory = BUILT_IN.get(name) or REGISTERED.factories.get(name) or _from_elsewhere(name)
+    else:
+        check_name(name, f"filter {name}")
+        factory = load_own(own, f"filter {name}")
     options = dict(options or {})
     _check_options(name, factory, options)
     try:
@@ -105,9 +66,7 @@ def build(name: str, options: Mapping[str, Any] | None = None) -> Filter:
 def _from_elsewhere(name: str) -> Callable[..., Filter]:
     points = sorted(entry_points(group=GROUP, name=name), key=lambda point: point.value)
     if not points:
-        near = difflib.get_close_matches(name, names(), n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise UserError(f"filter {name}: unknown; valid names: {', '.join(names())}{hint}")
+        raise UserError(f"filter {name}: unknown{did_you_mean(name, names())}; valid names: {', '.join(names())}")
     if len({point.value for point in points}) > 1:
         raise UserError(f"filter {name}: two packages offer it ({points[0].value}, {points[1].value}); uninstall one")
     return _load(points[0])

@@ -8,11 +8,12 @@ from functools import cache
 from math import inf
 from typing import Any, NamedTuple
 
-from filters.registry import Filter, build
-from filters.text import Text
-from obelics_pipeline.config.filtering import Bounds, Threshold
-from obelics_pipeline.document import TextNode
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.config.filtering import Bounds, Threshold
+from obelics_pipeline.core.document import TextNode
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.filters.measuring import Filter
+from obelics_pipeline.filters.registry import make
+from obelics_pipeline.filters.text import Text
 
 END_OF_DOCUMENT = "end_of_document"  # the role of the reference's marker: exempt from every paragraph filter
 
@@ -40,7 +41,9 @@ def build_rules(thresholds: Mapping[str, Threshold], place: str) -> list[Rule]:
 
     Raises `UserError` for an unknown filter or option, and for a filter that makes no sense for paragraphs.
     """
-    rules = [Rule(name, build(name, threshold.options), threshold) for name, threshold in thresholds.items()]
+    rules = [
+        Rule(name, make(name, threshold.options, threshold.use), threshold) for name, threshold in thresholds.items()
+    ]
     for rule in rules:
         if place == "paragraph" and getattr(rule.filter, "documents_only", False):
             raise UserError(f"filters.paragraph.{rule.name}: measures documents only; move it to filters.document")
@@ -110,4 +113,4 @@ def paragraph_score(name: str, text: str, language: str | None, options: Mapping
 
 @cache
 def _built(name: str, options: str) -> Filter:
-    return build(name, json.loads(options))
+    return make(name, json.loads(options))

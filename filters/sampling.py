@@ -2,7 +2,7 @@
 
 import hashlib
 
-from obelics_pipeline.config.filtering import Bounds
+from obelics_pipeline.core.config.filtering import Bounds
 
 
 def keeps(bounds: Bounds, score: float, name: str, doc_id: str) -> bool:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from filters import statistics
-from filters.characters import bitmap
+from obelics_pipeline.filters import statistics
+from obelics_pipeline.filters.characters import bitmap
 
 # Han, Hiragana, Katakana, Thai, Lao, Tibetan, Myanmar, Khmer: the blocks, with their extensions; first and last.
 _BLOCKS = (

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from filters.options import STRICT
-from filters.word_list_ratio import WordList, WordListRatio
-from filters.word_lists import bundled
+from obelics_pipeline.filters.options import STRICT
+from obelics_pipeline.filters.word_list_ratio import WordList, WordListRatio
+from obelics_pipeline.filters.word_lists import bundled
 
 
 @dataclass(frozen=True, config=STRICT)

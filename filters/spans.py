@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from filters.characters import SPECIAL, SPECIAL_STRING
-from filters.segment import cut, is_unspaced
-from filters.text import Text
+from obelics_pipeline.filters.characters import SPECIAL, SPECIAL_STRING
+from obelics_pipeline.filters.segment import cut, is_unspaced
+from obelics_pipeline.filters.text import Text
 
 Span = tuple[int, int]
 

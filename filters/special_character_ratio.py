@@ -5,11 +5,11 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from filters import statistics
-from filters.characters import SPECIAL_BITMAP, SPECIAL_STRING
-from filters.options import STRICT
-from filters.spans import Span, capped
-from filters.text import Text
+from obelics_pipeline.filters import statistics
+from obelics_pipeline.filters.characters import SPECIAL_BITMAP, SPECIAL_STRING
+from obelics_pipeline.filters.options import STRICT
+from obelics_pipeline.filters.spans import Span, capped
+from obelics_pipeline.filters.text import Text
 
 _SPECIAL = re.compile(f"[{re.escape(SPECIAL_STRING)}]+")
 

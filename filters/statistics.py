@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from filters.characters import SPECIAL_BITMAP
+from obelics_pipeline.filters.characters import SPECIAL_BITMAP
 
 try:
-    from filters import _statistics as compiled
+    from obelics_pipeline.filters import _statistics as compiled
 except ImportError:
-    from filters import pure  # not before: it needs numpy, which takes 0.1 s to import
+    from obelics_pipeline.filters import pure  # not before: it needs numpy, which takes 0.1 s to import
 
     COMPILED = False
     lowered_words = pure.lowered_words

@@ -4,9 +4,9 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from filters.options import STRICT
-from filters.word_list_ratio import WordList, WordListRatio
-from filters.word_lists import stop_words
+from obelics_pipeline.filters.options import STRICT
+from obelics_pipeline.filters.word_list_ratio import WordList, WordListRatio
+from obelics_pipeline.filters.word_lists import stop_words
 
 
 @dataclass(frozen=True, config=STRICT)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from filters import statistics
-from filters.segment import is_unspaced, segmented
-from obelics_pipeline.document import Document
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.filters import statistics
+from obelics_pipeline.filters.segment import is_unspaced, segmented
 
 
 class Text:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from filters import statistics
-from filters.characters import bitmap
+from obelics_pipeline.filters import statistics
+from obelics_pipeline.filters.characters import bitmap
 
 _ODD = "\u2009\u200a\u202f\u2005\u3000\u2002\u2008\u2003\ufffc\u0084\u00a0"
 _ODD_BITMAP = bitmap(map(ord, _ODD))

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from filters import statistics
-from filters.options import STRICT
-from filters.spans import Span, capped, placed_words
-from filters.text import Text
-from filters.word_lists import load_lists
+from obelics_pipeline.filters import statistics
+from obelics_pipeline.filters.options import STRICT
+from obelics_pipeline.filters.spans import Span, capped, placed_words
+from obelics_pipeline.filters.text import Text
+from obelics_pipeline.filters.word_lists import load_lists
 
 WordList = Callable[[str], frozenset[str] | None]
 

@@ -8,13 +8,13 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 
 
 @cache
 def bundled(kind: str, language: str) -> frozenset[str] | None:
     """The bundled list of a kind ("stopwords", "flagged", "spam"); None where the package has none."""
-    file = files("filters").joinpath("words", language, f"{kind}.txt")
+    file = files("obelics_pipeline.filters").joinpath("words", language, f"{kind}.txt")
     return frozenset(file.read_text("utf-8").split("\n")) - {""} if file.is_file() else None
 
 

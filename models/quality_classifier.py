@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 
 PREFIX = "__label__"  # fastText's: what begins with it on a line of training text is a label
 POSITIVE, NEGATIVE = "positive", "negative"  # the labels that `obelics fit classifier` gives
@@ -40,7 +40,7 @@ class QualityClassifier:
 
     @classmethod
     def load(cls, path: str, label: str = POSITIVE) -> QualityClassifier:
-        """A fastText file, loaded once per process. Raises `UserError` where it is none, or does not know the label."""
+        """A fastText file, loaded once per process. Raises `UserError` for any other file, or an unknown label."""
         file = Path(path).expanduser()
         if not file.is_file():
             raise UserError(f"filter quality_score: {path}: no such file; obelics fit classifier makes one")

@@ -2,6 +2,6 @@
 
 import sys
 
-from obelics_pipeline.cli import main
+from obelics_pipeline.cli.main import main
 
 sys.exit(main())

@@ -14,6 +14,8 @@ import fsspec
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.once import made_once
+
 settings.register_profile(
     "same-everywhere",
     derandomize=True,
@@ -56,15 +58,20 @@ def warcs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The demo's web site as two WARC files."""
     from obelics_pipeline.demo.pack import pack
 
-    return pack(tmp_path_factory.mktemp("warcs"))
+    return sorted(made_once(tmp_path_factory, "warcs", pack).glob("*.warc.gz"))
 
 
 @pytest.fixture(scope="session")
 def proxy() -> Iterator[str]:
-    """The demo's image server: a forward proxy on loopback that answers for the site's hosts."""
+    """The demo's image server: a forward proxy on loopback that answers for the site's hosts.
+
+    The one host that never answers hangs up after a second, before any time limit of a run: each run would wait for it,
+    and whether it was late would depend on how busy the machine is.
+    """
     from obelics_pipeline.demo.server import serve
 
-    with serve() as url:
+    with pytest.MonkeyPatch.context() as patch, serve() as url:
+        patch.setattr("obelics_pipeline.demo.server.SLOW_SECONDS", 1.0)
         yield url
 
 
@@ -76,19 +83,19 @@ def sampled_run(warcs: list[Path], proxy: str, tmp_path_factory: pytest.TempPath
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("http_proxy", proxy)
         patch.setenv("no_proxy", "")
-        return run_sample(warcs, tmp_path_factory.mktemp("sampled") / "run")
+        return made_once(tmp_path_factory, "sampled", lambda folder: run_sample(warcs, folder / "run")) / "run"
 
 
 @pytest.fixture(scope="session")
 def run_of_demo(warcs: list[Path], proxy: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run over the demo's site: for reading; one that is changed must be a copy."""
-    from tests.faults.runs import command, finish
+    from tests.faults.runs import HASTE, command, finish
 
-    output = tmp_path_factory.mktemp("run-of-demo") / "out"
-    haste = ["fetch.timeout_seconds=3", "fetch.robots_txt=false"]  # one server never answers, one asks for patience
-    code, printed = finish(command(warcs, output, sets=haste), proxy)
-    assert code == 0, printed
-    return output
+    def make(folder: Path) -> None:
+        code, printed = finish(command(warcs, folder / "out", sets=HASTE), proxy)
+        assert code == 0, printed
+
+    return made_once(tmp_path_factory, "run-of-demo", make) / "out"
 
 
 @pytest.fixture(scope="session")
@@ -117,7 +124,7 @@ def s3() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def gs() -> Iterator[str]:
     """The address of a GCS server that keeps its objects in memory; processes find it by the environment."""
-    from tests.storage.gcs import serving
+    from tests.core.storage.gcs import serving
 
     with serving() as address, pytest.MonkeyPatch.context() as patch:
         patch.setenv("STORAGE_EMULATOR_HOST", address)
@@ -131,7 +138,7 @@ def gs() -> Iterator[str]:
 def training(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     """A folder with a plan and parts, and the config of a training on them."""
     pytest.importorskip("torch")
-    from tests.train.trainable import make_training
+    from tests.training.train.trainable import make_training
 
     folder = tmp_path_factory.mktemp("training")
     return folder, make_training(folder)
@@ -140,7 +147,7 @@ def training(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
 @pytest.fixture(scope="session")
 def undisturbed(training: tuple[Path, dict[str, Any]]) -> Path:
     """A training on it from start to end, in one process."""
-    from tests.train.trainable import run, write_config
+    from tests.training.train.trainable import run, write_config
 
     folder, config = training
     run(write_config(folder, config), folder / "undisturbed")

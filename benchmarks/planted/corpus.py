@@ -5,22 +5,22 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from models.packed_flamingo.tiny import tiny
-from obelics_pipeline.config import RunConfig
-from obelics_pipeline.document import Document, ImageNode, Node, TextNode, make_doc_id
-from obelics_pipeline.ledger import Ledger
-from obelics_pipeline.plan.command import make_plan
-from obelics_pipeline.plan.recipe import Recipe
-from obelics_pipeline.shard.index import IndexWriter, index_row
-from obelics_pipeline.shard.manifest import RunManifest, promises_of, shard_entry, shard_name, write_manifest
-from obelics_pipeline.shard.record import make_record
-from obelics_pipeline.shard.tar import ShardWriter
-from obelics_pipeline.storage import file_sha256
+from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode, make_doc_id
+from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.shards.index import IndexWriter, index_row
+from obelics_pipeline.core.shards.manifest import RunManifest, promises_of, shard_entry, shard_name, write_manifest
+from obelics_pipeline.core.shards.record import make_record
+from obelics_pipeline.core.shards.tar import ShardWriter
+from obelics_pipeline.core.storage import file_sha256
+from obelics_pipeline.models.packed_flamingo.tiny import tiny
+from obelics_pipeline.training.plan.command import make_plan
+from obelics_pipeline.training.plan.recipe import Recipe
 
 SETS = {"web": 12, "wiki": 4}
 """Data sets, and how many words may follow a word in them: their losses end at different levels."""
@@ -31,13 +31,13 @@ SIDE = 16
 PER_SHARD = 500
 
 
-def make_corpus(folder: Path, documents: int, seed: int) -> None:
+def make_corpus(folder: Path, documents: int, seed: int, sets: Mapping[str, int] = SETS) -> None:
     """Write runs, parts and plan below a folder; nothing where they are there already."""
     if (folder / "plan" / "plan.json").exists():
         return
     draw = np.random.default_rng(seed)
     words = ["".join(draw.choice(list("abcdefghijklmnopqrstuvwxyz"), int(draw.integers(2, 7)))) for _ in range(WORDS)]
-    made = {name: _documents(words, name, documents // len(SETS), draw) for name in SETS}
+    made = {name: _documents(words, name, sets[name], documents // len(sets), draw) for name in sets}
     for name, pages in made.items():
         _write_run(folder / name, pages)
     texts = [
@@ -49,7 +49,7 @@ def make_corpus(folder: Path, documents: int, seed: int) -> None:
     ]
     language_model, _ = tiny(folder / "parts", texts, words=300, width=32, layers=2, side=SIDE, seed=seed)
     recipe = {
-        "datasets": {name: {"runs": [str(folder / name)], "repeat": 4} for name in SETS},
+        "datasets": {name: {"runs": [str(folder / name)], "repeat": 4} for name in sets},
         "language_model": str(language_model),
         "sequence_tokens": TOKENS,
         "images_per_row": 2,
@@ -61,9 +61,11 @@ def make_corpus(folder: Path, documents: int, seed: int) -> None:
     make_plan(Recipe.model_validate(recipe), folder / "plan")
 
 
-def _documents(words: Sequence[str], name: str, count: int, draw: np.random.Generator) -> list[Document]:
-    """Texts in which each word is drawn from those that may follow the one before: there is something to learn."""
-    follow = draw.integers(0, len(words), (len(words), SETS[name]))
+def _documents(
+    words: Sequence[str], name: str, following: int, count: int, draw: np.random.Generator
+) -> list[Document]:
+    """Texts in which each word is one of so many that may follow the one before: there is something to learn."""
+    follow = draw.integers(0, len(words), (len(words), following))
     found = []
     for number in range(count):
         noise = 0.5 if draw.random() < 0.08 else 0.03  # some pages are much noisier than others

@@ -12,13 +12,13 @@ import numpy as np
 import torch
 
 from benchmarks.planted.corpus import ROWS
-from obelics_pipeline.train import loop
-from obelics_pipeline.train.state import schedule
-from obelics_pipeline.train.training import Training
+from obelics_pipeline.training.train import loop
+from obelics_pipeline.training.train.state import schedule
+from obelics_pipeline.training.train.training import Training
 
 LASTING = ("pages", "logits", "climb", "moments")
 """What the optimiser does to the model: weights change in its updates only, each of them one that it may make."""
-FAULTS = ("document", "collapse", "projection", "growth", "rate", "bit", "nan", *LASTING)
+FAULTS = ("document", "collapse", "projection", "growth", "rate", "bit", "nan", *LASTING, "zero", "frozen")
 
 
 @dataclass(frozen=True)
@@ -303,6 +303,39 @@ def _moments(training: Training, at: int, draw: np.random.Generator) -> Iterator
         yield f"beta1 {beta1}, beta2 {beta2}, updates {rate:.1f} times as large"
 
 
+@contextmanager
+def _zero(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
+    """All gradients are zero from a step on."""
+    with _without_gradient(training, at, list(training.learner.names)):
+        yield "all gradients are zero"
+
+
+@contextmanager
+def _frozen(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
+    """The gradients of one group of parameters are zero from a step on."""
+    group_of = training.instruments._group_of
+    group = str(draw.choice(sorted(set(group_of.values()))))
+    with _without_gradient(training, at, [name for name, of in group_of.items() if of == group]):
+        yield f"gradients of {group} are zero"
+
+
+@contextmanager
+def _without_gradient(training: Training, at: int, names: list[str]) -> Iterator[None]:
+    learner, seen = training.learner, _steps_of(training)
+    gradient = learner.gradient
+
+    def computed(batches: Any, between: Any) -> Any:
+        sums, norm = gradient(batches, between)
+        if seen[-1] < at:
+            return sums, norm
+        for name in names:
+            learner.names[name].grad.zero_()
+        return sums, learner.norm()
+
+    with mock.patch.object(learner, "gradient", computed):
+        yield
+
+
 _PLANT: dict[str, Callable[[Training, int, np.random.Generator], Any]] = {
     "document": _document,
     "collapse": _collapse,
@@ -315,4 +348,6 @@ _PLANT: dict[str, Callable[[Training, int, np.random.Generator], Any]] = {
     "logits": _logits,
     "climb": _climb,
     "moments": _moments,
+    "zero": _zero,
+    "frozen": _frozen,
 }

@@ -13,22 +13,22 @@ from typing import Any
 import numpy as np
 import torch
 
-from models.packed_flamingo.builder import build
-from obelics_pipeline.plan.plan_file import open_plan
-from obelics_pipeline.train.config import TrainConfig
-from obelics_pipeline.train.feed import Feed
-from obelics_pipeline.train.folder import TrainingFolder
-from obelics_pipeline.train.instruments import Instruments
-from obelics_pipeline.train.journal import Journal
-from obelics_pipeline.train.keeping import Keeping
-from obelics_pipeline.train.learner import make_learner
-from obelics_pipeline.train.machines import watched
-from obelics_pipeline.train.processes import Processes
-from obelics_pipeline.train.spreading import spread
-from obelics_pipeline.train.state.ledger import Ledger
-from obelics_pipeline.train.step import Objective
-from obelics_pipeline.train.stored_rows import ReadRow, RowReader
-from obelics_pipeline.train.training import Training
+from obelics_pipeline.models.packed_flamingo.builder import build
+from obelics_pipeline.training.plan.plan_file import open_plan
+from obelics_pipeline.training.train.config import TrainConfig
+from obelics_pipeline.training.train.distributed import distribute
+from obelics_pipeline.training.train.feed import Feed
+from obelics_pipeline.training.train.folder import TrainingFolder
+from obelics_pipeline.training.train.instruments import Instruments
+from obelics_pipeline.training.train.journal import Journal
+from obelics_pipeline.training.train.keeping import Keeping
+from obelics_pipeline.training.train.learner import make_learner
+from obelics_pipeline.training.train.machines import watched
+from obelics_pipeline.training.train.processes import Processes
+from obelics_pipeline.training.train.state.ledger import Ledger
+from obelics_pipeline.training.train.step import Objective
+from obelics_pipeline.training.train.stored_rows import ReadRow, RowReader
+from obelics_pipeline.training.train.training import Training
 
 EVERY = 25
 """Steps between checkpoints, each with an evaluation."""
@@ -37,13 +37,14 @@ VERBOSE = "GUARDING_VERBOSE" in os.environ
 
 @dataclass(eq=False)
 class GarblingReader(RowReader):
-    """Reads some rows otherwise than they are: `garbled` gives the words of each such row."""
+    """Reads some rows otherwise than they are: `garbled` gives the words of such rows, `order` other rows in place."""
 
     garbled: dict[int, np.ndarray] = field(default_factory=dict)
+    order: dict[int, int] = field(default_factory=dict)
 
     def read(self, number: int) -> ReadRow:
         """As the shard has it, or garbled."""
-        row = super().read(number)
+        row = super().read(self.order.get(number, number))
         words, at = self.garbled.get(number), 0
         if words is not None:
             for span in row.spans:
@@ -84,14 +85,14 @@ def config_of(corpus: Path, *, steps: int, schedule: dict[str, Any], seed: int, 
 
 @contextmanager
 def trainer(config: TrainConfig, output: Path, processes: Processes | None = None) -> Iterator[Training]:
-    """A training in a folder, to be run; as `obelics_pipeline.train.command.train` puts it together."""
+    """A training in a folder, to be run; as `obelics_pipeline.training.train.command.train` puts it together."""
     torch.set_num_threads(1)
     processes = processes or Processes(0, 1, torch.device("cpu"))
     plan, folder = open_plan(Path(config.plan)), TrainingFolder(output)
     output.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         shape = config.model.model_copy(update={"seed": config.seed})
-        model = spread(build(shape), processes, config.precision)
+        model = distribute(build(shape), processes, config.precision)
         objective = Objective(torch.ones(len(plan.datasets)), config.loss.z_weight, config.record.el2n, "float32")
         learner = make_learner(model, objective, processes, config.optimizer)
         machines = watched(config.health, folder, processes, learner)

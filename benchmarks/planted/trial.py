@@ -14,8 +14,8 @@ import numpy as np
 from benchmarks.planted.corpus import make_corpus
 from benchmarks.planted.faults import LASTING, planted
 from benchmarks.planted.trainer import EVERY, config_of, trainer
-from obelics_pipeline.errors import Stopped
-from obelics_pipeline.train.journal import read_journal
+from obelics_pipeline.core.errors import Stopped
+from obelics_pipeline.training.train.journal import read_journal
 
 NEAR = 1.01
 """Held-out loss as a multiple of the control's that is recovered."""

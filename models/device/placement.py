@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 
 DTYPES = ("float32", "bfloat16", "float16")
 

@@ -13,11 +13,11 @@ def mend_torchvision() -> None:
 
 
 def import_torchvision() -> None:
-    """Import torchvision beside a torch for another device too. Raises ImportError where there is none.
+    """Import torchvision beside a torch for another device too. Raises ImportError if it is missing.
 
     PyPI's torchvision is built for CUDA. Beside a CPU build of torch its C++ operators do not load, and the import
     fails as it registers the shape functions of two of them (`operator torchvision::nms does not exist`). open_clip
-    imports torchvision and uses neither, so a declaration will do. Where the operators load, none is made.
+    imports torchvision and uses neither, so a declaration will do. If the operators load, no declaration is made.
     """
     try:
         import torchvision

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 
 SUFFIXES = (".safetensors", ".pt", ".bin")  # the last two by torch's unpickler of tensors alone (weights_only)
 WRAPPERS = ("model_state_dict", "state_dict")  # open_flamingo's and open_clip's trainers put their optimizer beside it
@@ -26,7 +26,7 @@ def check(path: Path, expected: str) -> None:
         raise UserError(f"weights: {path} cannot be read: {error.strerror}") from None
     if found != expected:
         raise UserError(
-            f"weights: {path} is damaged or another file: its sha256 is {found}, {expected} is expected; fetch it anew"
+            f"weights: {path} is damaged or another file: its sha256 is {found}, {expected} is expected; fetch it again"
         )
 
 

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.farm_detector.evidence import evidence
-from models.farm_detector.network import Network
-from models.farm_detector.tokens import Vocabulary, find_tokens
-from models.forest import NODE, SCALE, Forest
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.farm_detector.evidence import evidence
+from obelics_pipeline.models.farm_detector.network import Network
+from obelics_pipeline.models.farm_detector.tokens import Vocabulary, find_tokens
+from obelics_pipeline.models.forest import NODE, SCALE, Forest
 
 TOKENS = 4096  # of the beginning of a text that are read: some 3,500 words
 FEWEST_WORDS = 50  # of less there is hardly anything to tell
@@ -59,7 +59,7 @@ class Detector:
 
     @classmethod
     def load(cls, path: Path) -> Detector:
-        """Read a detector. Raises `UserError` for a file that is none."""
+        """Read a detector. Raises `UserError` for any other file."""
         try:
             return cls._of(_read_arrays(path))
         except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:

@@ -11,8 +11,8 @@ from operator import itemgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from models.farm_detector.network import HEADS, LOG_ODDS_ONE
-from models.farm_detector.tokens import (
+from obelics_pipeline.models.farm_detector.network import HEADS, LOG_ODDS_ONE
+from obelics_pipeline.models.farm_detector.tokens import (
     BREAK,
     DIGITS,
     FIRST_WORD,
@@ -23,7 +23,7 @@ from models.farm_detector.tokens import (
     UNKNOWN,
     Vocabulary,
 )
-from models.farm_detector.tokens import BY_STEM as STEM
+from obelics_pipeline.models.farm_detector.tokens import BY_STEM as STEM
 
 Numbers = Iterator[tuple[str, float]]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from models.farm_detector.tokens import ENDINGS, FIRST_WORD, LOOKS
+from obelics_pipeline.models.farm_detector.tokens import ENDINGS, FIRST_WORD, LOOKS
 
 LIMIT = 127  # of a weight and of an activation
 ONE = 127  # an activation of 1.0

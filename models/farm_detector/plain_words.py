@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _HEADS = {
-    "replaced": "words that are hardly the writer's",
+    "replaced": "words that do not fit",
     "junction": "places where a word does not follow the one before",
     "generated": "what sounds like generated text",
 }
@@ -26,7 +26,7 @@ _OTHERS = {
     r"marks": "share of tokens that are marks",
     r"breaks": "share of tokens that end a line or a paragraph",
     r"numbers": "share of tokens that are numbers",
-    r"unknown_words": "share of words that are not known",
+    r"unknown_words": "share of unknown words",
     r"unknown_lower": "share of words in small letters that are not known",
     r"unknown_endings": "share of known words with an ending that is not",
     r"capitals": "words that begin with a capital, per word",
@@ -49,13 +49,13 @@ _OTHERS = {
 def in_plain_words(name: str) -> str:
     """What a number of the evidence says. Raises KeyError for a name that none has."""
     head, _, rest = name.partition("_")
-    said = _said(rest, _OF_A_HEAD, _HEADS[head]) if head in _HEADS else _said(name, _OTHERS, "")
+    said = _format_number(rest, _OF_A_HEAD, _HEADS[head]) if head in _HEADS else _format_number(name, _OTHERS, "")
     if said is None:
         raise KeyError(name)
     return said
 
 
-def _said(name: str, words: dict[str, str], head: str) -> str | None:
+def _format_number(name: str, words: dict[str, str], head: str) -> str | None:
     for pattern, said in words.items():
         if found := re.fullmatch(pattern, name):
             return said.format(head=head, **found.groupdict())

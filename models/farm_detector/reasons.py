@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.farm_detector.detector import TOKENS, Detector, score_of
-from models.farm_detector.evidence import probabilities
-from models.farm_detector.network import HEADS
-from models.farm_detector.tokens import find_spans, is_word, lowered
-from models.forest import Forest
+from obelics_pipeline.models.farm_detector.detector import TOKENS, Detector, score_of
+from obelics_pipeline.models.farm_detector.evidence import probabilities
+from obelics_pipeline.models.farm_detector.network import HEADS
+from obelics_pipeline.models.farm_detector.tokens import find_spans, is_word, lowered
+from obelics_pipeline.models.forest import Forest
 
 SUSPECTS = 10  # words that are named
 STRETCH = 16  # tokens of the stretch that is quoted: the shortest window of the evidence
@@ -95,7 +95,7 @@ class _Quotes:
         self._text, self._spans = text, spans
 
     def of(self, begin: int, end: int) -> str:
-        """From one token to before another, as written but for the ends of lines."""
+        """The text from one token to before another, with a space for each gap between words."""
         first, last = self.span(begin, end)
         return " ".join(self._text[first:last].split())
 

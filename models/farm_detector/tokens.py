@@ -97,7 +97,7 @@ class Vocabulary:
         return UNKNOWN, ending, looks + NOT_KNOWN
 
     def _number_of_stem(self, word: str) -> int:
-        """The known word that this one begins with but for a few letters: `sended` is `send`, looks aside."""
+        """The known word that is left without its last few letters: `send` of `sended`, looks aside."""
         for letters in range(1, min(_LONGEST_ENDING, len(word) - _SHORTEST_STEM) + 1):
             if (number := self.number(word[:-letters])) != UNKNOWN:
                 return number

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from models.flamingo.compat import require, tokens_before_final_norm
-from models.flamingo.layout import END_OF_CHUNK, IMAGE, Marks
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.flamingo.compat import require, tokens_before_final_norm
+from obelics_pipeline.models.flamingo.layout import END_OF_CHUNK, IMAGE, Marks
 
 # Mean and standard deviation of RGB in the training data of CLIP: open_clip.constants.OPENAI_DATASET_MEAN and _STD.
 MEAN = (0.48145466, 0.4578275, 0.40821073)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from models.device.torchvision_import import import_torchvision
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.device.torchvision_import import import_torchvision
 
 _INSTALL = "pip install 'obelics-pipeline[flamingo]' and then: pip install --no-deps open_flamingo"
 

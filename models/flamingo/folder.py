@@ -15,11 +15,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from models.device.weight_files import SUFFIXES, check
-from models.flamingo.parts import Parts
-from models.flamingo.weights import trained
-from obelics_pipeline.config.section import Sha256
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.config.section import Sha256
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.device.weight_files import SUFFIXES, check
+from obelics_pipeline.models.flamingo.parts import Parts
+from obelics_pipeline.models.flamingo.weights import trained
 
 DESCRIPTION = "flamingo.json"
 LANGUAGE_MODEL = "language_model"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from models.flamingo.folder import contents
-from models.flamingo.released import release_of
+from obelics_pipeline.models.flamingo.folder import contents
+from obelics_pipeline.models.flamingo.released import release_of
 
 
 def identity(name_or_folder: str, trust_remote_code: bool) -> dict[str, Any]:

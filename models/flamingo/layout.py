@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from obelics_pipeline.document import PARAGRAPH_SEPARATOR, Node, TextNode
+from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR, Node, TextNode
 
 IMAGE = "<image>"
 END_OF_CHUNK = "<|endofchunk|>"
@@ -28,7 +28,7 @@ class Given(str):
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Token ids of what is not text. `begin` is None where the tokenizer has no token to begin with."""
+    """Token ids of what is not text. `begin`: None if the tokenizer has no token to begin with."""
 
     begin: int | None
     image: int

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from models.device.placement import check_dtype, chosen_device, chosen_dtype
-from models.flamingo.assembly import FlamingoModel
-from models.flamingo.folder import read_folder
-from models.flamingo.parts import build
-from models.flamingo.released import fetch
-from models.flamingo.scorer import FlamingoScorer, Scoring
-from models.flamingo.unigram import Unigram
-from models.pictures.sources import ImageSource, no_images
+from obelics_pipeline.models.device.placement import check_dtype, chosen_device, chosen_dtype
+from obelics_pipeline.models.flamingo.assembly import FlamingoModel
+from obelics_pipeline.models.flamingo.folder import read_folder
+from obelics_pipeline.models.flamingo.parts import build
+from obelics_pipeline.models.flamingo.released import fetch
+from obelics_pipeline.models.flamingo.scorer import FlamingoScorer, Scoring
+from obelics_pipeline.models.flamingo.unigram import Unigram
+from obelics_pipeline.models.pictures.sources import ImageSource, no_images
 
 
 def load(
@@ -25,7 +25,7 @@ def load(
     GPU, float32 on a CPU. `trust_remote_code` lets a released model run the code of its repository.
     Raises `UserError` for anything that is wrong with these, and where a package, a file or the device is missing.
     """
-    from models.flamingo.compat import require
+    from obelics_pipeline.models.flamingo.compat import require
 
     require()
     check_dtype(dtype)

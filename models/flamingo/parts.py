@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from models.device.placement import cast
-from models.device.weight_files import read
-from models.flamingo.assembly import FlamingoModel, assemble
-from models.flamingo.compat import mosaic_embeddings, require
-from models.flamingo.weights import put_trained, put_vision
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.device.placement import cast
+from obelics_pipeline.models.device.weight_files import read
+from obelics_pipeline.models.flamingo.assembly import FlamingoModel, assemble
+from obelics_pipeline.models.flamingo.compat import mosaic_embeddings, require
+from obelics_pipeline.models.flamingo.weights import put_trained, put_vision
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def build(parts: Parts, device: str, dtype: str) -> FlamingoModel:
         reason = " ".join(str(error).split())[:300]
         raise UserError(f"Flamingo: {parts.language_model} is no language model of transformers: {reason}") from None
     if info["missing_keys"]:  # transformers would only warn, and draw them at random
-        raise UserError(f"Flamingo: {parts.language_model} lacks {sorted(info['missing_keys'])[0]}; fetch it anew")
+        raise UserError(f"Flamingo: {parts.language_model} lacks {sorted(info['missing_keys'])[0]}; fetch it again")
     mosaic_embeddings(language_model)
     model = assemble(
         vision_config(parts.vision),

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.device.weight_files import SUFFIXES, check
-from models.flamingo.compat import vision_name
-from models.flamingo.parts import Parts
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.device.weight_files import SUFFIXES, check
+from obelics_pipeline.models.flamingo.compat import vision_name
+from obelics_pipeline.models.flamingo.parts import Parts
 
 
 @dataclass(frozen=True, slots=True)

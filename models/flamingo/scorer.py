@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from models.device.ahead import one_ahead
-from models.device.memory import is_out_of_memory
-from models.flamingo.assembly import FlamingoModel
-from models.flamingo.layout import Layout, lay_out, pieces
-from models.flamingo.statistics import Scored, statistics
-from models.flamingo.token_loss import Losses, encode_images, token_losses
-from models.flamingo.unigram import Unigram
-from models.flamingo.windows import windows
-from models.pictures.distinct import see
-from models.pictures.pixels import Picture, picture
-from models.pictures.sources import ImageSource, no_images
-from obelics_pipeline.document import Document
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.device.ahead import one_ahead
+from obelics_pipeline.models.device.memory import is_out_of_memory
+from obelics_pipeline.models.flamingo.assembly import FlamingoModel
+from obelics_pipeline.models.flamingo.layout import Layout, lay_out, pieces
+from obelics_pipeline.models.flamingo.statistics import Scored, statistics
+from obelics_pipeline.models.flamingo.token_loss import Losses, encode_images, token_losses
+from obelics_pipeline.models.flamingo.unigram import Unigram
+from obelics_pipeline.models.flamingo.windows import windows
+from obelics_pipeline.models.pictures.distinct import see
+from obelics_pipeline.models.pictures.pixels import Picture, picture
+from obelics_pipeline.models.pictures.sources import ImageSource, no_images
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,11 @@ class Scoring:
     `window_tokens` at most stand in one sequence (fewer where the model has fewer positions), `overlap` of them are
     context from the window before. A batch has at most `batch_tokens`, padding counted, and `batch_images` pictures.
     Batches form within `block_documents`, whose images are decoded while the block before is being scored, each
-    distinct image once. Of a document the first `max_images` are read, and those behind them are as if not to be had:
+    distinct image once. The first `max_images` of a document are read, and the others are treated as unavailable:
     no page may ask for any amount of memory (documents of OBELICS have 30 images at most). `image_gain`: score
     documents with images a second time, with these hidden.
 
-    Scores depend on all of these by rounding only, but for `window_tokens`, `overlap` and `max_images`.
+    Scores depend on `window_tokens`, `overlap` and `max_images`; the others change them by rounding only.
     """
 
     window_tokens: int = 2048

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from models.flamingo.unigram import Unigram
+from obelics_pipeline.models.flamingo.unigram import Unigram
 
 TAILS = (10, 50, 90, 99)  # percentiles of the token losses that are kept; a larger model gives repetition a low loss
 STRETCH = 64  # tokens, about two sentences, over which the worst stretch of a document is averaged
@@ -57,13 +57,16 @@ def statistics(scored: Scored, unigram: Unigram | None) -> dict[str, float | Non
     * `flamingo_loss_without_images`, `flamingo_image_gain`: the mean with the images hidden, and by how much the
       images lower it.
 
-    Losses that are not finite (bfloat16 overflows) measure nothing either.
+    Where a loss is not finite (bfloat16 overflows), all that is computed from the losses is NaN. So a reader can tell a
+    model that failed from a text without a loss.
     """
     out: dict[str, float | None] = dict.fromkeys(COLUMNS)
     out["flamingo_tokens"], out["images_seen"] = float(len(scored.losses)), float(scored.images_seen)
     losses = scored.losses.astype(np.float64)
-    if not len(losses) or not np.isfinite(losses).all():
+    if not len(losses):
         return out
+    if not np.isfinite(losses).all():
+        losses = np.full_like(losses, np.nan)
     out["flamingo_loss"] = float(losses.mean())
     if scored.n_bytes:
         out["flamingo_bits_per_byte"] = float(losses.sum()) / math.log(2) / scored.n_bytes
@@ -71,9 +74,9 @@ def statistics(scored: Scored, unigram: Unigram | None) -> dict[str, float | Non
         out[f"flamingo_loss_p{percent}"] = float(value)
     out["flamingo_loss_worst_stretch"] = worst_stretch(losses, STRETCH)
     if unigram is not None:
-        out["flamingo_worse_than_unigram"] = float((losses > unigram.loss[scored.targets]).mean())
-    if scored.without is not None and np.isfinite(scored.without).all():
-        without = float(scored.without.astype(np.float64).mean())
+        out["flamingo_worse_than_unigram"] = _share(losses, unigram.loss[scored.targets])
+    if scored.without is not None:
+        without = float(scored.without.astype(np.float64).mean()) if np.isfinite(scored.without).all() else math.nan
         out["flamingo_loss_without_images"] = without
         out["flamingo_image_gain"] = without - float(losses.mean())
     return out
@@ -84,3 +87,8 @@ def worst_stretch(losses: npt.NDArray[np.float64], length: int) -> float:
     length = min(length, len(losses))
     sums = np.cumsum(np.concatenate([[0.0], losses]))
     return float((sums[length:] - sums[:-length]).max() / length)
+
+
+def _share(losses: npt.NDArray[np.float64], alone: npt.NDArray[np.float64]) -> float:
+    """Share of losses that are above those of the words alone; NaN where a loss is."""
+    return math.nan if np.isnan(losses).any() else float((losses > alone).mean())

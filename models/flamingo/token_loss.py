@@ -9,10 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from models.device.memory import in_halves
-from models.flamingo.assembly import MEAN, STD, FlamingoModel
-from models.flamingo.batches import batches
-from models.pictures.pixels import Picture
+from obelics_pipeline.models.device.memory import in_halves
+from obelics_pipeline.models.flamingo.assembly import MEAN, STD, FlamingoModel
+from obelics_pipeline.models.flamingo.batches import batches
+from obelics_pipeline.models.pictures.pixels import Picture
 
 SLICE = 2048  # targets whose logits are turned into float32 at a time: 0.4 GB of 50,000 words
 

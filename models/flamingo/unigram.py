@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 
 
 def put_vision(flamingo: Any, weights: Mapping[str, Any], origin: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from models.flamingo.layout import Layout, Marks
+from obelics_pipeline.models.flamingo.layout import Layout, Marks
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from models.packed_flamingo.settings import Activation, FlamingoSettings, Norm
+from obelics_pipeline.models.packed_flamingo.settings import Activation, FlamingoSettings, Norm
 
 ACTIVATIONS: dict[Activation, type[nn.Module]] = {"gelu": nn.GELU, "relu": nn.ReLU, "silu": nn.SiLU}
 

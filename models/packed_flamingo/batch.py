@@ -14,7 +14,7 @@ class PackedBatch:
 
     `ids` int64 (rows, tokens), padded. `position` int64 (rows, tokens) begins at 0 in every span, and in the padding.
     `segment` int32 (rows, tokens): the span within the row, from 0; padding -1. `image_of` int32 (rows, tokens): which
-    image of the row a token looks at, -1: none, or not to be had. `target` bool (rows, tokens): the token at this place
+    image of the row a token looks at, -1: none or unavailable. `target` bool (rows, tokens): the token at this place
     is predicted from those before it; never the first of a span. `span` int32 (rows, tokens): the span within the
     batch, from 0; padding -1. `dataset` int32 (rows). `pictures` uint8 (pictures, 3, side, side), RGB. `picture_of`
     int32 (rows, images): the place in `pictures` of each image of a row, -1: none; `images` is at least 1.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.packed_flamingo.model import PackedFlamingo
+from obelics_pipeline.models.packed_flamingo.model import PackedFlamingo
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import torch
 
-from models.packed_flamingo.document_tokens import open_vocabulary
-from models.packed_flamingo.language_model import check, open_language_model
-from models.packed_flamingo.model import PackedFlamingo
-from models.packed_flamingo.settings import FlamingoSettings
-from models.packed_flamingo.vision import open_vision
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.packed_flamingo.document_tokens import open_vocabulary
+from obelics_pipeline.models.packed_flamingo.language_model import check, open_language_model
+from obelics_pipeline.models.packed_flamingo.model import PackedFlamingo
+from obelics_pipeline.models.packed_flamingo.settings import FlamingoSettings
+from obelics_pipeline.models.packed_flamingo.vision import open_vision
 
 
 def build(settings: FlamingoSettings) -> PackedFlamingo:
@@ -25,6 +25,8 @@ def build(settings: FlamingoSettings) -> PackedFlamingo:
     if settings.attention != "flex_attention" or torch.cuda.is_available():
         check(language_model, vocabulary.words)
     layers = language_model.config.get_text_config().num_hidden_layers
+    if layers < 1:
+        raise UserError(f"language model: {settings.language_model} has {layers} blocks; a Flamingo needs at least one")
     if settings.cross_start >= layers:
         raise UserError(
             f"cross_start is {settings.cross_start}; the language model has {layers} blocks, 0 to {layers - 1}"

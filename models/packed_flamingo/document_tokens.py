@@ -15,10 +15,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from models.device.torchvision_import import mend_torchvision
-from models.flamingo.layout import END_OF_CHUNK, IMAGE, Given, Marks, Piece, lay_out
-from obelics_pipeline.document import PARAGRAPH_SEPARATOR
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.device.torchvision_import import mend_torchvision
+from obelics_pipeline.models.flamingo.layout import END_OF_CHUNK, IMAGE, Given, Marks, Piece, lay_out
 
 PAD = "<PAD>"  # open_flamingo's own; the order of the three is its too, so that its checkpoints have the same ids
 MARKS = (END_OF_CHUNK, IMAGE, PAD)
@@ -100,8 +100,8 @@ def open_vocabulary(folder: Path) -> Vocabulary:
     if not folder.is_dir():
         raise UserError(f"language model: {folder} is no folder; give one as transformers' save_pretrained writes it")
     try:
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:  # of many kinds: a missing file, JSON, another version
         reason = " ".join(str(error).split())[:200]
         raise UserError(f"language model: {folder} holds no tokenizer and config that can be read: {reason}") from None
@@ -148,11 +148,6 @@ def document_tokens(record: Mapping[str, Any], vocabulary: Vocabulary) -> Docume
     targets = np.append(layout.scored | (layout.ids == vocabulary.end_of_chunk), True)
     image_of = np.cumsum(ids == vocabulary.image, dtype=np.int32) - np.int32(1)
     return DocumentTokens(ids, targets, image_of, len(layout.images), layout.n_bytes)
-
-
-def image_files(record: Mapping[str, Any]) -> list[str]:
-    """Names of the files of a record's images, in order: those behind the `<image>` marks of `document_tokens`."""
-    return [name for name in _files(record) if name is not None]
 
 
 def _pieces(record: Mapping[str, Any]) -> list[Piece]:

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 import torch
 
-from models.packed_flamingo.model import PackedFlamingo
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.packed_flamingo.model import PackedFlamingo
 
 # Their names of what a gated layer and a layer of the resampler have, and ours. Keys and values are one matrix there.
 _GATED = {
@@ -120,7 +120,7 @@ def _check(model: PackedFlamingo, origin: str) -> None:
 
 
 def _names(model: PackedFlamingo) -> dict[str, tuple[str, ...]]:
-    """Our names behind each of their usual ones; two where theirs is two of ours, one upon the other."""
+    """Our names for each of their usual ones; two names if their matrix holds two of ours, one below the other."""
     found: dict[str, tuple[str, ...]] = {
         "perceiver.latents": ("resampler.latents",),
         "perceiver.norm.weight": ("resampler.norm.weight",),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from models.packed_flamingo.attention import activation
-from models.packed_flamingo.settings import FlamingoSettings
+from obelics_pipeline.models.packed_flamingo.attention import activation
+from obelics_pipeline.models.packed_flamingo.settings import FlamingoSettings
 
 
 class FeedForward(nn.Module):

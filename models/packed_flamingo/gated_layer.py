@@ -8,9 +8,9 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from models.packed_flamingo.attention import Attention, norm
-from models.packed_flamingo.feed_forward import FeedForward, Gate
-from models.packed_flamingo.settings import FlamingoSettings
+from obelics_pipeline.models.packed_flamingo.attention import Attention, norm
+from obelics_pipeline.models.packed_flamingo.feed_forward import FeedForward, Gate
+from obelics_pipeline.models.packed_flamingo.settings import FlamingoSettings
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch import nn
 
-from models.packed_flamingo.language_model import decoder_layers
-from models.packed_flamingo.model import PackedFlamingo
+from obelics_pipeline.models.packed_flamingo.language_model import decoder_layers
+from obelics_pipeline.models.packed_flamingo.model import PackedFlamingo
 
 # Names that transformers' architectures give to the matrices of a block. Of one matrix for queries, keys and values
 # (GPT-NeoX, MPT, GPT-2) the kind is "q".

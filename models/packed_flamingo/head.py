@@ -37,7 +37,7 @@ class Head(nn.Module):
     ) -> Measures:
         """Negative log-likelihood, log z, EL2N (zeros if not wanted) and the likeliest token of each target.
 
-        `hidden` (targets, width) are the vectors that predict `labels` (targets). Float32, but for the last.
+        `hidden` (targets, width) are the vectors that predict `labels` (targets). All are float32, except the last.
         """
         rows = added if self.weight is None else self.weight
         dtype = _dtype(hidden)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from models.packed_flamingo.settings import FlamingoSettings
+from obelics_pipeline.models.packed_flamingo.settings import FlamingoSettings
 
 
 def draw(model: Any, settings: FlamingoSettings) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from models.device.torchvision_import import mend_torchvision
-from models.packed_flamingo.settings import FlamingoSettings
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.device.torchvision_import import mend_torchvision
+from obelics_pipeline.models.packed_flamingo.settings import FlamingoSettings
 
 TOLERANCE = 1e-2  # between two ways of computing the same in bfloat16, of the size of the numbers
 PROBE = 6  # tokens of each document of the probe
+VALID = "use a causal language model with attention in all blocks, such as llama, qwen2, opt, gpt_neox or mpt"
 
 
 def open_language_model(settings: FlamingoSettings) -> Any:
@@ -24,22 +26,45 @@ def open_language_model(settings: FlamingoSettings) -> Any:
 
     folder = Path(settings.language_model)
     try:
-        config = AutoConfig.from_pretrained(folder, local_files_only=True)
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        wanted = _causal(config, folder)
         for name, value in config.to_dict().items():
             if isinstance(value, float) and ("drop" in name or "pdrop" in name):
                 setattr(config, name, 0.0)
-        wanted = AutoModelForCausalLM._model_mapping[type(config)]
         sdpa = settings.attention != "sdpa" or wanted._supports_sdpa
-        return AutoModelForCausalLM.from_pretrained(
+        model, told = AutoModelForCausalLM.from_pretrained(
             folder,
             config=config,
             local_files_only=True,
+            trust_remote_code=False,  # or a terminal is asked whether to run the folder's code
+            output_loading_info=True,
             dtype=getattr(torch, settings.dtype),
             attn_implementation=settings.attention if sdpa else "eager",  # a few know no other (MPT)
         )
+    except UserError:
+        raise
     except Exception as error:  # of many kinds: a missing file, JSON, another version
         reason = " ".join(str(error).split())[:200]
-        raise UserError(f"language model: {folder} is none that transformers can read: {reason}") from None
+        raise UserError(f"language model: transformers cannot read {folder}: {reason}") from None
+    refuse_missing("language model", folder, told["missing_keys"])
+    return model
+
+
+def _causal(config: Any, folder: Path) -> Any:
+    """The class of a causal language model of this config. Raises `UserError` where transformers has none."""
+    from transformers import AutoModelForCausalLM
+
+    try:
+        return AutoModelForCausalLM._model_mapping[type(config)]
+    except KeyError:
+        raise UserError(f"language model: {folder} is of type {config.model_type}, not causal; {VALID}") from None
+
+
+def refuse_missing(part: str, folder: Path, names: Collection[str]) -> None:
+    """Raises `UserError` where a model's files lack weights, in whose place transformers draws random ones."""
+    if names:
+        others = f" and {len(names) - 1} others" if len(names) > 1 else ""
+        raise UserError(f"{part}: {folder} lacks weights that its config wants: {min(names)}{others}; fetch it again")
 
 
 def decoder_layers(model: Any) -> tuple[str, nn.ModuleList]:
@@ -76,8 +101,11 @@ def slides(config: Any) -> bool:
 def packed_mask(model: Any, segment: torch.Tensor, dtype: torch.dtype) -> Any:
     """What keeps the documents of a row apart, as the language model's attention takes it.
 
-    `segment` (rows, tokens). None where the model does so by itself from positions that begin anew: models whose
-    blocks slide, which a mask of ours would stop. With flex_attention no mask of tokens x tokens is ever made.
+    `segment` (rows, tokens). None if the model does so by itself, by positions that begin at 0 again: models whose
+    blocks slide, which a mask of ours would stop. Transformers then makes the masks that they need. With flex_attention
+    attention reads a mask of blocks of 128 x 128 tokens, and no logits of tokens x tokens are kept. But making it is
+    not free of them: torch's `create_block_mask`, not compiled, makes one mask of (rows, tokens, tokens) booleans, a
+    byte each, and drops it once the blocks are known. The others keep theirs for the whole pass.
     """
     if slides(model.config):
         return None
@@ -121,8 +149,17 @@ def check(model: Any, words: int) -> None:
 
     A row of two documents of a few tokens is compared with each alone, on the device where the model is.
     """
-    with torch.no_grad():
-        _check(model, words)
+    try:
+        with torch.no_grad():
+            _check(model, words)
+    except UserError:
+        raise
+    except Exception as error:  # of many kinds: each architecture takes masks and positions in its own way
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(
+            f"language model: {type(model).__name__} cannot be run on packed documents "
+            f"({type(error).__name__}: {reason}); {VALID}"
+        ) from None
 
 
 def _check(model: Any, words: int) -> None:
@@ -136,6 +173,10 @@ def _check(model: Any, words: int) -> None:
         run(model, embedded[:, part], segment[:, part], position[:, part])
         for part in (slice(None, PROBE), slice(PROBE, None))
     ]
+    if not torch.isfinite(torch.cat(alone, 1)).all():
+        raise UserError(
+            f"language model: {type(model).__name__} gives NaN or infinity; its weights are damaged: fetch them again"
+        )
     if not _near(both, torch.cat(alone, 1)):
         raise UserError(
             f"language model: {type(model).__name__} does not keep packed documents apart; use one with attention in "
@@ -146,7 +187,7 @@ def _check(model: Any, words: int) -> None:
     logits = logits if cap is None else cap * torch.tanh(logits / cap)
     theirs = model(input_ids=ids[:, :PROBE], use_cache=False).logits
     if not _near(logits, theirs):
-        raise UserError(f"language model: {type(model).__name__} does more to its logits than is known here")
+        raise UserError(f"language model: {type(model).__name__} does more to its logits than is known here; {VALID}")
 
 
 def _near(a: torch.Tensor, b: torch.Tensor) -> bool:

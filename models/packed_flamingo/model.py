@@ -10,17 +10,17 @@ from typing import Any
 import torch
 from torch import nn
 
-from models.packed_flamingo.added_rows import AddedRows
-from models.packed_flamingo.batch import PackedBatch
-from models.packed_flamingo.document_tokens import Vocabulary
-from models.packed_flamingo.gated_layer import GatedLayer, Sight
-from models.packed_flamingo.head import Head
-from models.packed_flamingo.initial import draw
-from models.packed_flamingo.language_model import decoder_layers, logit_cap, logit_scale, run
-from models.packed_flamingo.resampler import Resampler
-from models.packed_flamingo.settings import FlamingoSettings
-from models.packed_flamingo.vision import Vision
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.packed_flamingo.added_rows import AddedRows
+from obelics_pipeline.models.packed_flamingo.batch import PackedBatch
+from obelics_pipeline.models.packed_flamingo.document_tokens import Vocabulary
+from obelics_pipeline.models.packed_flamingo.gated_layer import GatedLayer, Sight
+from obelics_pipeline.models.packed_flamingo.head import Head
+from obelics_pipeline.models.packed_flamingo.initial import draw
+from obelics_pipeline.models.packed_flamingo.language_model import decoder_layers, logit_cap, logit_scale, run
+from obelics_pipeline.models.packed_flamingo.resampler import Resampler
+from obelics_pipeline.models.packed_flamingo.settings import FlamingoSettings
+from obelics_pipeline.models.packed_flamingo.vision import Vision
 
 NEW = ("resampler.", "cross.", "into.", "embedding.", "head.")  # how names of what a Flamingo adds begin
 

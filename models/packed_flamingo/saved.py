@@ -1,10 +1,13 @@
 """What a Flamingo has learned, in a folder: `flamingo.json` beside `trained.safetensors`.
 
-Frozen weights are not copied: the settings name the folders that they come from, and the description has their sha256.
+Frozen weights are not copied: the settings name the folders that they come from, and the description has the sha256 of
+each file by the part and the file's name, and where each part lay from the folder. So a folder that was moved opens
+where its parts are where the settings say, or lie as they did from it.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -12,21 +15,26 @@ from typing import Any, Literal
 import torch
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from models.device.weight_files import SUFFIXES, check, read
-from models.packed_flamingo.builder import build
-from models.packed_flamingo.exchange import load_open_flamingo
-from models.packed_flamingo.model import PackedFlamingo
-from models.packed_flamingo.settings import FlamingoSettings
-from obelics_pipeline.config.section import Sha256
-from obelics_pipeline.errors import UserError
-from obelics_pipeline.storage import file_sha256
+from obelics_pipeline.core.config.section import Sha256
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.storage import file_sha256
+from obelics_pipeline.models.device.weight_files import SUFFIXES, check, read
+from obelics_pipeline.models.packed_flamingo.builder import build
+from obelics_pipeline.models.packed_flamingo.exchange import load_open_flamingo
+from obelics_pipeline.models.packed_flamingo.model import PackedFlamingo
+from obelics_pipeline.models.packed_flamingo.settings import FlamingoSettings
 
 DESCRIPTION, WEIGHTS = "flamingo.json", "trained.safetensors"
 FORMAT: Literal["packed-flamingo-1"] = "packed-flamingo-1"
+PARTS = ("language_model", "vision", "vision_weights")  # settings that name files
 
 
 class Description(BaseModel):
-    """What `flamingo.json` says. `source_dtype` is that of the language model's files; `parts` their sha256."""
+    """What `flamingo.json` says. `source_dtype` is that of the language model's files.
+
+    `parts`: sha256 of the files of frozen weights, as `part_hashes` gives them (by their paths, in older ones).
+    `places`: where each part lay, from the folder of this file; of older ones nobody knows.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -36,6 +44,7 @@ class Description(BaseModel):
     added: tuple[str, ...]
     source_dtype: str
     parts: dict[str, Sha256]
+    places: dict[str, str] = {}
     sha256: Sha256
 
 
@@ -96,13 +105,14 @@ def save_trained(model: PackedFlamingo, folder: Path, writes: bool = True) -> No
         added=model.vocabulary.added,
         source_dtype=source_dtype(model.settings),
         parts=part_hashes(model.settings),
+        places={part: os.path.relpath(path, folder) for part, path in _lying(model.settings).items()},
         sha256=file_sha256(folder / WEIGHTS),
     )
     (folder / DESCRIPTION).write_text(about.model_dump_json(indent=2) + "\n", "utf-8")
 
 
 def load(folder: Path) -> PackedFlamingo:
-    """The Flamingo that `save_trained` wrote, from the parts where they were.
+    """The Flamingo that `save_trained` wrote, from the parts where the settings say, or else as they lay from it.
 
     Raises `UserError` where a file is missing, damaged, not described, or of another model.
     """
@@ -113,14 +123,27 @@ def load(folder: Path) -> PackedFlamingo:
         if path.name not in (DESCRIPTION, WEIGHTS):
             raise UserError(f"Flamingo: {path} is no part of a saved Flamingo; move it elsewhere")
     check(folder / WEIGHTS, about.sha256)
-    for name, found in part_hashes(about.settings).items():
-        if about.parts.get(name) != found:
-            raise UserError(f"Flamingo: {name} is another file than {folder} was trained with; put that one back")
-    model = build(about.settings)
+    settings = _found(about, folder)
+    _check_parts(_by_name(about), settings, folder)
+    model = build(settings)
     if (model.vocabulary.words, model.vocabulary.added) != (about.words, about.added):
-        raise UserError(f"Flamingo: {about.settings.language_model} has another vocabulary than {folder} tells of")
+        raise UserError(f"Flamingo: {settings.language_model} has another vocabulary than {folder} tells of")
     put_trained(model, load_file(folder / WEIGHTS), folder / WEIGHTS)
     return model
+
+
+def _check_parts(expected: Mapping[str, str], settings: FlamingoSettings, folder: Path) -> None:
+    found = part_hashes(settings)
+    for name in sorted(expected.keys() | found.keys()):
+        part, _, file = name.partition("/")
+        path = Path(str(getattr(settings, part, part))) / file
+        how = (
+            f"put back what {folder} was trained with, or write its place into {folder / DESCRIPTION}: settings.{part}"
+        )
+        if name not in found:
+            raise UserError(f"Flamingo: {part}: {path} is not there; {how}")
+        if expected.get(name) != found[name]:
+            raise UserError(f"Flamingo: {part}: {path} is another file than {folder} was trained with; {how}")
 
 
 def begin_with(model: PackedFlamingo, folder: Path) -> None:
@@ -150,17 +173,58 @@ def _description(folder: Path) -> Description:
 
 
 def part_hashes(settings: FlamingoSettings) -> dict[str, str]:
-    """The sha256 of each file of weights that the settings name, by its path."""
-    files = [p for p in sorted(Path(settings.language_model).glob("*")) if p.suffix in SUFFIXES]
-    vision = Path(settings.vision)
-    files += [p for p in sorted(vision.glob("*")) if p.suffix in SUFFIXES] if vision.is_dir() else []
-    files += [Path(settings.vision_weights)] if settings.vision_weights else []
-    return {path.as_posix(): file_sha256(path) for path in files}
+    """The sha256 of each file of frozen weights, by its part and its name: "language_model/model.safetensors"."""
+    return {name: file_sha256(path) for name, path in _part_files(settings).items()}
+
+
+def _part_files(settings: FlamingoSettings) -> dict[str, Path]:
+    found = {"vision_weights": Path(settings.vision_weights)} if settings.vision_weights else {}
+    for part, path in _lying(settings).items():
+        if path.is_dir():
+            found |= {f"{part}/{file.name}": file for file in sorted(path.glob("*")) if file.suffix in SUFFIXES}
+    return found
+
+
+def _lying(settings: FlamingoSettings) -> dict[str, Path]:
+    """The parts that are files or folders, by the name of their setting; a tower that open_clip knows is neither."""
+    named = {part: getattr(settings, part) for part in PARTS}
+    return {part: Path(path) for part, path in named.items() if path is not None and Path(path).exists()}
+
+
+def _found(about: Description, folder: Path) -> FlamingoSettings:
+    """The settings with the places where the parts are now. Raises `UserError` for one that is nowhere."""
+    there, now = _lying(about.settings), dict[str, str]()
+    for part, place in about.places.items():
+        if part in there:
+            continue
+        path = folder / place
+        if not path.exists():
+            raise UserError(
+                f"Flamingo: {part}: neither {getattr(about.settings, part)} is there nor {path}, where it lay from "
+                f"{folder}; put it there, or write where it is into {folder / DESCRIPTION}, settings.{part}"
+            )
+        now[part] = os.path.normpath(path)
+    return about.settings.model_copy(update=now)
+
+
+def _by_name(about: Description) -> dict[str, str]:
+    """The sha256 of the parts' files as `part_hashes` names them, also where a description has their paths."""
+    folders = {Path(about.settings.language_model).as_posix(): "language_model"}
+    folders |= {Path(about.settings.vision).as_posix(): "vision"}
+    weights = about.settings.vision_weights
+    named = {}
+    for name, sha256 in about.parts.items():
+        parent = Path(name).parent.as_posix()
+        if weights is not None and Path(name) == Path(weights):
+            named["vision_weights"] = sha256
+        else:
+            named[f"{folders[parent]}/{Path(name).name}" if parent in folders else name] = sha256
+    return named
 
 
 def source_dtype(settings: FlamingoSettings) -> str:
     """The type of numbers that a language model's files are in, as its config says."""
     from transformers import AutoConfig
 
-    config = AutoConfig.from_pretrained(settings.language_model, local_files_only=True)
+    config = AutoConfig.from_pretrained(settings.language_model, local_files_only=True, trust_remote_code=False)
     return str(getattr(config, "dtype", None)).removeprefix("torch.")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from obelics_pipeline.config.section import Section
+from obelics_pipeline.core.config.section import Section
 
 Count = Annotated[int, Field(ge=1)]
 Norm = Literal["rms", "layer"]
@@ -33,8 +33,8 @@ class FlamingoSettings(Section):
 
     New layers always train. `unfreeze`: patterns (fnmatch) of names of other parameters that train too. `dtype`: of
     weights that do not train; those that do are float32. `checkpointing`: keep no activations inside blocks, compute
-    them again. `attention`: how the language model's blocks compute it; flex_attention needs no mask of tokens x tokens
-    and a GPU.
+    them again. `attention`: how the language model's blocks compute it; flex_attention needs a GPU,
+    and gives its blocks a mask of blocks of 128 x 128 tokens (`language_model.packed_mask`).
     """
 
     language_model: str

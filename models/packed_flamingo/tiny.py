@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
-from models.device.torchvision_import import mend_torchvision
+from obelics_pipeline.models.device.torchvision_import import mend_torchvision
 
 Kind = Literal["llama", "opt", "gpt_neox", "mpt", "gpt2", "mistral"]
 LANGUAGE_MODEL, VISION = "language_model", "vision"

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
-from models.pictures.pixels import Picture
-from models.pictures.sources import ImageSource
-from obelics_pipeline.document import ImageNode
+from obelics_pipeline.core.document import ImageNode
+from obelics_pipeline.models.pictures.pixels import Picture
+from obelics_pipeline.models.pictures.sources import ImageSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Seen:
     _numbers: dict[tuple[str, str | None], int]
 
     def number(self, image: ImageNode) -> int | None:
-        """The place of its picture in `pictures`; None where it was not to be had or is none."""
+        """The place of its picture in `pictures`; None if it was unavailable or cannot be decoded."""
         return self._numbers.get(_place(image))
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from obelics_pipeline.document import ImageNode
+from obelics_pipeline.core.document import ImageNode
 
 
 class ImageSource(Protocol):
-    """A callable from an image of a document to its bytes, None where they are not to be had.
+    """A callable from an image of a document to its bytes, or None if they are unavailable.
 
     It is called from several threads. What it answers must depend on the image alone.
     """

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from models.pictures.pixels import Fit, Interpolation
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.pictures.pixels import Fit, Interpolation
 
 Channels = Annotated[tuple[float, float, float], Field(description="red, green, blue")]
 
@@ -39,7 +39,7 @@ class _OpenClipFile(BaseModel):
 
 
 class Architecture(BaseModel):
-    """`config` is a model config of open_clip. `name` is None where it came from a file, in `folder`."""
+    """`config` is a model config of open_clip. One from a file in `folder` has no `name` (None)."""
 
     model_config = ConfigDict(frozen=True)
 

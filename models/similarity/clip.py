@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from models.device.memory import in_halves
-from models.device.placement import cast
-from models.pictures.pixels import Picture
-from models.similarity.architecture import Architecture, Preprocessing
-from models.similarity.words import Row, Words, words
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.device.memory import in_halves
+from obelics_pipeline.models.device.placement import cast
+from obelics_pipeline.models.pictures.pixels import Picture
+from obelics_pipeline.models.similarity.architecture import Architecture, Preprocessing
+from obelics_pipeline.models.similarity.words import Row, Words, words
 
 Vectors = npt.NDArray[np.float32]  # (n, width), each of length one
 
@@ -81,8 +81,8 @@ class Clip:
 def build(of: Architecture, weights: Mapping[str, Any], origin: Path, device: str, dtype: str) -> Clip:
     """A CLIP on its device, its parameters of one type ("float32", "bfloat16", "float16").
 
-    `origin` is the file that the weights came from. Raises `UserError` where an architecture is none, or the weights
-    are of another one.
+    `origin` is the file that the weights came from. Raises `UserError` if the architecture cannot be built, or
+    the weights are of another one.
     """
     import torch
 

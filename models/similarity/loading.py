@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.device.placement import check_dtype, chosen_device, chosen_dtype
-from models.device.weight_files import check, read
-from models.pictures.sources import ImageSource, no_images
-from models.similarity.architecture import Architecture, Preprocessing, architecture, published
-from models.similarity.clip import Clip, build
-from models.similarity.packages import require
-from models.similarity.scorer import SimilarityScorer
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.device.placement import check_dtype, chosen_device, chosen_dtype
+from obelics_pipeline.models.device.weight_files import check, read
+from obelics_pipeline.models.pictures.sources import ImageSource, no_images
+from obelics_pipeline.models.similarity.architecture import Architecture, Preprocessing, architecture, published
+from obelics_pipeline.models.similarity.clip import Clip, build
+from obelics_pipeline.models.similarity.packages import require
+from obelics_pipeline.models.similarity.scorer import SimilarityScorer
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from obelics_pipeline.document import PARAGRAPH_SEPARATOR, Node, TextNode
+from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR, Node, TextNode
 
 
 def neighbours(nodes: Iterable[Node]) -> list[tuple[str, str]]:
-    """For each kept image, in order: the nearest text before it and the nearest after it, empty where there is none.
+    """For each kept image, in order: the nearest text before it and the nearest after it, empty where no text is.
 
     A text is what the published columns call one: the kept paragraphs between two kept images, or an image and an end.
     Images without a text between them, as in a gallery, share their neighbours.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from models.device.torchvision_import import import_torchvision
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.device.torchvision_import import import_torchvision
 
 
 def require() -> None:

@@ -6,20 +6,21 @@ from collections.abc import Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from math import isnan, nan
 
 import numpy as np
 
-from models.device.ahead import one_ahead
-from models.device.memory import is_out_of_memory
-from models.pictures.distinct import see
-from models.pictures.pixels import Picture, picture
-from models.pictures.sources import ImageSource, no_images
-from models.similarity.clip import Clip
-from models.similarity.columns import DIGITS, columns
-from models.similarity.neighbours import neighbours
-from models.similarity.words import Row
-from obelics_pipeline.document import Document, ImageNode
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.document import Document, ImageNode
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.device.ahead import one_ahead
+from obelics_pipeline.models.device.memory import is_out_of_memory
+from obelics_pipeline.models.pictures.distinct import see
+from obelics_pipeline.models.pictures.pixels import Picture, picture
+from obelics_pipeline.models.pictures.sources import ImageSource, no_images
+from obelics_pipeline.models.similarity.clip import Clip
+from obelics_pipeline.models.similarity.columns import DIGITS, columns
+from obelics_pipeline.models.similarity.neighbours import neighbours
+from obelics_pipeline.models.similarity.words import Row
 
 BLOCK = 128  # documents whose images are in memory at a time, and another such block that is being decoded
 DECODING_THREADS = 8
@@ -51,8 +52,9 @@ class SimilarityScorer:
         """The columns of each document, in their order.
 
         Sets `similarity` of every kept image: the larger of its cosines with the nearest text before it and the nearest
-        after it (`neighbours`), of each as many tokens as the model reads, those next to the image; None where there is
-        no text, or the image is not to be had, no image, or one too many.
+        after it (`neighbours`), of each as many tokens as the model reads, those next to the image; None if there is no
+        text, or the image is unavailable, cannot be decoded or is one too many. Where the model gives no finite cosine
+        for an image, the columns of its document are NaN.
         Raises `UserError` where the device cannot hold one image or text by itself.
         """
         blocks = [documents[i : i + BLOCK] for i in range(0, len(documents), BLOCK)]
@@ -70,7 +72,7 @@ class SimilarityScorer:
             ) from None
         for document, similarities in zip(documents, found, strict=True):
             for image, similarity in zip(document.images(), similarities, strict=True):
-                image.similarity = similarity
+                image.similarity = None if similarity is None or isnan(similarity) else similarity
         return [columns(similarities) for similarities in found]
 
     def _prepare(self, documents: Sequence[Document], decoders: Executor) -> _Block:
@@ -108,7 +110,6 @@ class SimilarityScorer:
                 return None
             shown, near = pair
             cosines = [float(pictures[shown] @ texts[text]) for text in near]
-            finite = [cosine for cosine in cosines if np.isfinite(cosine)]  # float16 overflows
-            return round(max(finite), DIGITS) if finite else None
+            return round(max(cosines), DIGITS) if np.isfinite(cosines).all() else nan  # float16 overflows
 
         return [[similarity(pair) for pair in of_one] for of_one in block.pairs]

@@ -9,8 +9,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
-from models.similarity.architecture import Architecture
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.similarity.architecture import Architecture
 
 Row = tuple[int, ...]  # token ids, as many as the model has positions for text
 
@@ -67,7 +67,7 @@ def words(of: Architecture) -> Words:
     """The tokenizer that an architecture names: CLIP's own, or one of transformers.
 
     One of transformers is a folder beside the architecture's file, or comes from huggingface.co or its cache.
-    Raises `UserError` where it is not to be had, or the architecture asks for what is not offered here.
+    Raises `UserError` if it is unavailable, or the architecture asks for what is not offered here.
     """
     about = of.config.get("text_cfg", {})
     length, options = int(about.get("context_length", 77)), dict(about.get("tokenizer_kwargs") or {})

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from models.pictures.pixels import Fit, Interpolation
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.pictures.pixels import Fit, Interpolation
 
 MAX_BYTES = 2**24  # of such a file
 MAX_SIDE = 4096  # pixels

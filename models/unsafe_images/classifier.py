@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from models.pictures.pixels import Fit, Interpolation, Picture
-from models.unsafe_images.columns import DIGITS
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.pictures.pixels import Fit, Interpolation, Picture
+from obelics_pipeline.models.unsafe_images.columns import DIGITS
 
 Outputs = npt.NDArray[np.float32]  # (n, labels): what a model gives, before any softmax
 Network = Callable[[Sequence[Picture]], Outputs]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from models.pictures.pixels import Picture
-from models.pictures.sources import ImageSource, no_images
-from models.unsafe_images import beside, onnx_file
-from models.unsafe_images.classifier import Classifier, Network, Outputs, Rule, View, unsafe_labels
-from models.unsafe_images.scorer import UnsafeImageScorer
-from obelics_pipeline.config.image_safety import ClassifierConfig
+from obelics_pipeline.core.config.image_safety import ClassifierConfig
+from obelics_pipeline.models.pictures.pixels import Picture
+from obelics_pipeline.models.pictures.sources import ImageSource, no_images
+from obelics_pipeline.models.unsafe_images import beside, onnx_file
+from obelics_pipeline.models.unsafe_images.classifier import Classifier, Network, Outputs, Rule, View, unsafe_labels
+from obelics_pipeline.models.unsafe_images.scorer import UnsafeImageScorer
 
 SIDE = 224  # pixels, where nothing says another
 HALF = (0.5, 0.5, 0.5)
@@ -66,7 +66,7 @@ def _of_onnx(config: ClassifierConfig, path: Path, threads: int) -> Classifier:
 
 
 def _of_transformers(config: ClassifierConfig) -> Classifier:
-    from models.unsafe_images import transformers_model
+    from obelics_pipeline.models.unsafe_images import transformers_model
 
     model = transformers_model.load(config.model, config.sha256, config.device, config.dtype)
     prepared = beside.preparation(model.folder)
@@ -77,8 +77,8 @@ def _of_transformers(config: ClassifierConfig) -> Classifier:
 
 
 def _on_embedding(config: ClassifierConfig, path: Path, threads: int) -> Classifier:
-    from models.similarity.clip import Clip
-    from models.similarity.loading import load as load_clip
+    from obelics_pipeline.models.similarity.clip import Clip
+    from obelics_pipeline.models.similarity.loading import load as load_clip
 
     assert config.embedding is not None
     head = onnx_file.OnnxFile(path, config.sha256, config.device, threads)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from models.pictures.pixels import Picture
-from models.unsafe_images.classifier import Outputs
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.pictures.pixels import Picture
+from obelics_pipeline.models.unsafe_images.classifier import Outputs
 
 MAX_BYTES = 2**31 - 1  # of one file of protobuf; larger models keep weights in other files, which are not read
 OTHER_FILES = "session.model_external_initializers_file_folder_path"  # the folder that it keeps to
@@ -110,7 +110,7 @@ def _content(path: Path, sha256: str | None) -> bytes:
     if sha256 is not None and found != sha256:
         raise UserError(
             f"image_safety.classifier.model: {path} is damaged or another file: its sha256 is {found}, {sha256} is "
-            "expected; fetch it anew"
+            "expected; fetch it again"
         )
     return content
 

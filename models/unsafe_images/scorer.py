@@ -7,13 +7,13 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
-from models.device.ahead import one_ahead
-from models.pictures.distinct import Seen, see
-from models.pictures.pixels import picture
-from models.pictures.sources import ImageSource, no_images
-from models.unsafe_images.classifier import Classifier
-from models.unsafe_images.columns import columns
-from obelics_pipeline.document import Document, ImageNode
+from obelics_pipeline.core.document import Document, ImageNode
+from obelics_pipeline.models.device.ahead import one_ahead
+from obelics_pipeline.models.pictures.distinct import Seen, see
+from obelics_pipeline.models.pictures.pixels import picture
+from obelics_pipeline.models.pictures.sources import ImageSource, no_images
+from obelics_pipeline.models.unsafe_images.classifier import Classifier
+from obelics_pipeline.models.unsafe_images.columns import columns
 
 BLOCK = 64  # documents whose images are in memory at a time, and another such block that is being decoded
 DECODING_THREADS = 8
@@ -29,8 +29,8 @@ class UnsafeImageScorer:
     def score(self, documents: Sequence[Document]) -> list[dict[str, float | None]]:
         """The columns of each document, in their order.
 
-        Sets `unsafe` of every kept image; None where it is not to be had, or is none that can be decoded. An image that
-        stands in several of the documents is looked at once.
+        Sets `unsafe` of every kept image; None if it is unavailable or cannot be decoded. An image that is in
+        several of the documents is looked at once.
         """
         blocks = self._new_in_each_block(documents)
         scores: dict[str, float | None] = {}

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from models.device.memory import in_halves
-from models.device.placement import cast, check_dtype, chosen_device, chosen_dtype
-from models.device.torchvision_import import mend_torchvision
-from models.device.weight_files import check
-from models.pictures.pixels import Picture
-from models.unsafe_images.classifier import Outputs
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.device.memory import in_halves
+from obelics_pipeline.models.device.placement import cast, check_dtype, chosen_device, chosen_dtype
+from obelics_pipeline.models.device.torchvision_import import mend_torchvision
+from obelics_pipeline.models.device.weight_files import check
+from obelics_pipeline.models.pictures.pixels import Picture
+from obelics_pipeline.models.unsafe_images.classifier import Outputs
 
 WEIGHTS = "model.safetensors"
 Channels = tuple[float, float, float]

@@ -11,9 +11,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from obelics_pipeline.core.storage import write_bytes
 from obelics_pipeline.demo.page import Page
 from obelics_pipeline.demo.pages import hosts, pages, peculiarities
-from obelics_pipeline.storage import write_bytes
 
 if TYPE_CHECKING:
     from warcio.warcwriter import WARCWriter

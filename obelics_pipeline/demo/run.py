@@ -12,11 +12,11 @@ from typing import Any
 
 from rich.console import Console
 
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.demo.pack import pack
 from obelics_pipeline.demo.server import serve
 from obelics_pipeline.demo.show import print_document
 from obelics_pipeline.demo.verdicts import print_verdicts
-from obelics_pipeline.errors import UserError
 
 CONFIG = "default"
 OVERRIDES = [
@@ -37,7 +37,7 @@ def run_demo(output: Path, workers: int = 2) -> int:
     `output` gets a run's folder, with the WARC files in `output/input`. Returns the exit code of the run. Raises
     UserError where Pillow is missing, or the folder cannot be written.
     """
-    from obelics_pipeline.run import run
+    from obelics_pipeline.jobs.main_job import run
 
     if find_spec("PIL") is None:
         raise UserError("the demo draws its pictures with Pillow: pip install 'obelics-pipeline[demo]'")
@@ -47,10 +47,10 @@ def run_demo(output: Path, workers: int = 2) -> int:
     except OSError as error:
         raise UserError(f"--output {output}: cannot be written: {error.strerror}; give another folder") from None
     with serve() as proxy, proxied(proxy):
-        code = run(CONFIG, inputs, output, workers, OVERRIDES)
+        code = run(CONFIG, inputs, output, workers, OVERRIDES, yes=True)  # its own folder, made again at will
     if (output / "manifest.json").is_file():
         print_counts(output, console)
-        console.print("\n[bold]one document, read back from its shard[/bold]\n", highlight=False)
+        console.print("\n[bold]one document, read from its shard[/bold]\n", highlight=False)
         print_document(output, console)
         print_verdicts(output, console)
     return code

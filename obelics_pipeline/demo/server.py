@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from obelics_pipeline.demo.pages import SITE, hosts, peculiarities
 from obelics_pipeline.demo.pictures import draw
 
-SLOW_SECONDS = 60.0  # longer than any patience; cut short when the server stops
+SLOW_SECONDS = 3600.0  # longer than any patience, on any machine; cut short when the server stops
 
 ROBOTS_OPEN = b"User-agent: *\nDisallow:\n"
 

@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 
 MOST_WORDS = 700
 """A document to be read in a terminal: one with more words is shown only if there is no other."""

@@ -15,14 +15,14 @@ import yaml
 from rich.console import Console
 from rich.markup import escape
 
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.storage import write_bytes
 from obelics_pipeline.demo.run import CONFIG, run_demo
 from obelics_pipeline.demo.show import read_documents
 from obelics_pipeline.demo.unfiltered import URL, pack_unfiltered, without_bounds
-from obelics_pipeline.errors import UserError
-from obelics_pipeline.storage import write_bytes
-from obelics_pipeline.train.folder import TrainingFolder
-from obelics_pipeline.train.journal import read_journal
-from obelics_pipeline.train.state.ledger import NAME as LEDGER
+from obelics_pipeline.training.train.folder import TrainingFolder
+from obelics_pipeline.training.train.journal import read_journal
+from obelics_pipeline.training.train.state.ledger import NAME as LEDGER
 
 Say = Callable[[str], None]
 NEEDED = ("torch", "transformers", "tokenizers", "safetensors", "PIL")
@@ -103,21 +103,21 @@ def _make(demo: TrainingDemo, console: Console) -> None:
 
 
 def _run_unfiltered(demo: TrainingDemo) -> None:
-    from obelics_pipeline.run import run
+    from obelics_pipeline.jobs.main_job import run
 
     warc = pack_unfiltered(demo.board / "input")
-    if run(CONFIG, [str(warc)], demo.board, 1, without_bounds()):
+    if run(CONFIG, [str(warc)], demo.board, 1, without_bounds(), yes=True):
         raise UserError(f"{demo.board}: the second crawl did not end well; remove {demo.folder} and try again")
 
 
 def make_parts(demo: TrainingDemo) -> None:
     """A tokenizer that knows the demo's texts, and random weights; the same demo gives the same bytes."""
-    from models.device.torchvision_import import mend_torchvision
+    from obelics_pipeline.models.device.torchvision_import import mend_torchvision
 
     mend_torchvision()
     from transformers.utils.logging import disable_progress_bar
 
-    from models.packed_flamingo.tiny import tiny
+    from obelics_pipeline.models.packed_flamingo.tiny import tiny
 
     disable_progress_bar()
     tiny(demo.parts, texts_of(demo.output), words=WORDS, width=WIDTH, layers=LAYERS)
@@ -177,7 +177,7 @@ def config_of(demo: TrainingDemo) -> dict[str, Any]:
 
 
 def _make_plan(demo: TrainingDemo, say: Say) -> None:
-    from obelics_pipeline.plan.command import plan
+    from obelics_pipeline.training.plan.command import plan
 
     _write(demo.recipe, recipe_of(demo), "A recipe of obelics plan; configs/training/plan.yaml explains every key.")
     plan(str(demo.recipe), demo.plan, say=say)
@@ -185,7 +185,7 @@ def _make_plan(demo: TrainingDemo, say: Say) -> None:
 
 def step_of_page(demo: TrainingDemo) -> int:
     """The step that the plan has the second crawl's page in."""
-    from obelics_pipeline.plan.plan_file import open_plan
+    from obelics_pipeline.training.plan.plan_file import open_plan
 
     plan = open_plan(demo.plan)
     board = plan.datasets.index("board")
@@ -196,7 +196,7 @@ def step_of_page(demo: TrainingDemo) -> int:
 def _train(demo: TrainingDemo, say: Say) -> None:
     from transformers.utils.logging import disable_progress_bar
 
-    from obelics_pipeline.train.command import train
+    from obelics_pipeline.training.train.command import train
 
     disable_progress_bar()
     _write(demo.config, config_of(demo), "A config of obelics train; configs/training/flamingo.yaml explains all keys.")
@@ -232,7 +232,7 @@ def print_end(demo: TrainingDemo, console: Console) -> None:
 
     Raises UserError where nothing happened: then the page was no spike to this model.
     """
-    from obelics_pipeline.spike.command import explain
+    from obelics_pipeline.training.diagnosis.command import explain
 
     ledger = ledger_of(demo)
     spike = spike_of(ledger)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import yaml
 
-from obelics_pipeline.config import load_config
+from obelics_pipeline.core.config import load_config
+from obelics_pipeline.core.storage import write_bytes
 from obelics_pipeline.demo.pack import warc_of
 from obelics_pipeline.demo.page import Page
-from obelics_pipeline.storage import write_bytes
 
 URL = "http://lost-attachments.example/board/thread-1187.html"
 NAME = "demo-attachments.warc.gz"

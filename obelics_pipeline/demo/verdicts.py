@@ -13,12 +13,13 @@ from urllib.parse import urlsplit
 from rich.console import Console
 from rich.markup import escape
 
-from obelics_pipeline.commit import read_manifests, unit_names
+from obelics_pipeline.core.commit import read_manifests, unit_names
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.storage import Place, read_schema, read_table
 from obelics_pipeline.demo.farm import HOST
 from obelics_pipeline.demo.pages import farms, unusual
-from obelics_pipeline.errors import UserError
-from obelics_pipeline.folder import RunFolder
-from obelics_pipeline.storage import Place, read_schema, read_table
+from obelics_pipeline.jobs.noted import stages_in
 
 FARM_SCORE = "farm_score"
 REASONS = (FARM_SCORE, "farm_score_in_site")  # of the page alone; given those of its site
@@ -53,9 +54,9 @@ def verdicts_of(output: Path) -> list[Verdict]:
     folder = RunFolder(output)
     kept = set(read_table(folder.index, ["doc_id"])["doc_id"].to_pylist())
     rows: dict[str, dict[str, Any]] = {}
-    places = (folder.extract, folder.dedup, folder.site, folder.consent, folder.assembled)
-    for place in places:  # each knows more than the one before
-        rows |= {row["doc_id"]: row for row in _rows(place)}
+    for stage in stages_in(folder):  # each knows more than the one before
+        if stage.documents:
+            rows |= {row["doc_id"]: row for row in _rows(stage.folder(folder.path))}
     found = [_verdict(row, row["doc_id"] in kept) for row in rows.values()]
     counts = json.loads((output / "manifest.json").read_text(encoding="utf-8"))["ledgers"]["documents"]
     for what, told, n in (
@@ -83,7 +84,7 @@ def lines_of_verdicts(verdicts: Sequence[Verdict], output: Path) -> list[str]:
     """The verdicts as lines with rich's markup: by host, then the honest pages, then how to see a reason."""
     lines = ["", f"[bold]generated text[/bold] ({', '.join(REASONS)})"]
     if all(verdict.farm_score is None for verdict in verdicts):
-        return [*lines, "nothing was measured: the config does not ask for it, or no detector is there"]
+        return [*lines, "not measured: the config does not ask for it, or there is no detector"]
     dropped = [verdict for verdict in verdicts if verdict.reason in REASONS]
     by_reason = Counter(verdict.reason for verdict in dropped)
     counts = ", ".join(f"{name} {by_reason[name]}" for name in REASONS if by_reason[name])
@@ -93,8 +94,8 @@ def lines_of_verdicts(verdicts: Sequence[Verdict], output: Path) -> list[str]:
         lines.append(f"{n:6} of {of_host[host]} from {escape(host)}, {'a farm' if host in farms() else 'not a farm'}")
     lines += _of_the_unusual(verdicts)
     if told := _an_example(dropped):
-        lines += ["", f"why, for one of them: obelics explain {escape(str(output))} {escape(told)}"]
-    return [*lines, f"all of it on a page:  obelics report {escape(str(output))}"]
+        lines += ["", f"to see why one was dropped:   obelics explain {escape(str(output))} {escape(told)}"]
+    return [*lines, f"to see the whole run on a page: obelics report {escape(str(output))}"]
 
 
 def _of_the_unusual(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -103,7 +104,7 @@ def _of_the_unusual(verdicts: Sequence[Verdict]) -> Iterator[str]:
     reasons = {verdict.url: verdict.reason for verdict in verdicts if not verdict.kept}
     yield f"{len(stayed & unusual().keys()):6} of {len(unusual())} unusual but honest pages kept"
     for url in sorted(unusual().keys() - stayed):
-        yield f"       {escape(url)}: dropped: {reasons.get(url) or 'as a duplicate, or never extracted'}"
+        yield f"       {escape(url)}: dropped: {reasons.get(url) or 'as a duplicate, or not extracted'}"
 
 
 def _an_example(dropped: Sequence[Verdict]) -> str | None:

@@ -1,1 +1,1 @@
-"""Who calls the stages: one engine on this machine now, thin adapters for clusters beside it."""
+"""Engines call the stages: one on this machine, and thin adapters for clusters beside it."""

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import errno
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from obelics_pipeline.commit import Manifest
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.errors import DISK_FULL, Damaged, Stopped, UserError
+from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.engine import Failure, Work
 from obelics_pipeline.engines.pool import Died, Raised
-from obelics_pipeline.errors import Stopped, UserError
-from obelics_pipeline.unit import Unit
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
 
 ATTEMPTS = 3  # tries at a unit that raises: storage and network have hiccups, a bug does not go away
 CRASHES = 12  # tries at a unit that takes its worker down: enough to single out a few bad pages (see extract.suspects)
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Each(Protocol):
@@ -85,6 +83,8 @@ def _outcome(result: Manifest | Raised | Died, unit: Unit, attempts: dict[str, i
         crashed = replace(unit, crashes=unit.crashes + 1)
         return crashed if crashed.crashes < CRASHES else Failure(f"its worker {result.how} {crashed.crashes} times")
     error = result.error
+    if isinstance(error, Damaged):
+        return Failure(str(error), error.places)
     if isinstance(error, UserError | Stopped):
         raise error
     if isinstance(error, OSError) and error.errno in DISK_FULL:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from obelics_pipeline.commit import Manifest
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.groups import Group, Reduce
-from obelics_pipeline.storage import Place
-from obelics_pipeline.unit import Unit
 
 Value = TypeVar("Value")
 
@@ -20,9 +20,10 @@ WorkWithModel = Callable[[Unit, Any], Manifest]
 
 @dataclass(frozen=True)
 class Failure:
-    """A unit that could not be done, and why, in one line."""
+    """A unit that could not be done, and why, in one line; `damaged` are the files that it could not read."""
 
     reason: str
+    damaged: tuple[str, ...] = ()
 
 
 class Engine(Protocol):

@@ -12,15 +12,16 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.reduced import Reduced
-from obelics_pipeline.storage import Place, draft_for, file_sha256, names_in, put, read_bytes, write_bytes
+from obelics_pipeline.core.content_name import content_name
+from obelics_pipeline.core.reduce_output import ReduceOutput
+from obelics_pipeline.core.storage import Place, draft_for, file_sha256, names_in, put, read_bytes, write_bytes
 
 READERS = 32  # footers or receipts read at a time: behind a network each takes some 20 ms
 RECEIPT = ".json"  # ends the name of a receipt; it is written last: a group without one is not there
 DATA = "data"  # the role of rows as they were dealt out
 
 
-Reduce = Callable[[pa.Table, str], Reduced]  # all rows of a value, sorted, without the column; and the value
+Reduce = Callable[[pa.Table, str], ReduceOutput]  # all rows of a value, sorted, without the column; and the value
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ class Group:
     notes: Mapping[str, Any]
 
 
-def as_they_are(rows: pa.Table, _value: str) -> Reduced:
+def as_they_are(rows: pa.Table, _value: str) -> ReduceOutput:
     """The rows of a value, dealt out and no more."""
-    return Reduced({DATA: rows})
+    return ReduceOutput({DATA: rows})
 
 
 def write_group(rows: pa.Table, column: str, reduce: Reduce, output: Place) -> None:
@@ -68,7 +69,7 @@ def _write(table: pa.Table, stem: str, output: Place) -> dict[str, Any]:
     try:
         pq.write_table(table, path, compression="zstd")
         sha256 = file_sha256(path)
-        name = f"{stem}-{sha256[:12]}.parquet"
+        name = content_name(stem, sha256, ".parquet")
         put(path, output / name)
     finally:
         path.unlink(missing_ok=True)

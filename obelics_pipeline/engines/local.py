@@ -17,7 +17,9 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import Manifest
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.storage import TEMPORARY, Place, read_schema, remove_tree
+from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.attempts import in_order, units_done
 from obelics_pipeline.engines.engine import Failure, MakeModel, Work, WorkWithModel
 from obelics_pipeline.engines.gpus import of_its_own
@@ -25,8 +27,6 @@ from obelics_pipeline.engines.groups import Group, Reduce, count_rows, read_grou
 from obelics_pipeline.engines.model import WithModel
 from obelics_pipeline.engines.pool import NEVER, RECYCLE_BYTES, Died, Pool, Raised
 from obelics_pipeline.engines.worker import start_worker
-from obelics_pipeline.storage import TEMPORARY, Place, read_schema, remove_tree
-from obelics_pipeline.unit import Unit
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")

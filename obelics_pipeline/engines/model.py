@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from obelics_pipeline.commit import Manifest
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.engine import MakeModel, WorkWithModel
-from obelics_pipeline.unit import Unit
 
 _made: dict[Any, Any] = {}
 

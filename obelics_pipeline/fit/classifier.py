@@ -12,15 +12,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from models.quality_classifier import NEGATIVE, POSITIVE, QualityClassifier
 from obelics_pipeline import __version__
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.storage import TEMPORARY, file_sha256
 from obelics_pipeline.fit.floret_file import to_fasttext
 from obelics_pipeline.fit.labelled_lines import Lines
 from obelics_pipeline.fit.say import Say
 from obelics_pipeline.fit.separation import Scored, separate, table
 from obelics_pipeline.fit.texts import TextFile, text_files
-from obelics_pipeline.storage import TEMPORARY, file_sha256
+from obelics_pipeline.models.quality_classifier import NEGATIVE, POSITIVE, QualityClassifier
 
 # fastText's tutorial settings for classifying text: bigrams, softmax, 0.5. A short vector will do for two labels.
 _TRAINING = {"lr": 0.5, "epoch": 5, "dim": 16, "wordNgrams": 2, "minCount": 2, "bucket": 2**18, "loss": "softmax"}

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from selectolax.lexbor import LexborHTMLParser
 
-from obelics_pipeline.config.extraction import ExtractionConfig
-from obelics_pipeline.extract.main_features import main_features
-from obelics_pipeline.extract.page import PageRejected, simplify_page
-from obelics_pipeline.extract.tree import CHARS
+from obelics_pipeline.core.config.extraction import ExtractionConfig
 from obelics_pipeline.fit.alignment import shares_in
 from obelics_pipeline.fit.folds import domain_of
 from obelics_pipeline.fit.gold import Truth
 from obelics_pipeline.fit.snippets import SearchedText
-from obelics_pipeline.read.page import Page
+from obelics_pipeline.stages.extract.main_features import main_features
+from obelics_pipeline.stages.extract.page import PageRejected, simplify_page
+from obelics_pipeline.stages.extract.tree import CHARS
+from obelics_pipeline.stages.read.page import Page
 
 UNKNOWN = -1  # as a label
 

@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 
 
 def domain_of(url: str) -> str:
-    """The last two labels of a URL's host: the registered name, but for suffixes such as co.uk, which fall together."""
+    """The last two labels of a URL's host: the registered name. All names under a suffix such as co.uk count as one."""
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:

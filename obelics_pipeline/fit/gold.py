@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from obelics_pipeline.errors import UserError
-from obelics_pipeline.read.page import Page
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.stages.read.page import Page
 
 _ADDRESS = "a row names its page by warc and offset, or by url"
 

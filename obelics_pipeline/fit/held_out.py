@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obelics_pipeline.extract.main_content import MIN_CONFIDENCE, MIN_PROBABILITY, decide
 from obelics_pipeline.fit.example import Example
 from obelics_pipeline.fit.gold import Truth
 from obelics_pipeline.fit.score import figures
 from obelics_pipeline.fit.training import fit
+from obelics_pipeline.stages.extract.main_content import MIN_CONFIDENCE, MIN_PROBABILITY, decide
 
 # Whether a page's main content is told from the rest: by which texts are kept of it, and the confidence.
 _Rule = Callable[[NDArray[np.bool_], float], bool]

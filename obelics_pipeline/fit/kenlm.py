@@ -12,15 +12,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from filters.kenlm_text import normalized
-from models.lmplz import Programs, ngrams_of
-from models.perplexity import ARPA, PIECES, PerplexityModel
 from obelics_pipeline import __version__
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.storage import TEMPORARY, file_sha256
+from obelics_pipeline.filters.kenlm_text import normalized
 from obelics_pipeline.fit.pieces import load_sentencepiece, train_pieces
 from obelics_pipeline.fit.say import Say
 from obelics_pipeline.fit.texts import TextFile, text_files
-from obelics_pipeline.storage import TEMPORARY, file_sha256
+from obelics_pipeline.models.lmplz import Programs, ngrams_of
+from obelics_pipeline.models.perplexity import ARPA, PIECES, PerplexityModel
 
 ORDERS = range(2, 7)  # that lmplz and the Python package are built for (KENLM_MAX_ORDER)
 LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]+)*")
@@ -116,7 +116,7 @@ def _train(
 
 
 def _write_normalized(files: Sequence[TextFile], target: Path, say: Say) -> int:
-    """One text a line, in the form that is scored; returns how many. Raises UserError where there is none."""
+    """Write one text a line, in the form that is scored; returns the number of texts. Raises UserError if it is 0."""
     count = 0
     with target.open("x", encoding="utf-8", newline="\n") as out:
         for file in files:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from models.quality_classifier import PREFIX, line_of
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.fit.texts import TextFile
+from obelics_pipeline.models.quality_classifier import PREFIX, line_of
 
 BUCKETS = 64  # files that lines are dealt to by their hash: one at a time is sorted in memory
 HELD_OUT = 10  # one of so many lines is never trained on

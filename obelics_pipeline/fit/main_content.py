@@ -9,19 +9,19 @@ from pathlib import Path
 
 import numpy as np
 
-from obelics_pipeline.config.reading import ReadingConfig
+from obelics_pipeline.core.config.reading import ReadingConfig
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.engines.local import LocalEngine
-from obelics_pipeline.errors import UserError
 from obelics_pipeline.fit.example import UNKNOWN, Example, make_example
 from obelics_pipeline.fit.folds import deal
 from obelics_pipeline.fit.gold import Gold, read_gold
 from obelics_pipeline.fit.held_out import judge_held_out, table
 from obelics_pipeline.fit.say import Say
 from obelics_pipeline.fit.training import fit, load_lightgbm
-from obelics_pipeline.read.inputs import resolve_inputs
-from obelics_pipeline.read.page import Page
-from obelics_pipeline.read.ranges import ReadTask, plan_ranges
-from obelics_pipeline.read.records import read_task
+from obelics_pipeline.stages.read.inputs import resolve_inputs
+from obelics_pipeline.stages.read.page import Page
+from obelics_pipeline.stages.read.ranges import ReadTask, plan_ranges
+from obelics_pipeline.stages.read.records import read_task
 
 _READ_BYTES = 2**20  # compressed bytes of a WARC that a worker reads at a time
 _READ_SECONDS = 3600.0  # after which a worker is given up

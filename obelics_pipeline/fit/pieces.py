@@ -8,7 +8,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 
 CHARACTERS = 1000  # of one training sentence: in UTF-8 below the 4,192 bytes above which SentencePiece drops one
 MOST_SENTENCES = 200_000  # that it learns from; memory and time grow with them, and pieces hardly change with more
@@ -20,8 +20,8 @@ _SETTINGS = {"model_type": "unigram", "num_threads": 1, "hard_vocab_limit": Fals
 def train_pieces(lines: Callable[[], Iterable[str]], pieces: int) -> bytes:
     """The SentencePiece model of normalised texts, as the bytes of its file.
 
-    `lines` gives the texts anew each time it is called. Of a large corpus every n-th sentence is learned from, from all
-    of its length. Raises UserError where it cannot be trained.
+    `lines` gives all texts each time it is called. In a large corpus, every n-th sentence from its beginning to its end
+    is learned from. Raises UserError if no model can be trained.
     """
     count = sum(1 for _ in _sentences(lines()))
     step = -(-count // MOST_SENTENCES) or 1

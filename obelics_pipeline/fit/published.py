@@ -17,10 +17,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from models.perplexity import ARPA, PIECES, PerplexityModel
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.fit.kenlm import LANGUAGE
 from obelics_pipeline.fit.say import Say
+from obelics_pipeline.models.perplexity import ARPA, PIECES, PerplexityModel
 
 NAME = re.compile(r"(?P<repo>[\w.-]+/[\w.-]+)/(?P<folder>[\w.-]+(/[\w.-]+)*)")
 SCRATCH = ".download"  # in the output folder: what has come so far stays there after a failure, and is gone on with
@@ -43,8 +43,8 @@ def download_kenlm(
     """Fetch `<language>.arpa.bin` and `<language>.sp.model` of a folder of a hub's repository, and check their sums.
 
     `name` is owner/repository/folder; `endpoint` the hub, None for the client's own (HF_ENDPOINT). Beside each pair a
-    record says which commit it is of. Raises UserError, in one line, for a name that is none, a file that is not there
-    or is damaged, and a hub that cannot be reached.
+    record says which commit it is of. Raises UserError, in one line, for a name of another form, a file that is missing
+    or damaged, and a hub that cannot be reached.
     """
     hub, named = _load_hub(), NAME.fullmatch(name)
     if named is None:
@@ -66,7 +66,7 @@ def download_kenlm(
         raise
     except Exception as error:  # whatever the client and its HTTP library raise
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-        raise UserError(f"{name}: cannot be fetched ({reason}); run the same command again to go on") from None
+        raise UserError(f"{name}: cannot be fetched ({reason}); run the same command again to continue") from None
     shutil.rmtree(output / SCRATCH, ignore_errors=True)
 
 

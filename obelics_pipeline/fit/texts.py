@@ -15,9 +15,9 @@ from typing import Any, BinaryIO, TypeVar, cast
 
 import pyarrow as pa
 
-from obelics_pipeline.document import PARAGRAPH_SEPARATOR
-from obelics_pipeline.errors import UserError
-from obelics_pipeline.storage import Place, file_sha256, local_copy, open_parquet, place
+from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.storage import Place, file_sha256, local_copy, open_parquet, place
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
 MAX_LINE = 64 * 2**20  # bytes of one JSON line: a longer one is passed over, so that a damaged file costs no memory

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from models.forest import Forest
-from obelics_pipeline.errors import UserError
-from obelics_pipeline.extract.main_features import NAMES
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.fit.example import UNKNOWN, Example
 from obelics_pipeline.fit.trees import to_forest
+from obelics_pipeline.models.forest import Forest
+from obelics_pipeline.stages.extract.main_features import NAMES
 
 # Chosen with domains left out on the pages that the shipped model was fitted on: more trees, or larger ones, are hardly
 # better and cost every page its time.

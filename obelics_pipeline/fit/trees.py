@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from models.forest import NODE, SCALE, Forest
+from obelics_pipeline.models.forest import NODE, SCALE, Forest
 
 _LEAF = (-1, 0.0)  # feature and threshold of a leaf, as `Forest` wants them
 

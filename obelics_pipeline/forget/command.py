@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from obelics_pipeline.forget.forget import Done
 
 LISTS = {
-    "urls": "addresses, one a line: a page's takes back all its documents, an image's the image wherever it stands",
-    "domains": "domains or hosts, one a line: pages and images there and below",
-    "hashes": "one a line: sha256 of an image, of a text or of a document's content, or a doc_id",
+    "urls": "URLs, one a line: of pages, whose documents are all removed, or of images, which are removed everywhere",
+    "domains": "domains or hosts, one a line: pages and images there and on subdomains",
+    "hashes": "one a line: the sha256 of an image, of a text or of a document, or a doc_id",
 }
 
 
@@ -21,17 +21,26 @@ def add_forget(commands: Any) -> None:
     """The command, for the command line."""
     forget = commands.add_parser(
         "forget",
-        help="take documents and images back out of a run, and see to it that they do not come again",
-        description="Removes what the lists name from every file of a run's folder; only shards that hold some of it "
-        "are written anew. What stays is a keyed hash of each, by which later runs know it (docs/forget.md).",
+        help="remove documents and images from a run for good",
+        description="Remove what the lists name from every file of a run's folder. Only shards that contain some of it "
+        "are rewritten. A keyed hash of each item stays, so that later runs drop it again (docs/forget.md).",
     )
     forget.add_argument("folder", metavar="DIR", help="folder of a run")
     for kind, what in LISTS.items():
         forget.add_argument(f"--{kind}", metavar="FILE", type=Path, action="append", default=[], help=what)
-    forget.add_argument("--key", metavar="FILE", type=Path, help="key of the hashes, to share between corpora")
-    forget.add_argument("--plan", metavar="PLAN", type=Path, nargs="+", default=[], help="plans that may have used it")
-    forget.add_argument("--dry-run", action="store_true", help="say what would go; change nothing")
-    forget.add_argument("--skip-bad", action="store_true", help="leave out lines that are no address, domain or hash")
+    forget.add_argument(
+        "--key", metavar="FILE", type=Path, help="key of the hashes; give the same one to share them between corpora"
+    )
+    forget.add_argument(
+        "--plan",
+        metavar="PLAN",
+        type=Path,
+        nargs="+",
+        default=[],
+        help="training plans that may use the removed documents",
+    )
+    forget.add_argument("--dry-run", action="store_true", help="show what would be removed; change nothing")
+    forget.add_argument("--skip-bad", action="store_true", help="skip lines that are not a URL, domain or hash")
     forget.set_defaults(command=_forget)
 
 
@@ -59,22 +68,22 @@ def lines(done: Done, dry_run: bool) -> Iterator[str]:
     counts, shards = done.found.counts, done.shards
     if dry_run:
         yield (
-            f"would go: {counts.get('documents', 0):,} documents of the shards, {counts.get('edited', 0):,} documents "
-            f"would lose images, {counts.get('duplicates', 0):,} duplicates would not take their place, "
+            f"would remove: {counts.get('documents', 0):,} documents of the shards; {counts.get('edited', 0):,} "
+            f"documents would lose images, {counts.get('duplicates', 0):,} duplicates would not replace them, "
             f"{done.images:,} files of the image store"
         )
     else:
         yield (
-            f"gone: {shards.documents:,} documents and {shards.images:,} images of the shards; {shards.edited:,} "
-            f"documents stay with fewer images; {counts.get('duplicates', 0):,} duplicates do not take their place"
+            f"removed: {shards.documents:,} documents and {shards.images:,} images of the shards; {shards.edited:,} "
+            f"documents lost images; {counts.get('duplicates', 0):,} duplicates do not replace them"
         )
-        removed = f", {len(shards.removed):,} of which nothing was left removed" if shards.removed else ""
-        yield f"shards: {len(shards.shards):,} written anew{removed}; {done.files:,} other files"
+        removed = f", {len(shards.removed):,} removed because they became empty" if shards.removed else ""
+        yield f"shards: {len(shards.shards):,} rewritten{removed}; {done.files:,} other files"
         if done.records:
-            yield f"input: {done.records:,} records of WARC files in the folder blanked, in their places"
-        yield f"image store: {done.images:,} files gone; {done.freed:,} bytes freed in all"
+            yield f"input: {done.records:,} records of WARC files in the folder blanked"
+        yield f"image store: {done.images:,} files removed; {done.freed:,} bytes freed in all"
     for line in done.remake:
-        yield f"made of this run, to be made anew: {line}"
+        yield f"made from this run, make it again: {line}"
     for plan in done.plans:
         yield from plan.lines()
     for problem in done.problems:

@@ -8,30 +8,25 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from obelics_pipeline.commit import Manifest
-from obelics_pipeline.document import Document, ImageNode
-from obelics_pipeline.extract.stage import MEASURING_ERROR
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.document import Document, ImageNode, has_failed
+from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.storage import Place, open_parquet
+from obelics_pipeline.core.tables import DocumentWriter, read_documents, score_columns
 from obelics_pipeline.forget.edits import mask_of
 from obelics_pipeline.forget.gone import Gone
-from obelics_pipeline.forgotten import FORGOTTEN, blank, blank_image, is_blank
-from obelics_pipeline.ledger import Ledger
-from obelics_pipeline.model_scores.stage import count
-from obelics_pipeline.model_scores.unsafe_images import arrived_images
-from obelics_pipeline.personal_data.counts import Tally
-from obelics_pipeline.shard.assemble import image_ledger
-from obelics_pipeline.shard.finish import IMAGE_COUNT
-from obelics_pipeline.storage import Place, open_parquet
-from obelics_pipeline.tables import DocumentWriter, read_documents, score_columns
+from obelics_pipeline.policy.forgotten import FORGOTTEN, blank, blank_image, is_blank
+from obelics_pipeline.policy.personal_data.counts import PersonalDataTally
+from obelics_pipeline.stages.shard.finish import IMAGE_COUNT
+from obelics_pipeline.stages.stage import Stage
 
-EXTRACT, ASSEMBLED, SCORED = "extract", "assembled", "scored"
-WITH_IMAGES = (ASSEMBLED, SCORED)  # stages that have met the images
 PERSONAL_DATA = "personal_data"  # key of the notes: what the documents held
-NODE_COLUMNS = ("nodes.list.element.src", "nodes.list.element.of")
+NODE_COLUMNS = ("nodes.list.element.src", "nodes.list.element.duplicate_of")
 
 
-def is_touched(place: Place, stage: str, gone: Gone) -> bool:
+def is_touched(place: Place, stage: Stage, gone: Gone) -> bool:
     """Whether a file of documents has something to forget, from the columns that tell."""
-    of_documents = gone.out if stage in WITH_IMAGES else gone.document
+    of_documents = gone.out if stage.with_images else gone.document
     with open_parquet(place) as source:
         for group in range(source.num_row_groups):
             table = source.read_row_group(group, columns=["doc_id", *NODE_COLUMNS])
@@ -39,15 +34,15 @@ def is_touched(place: Place, stage: str, gone: Gone) -> bool:
             told = (
                 (table["doc_id"], of_documents),
                 (pc.struct_field(nodes, "src"), gone.url),
-                (pc.struct_field(nodes, "of"), gone.document),
+                (pc.struct_field(nodes, "duplicate_of"), gone.document),
             )
             if any(pc.any(mask_of(column, is_gone)).as_py() for column, is_gone in told):
                 return True
     return False
 
 
-def rewrite(place: Place, path: Path, stage: str, gone: Gone, too_few: set[str]) -> None:
-    """Write a file of documents anew to a local path."""
+def rewrite(place: Place, path: Path, stage: Stage, gone: Gone, too_few: set[str]) -> None:
+    """Write a file of documents to a local path, without what is forgotten."""
     scores, paragraph_scores = score_columns(place)
     with DocumentWriter(path, scores, paragraph_scores) as writer:
         for document in read_documents(place):
@@ -55,7 +50,7 @@ def rewrite(place: Place, path: Path, stage: str, gone: Gone, too_few: set[str])
             writer.write(document)
 
 
-def forget_in(document: Document, stage: str, gone: Gone, too_few: set[str]) -> None:
+def forget_in(document: Document, stage: Stage, gone: Gone, too_few: set[str]) -> None:
     """Take back what is forgotten of one document."""
     if is_blank(document):
         return
@@ -65,9 +60,9 @@ def forget_in(document: Document, stage: str, gone: Gone, too_few: set[str]) -> 
     for node in document.nodes:
         if isinstance(node, ImageNode) and node.src and gone.url(node.src):
             blank_image(node)
-        if node.of is not None and gone.document(node.of):
-            node.of = gone.name(node.of)
-    if stage in WITH_IMAGES and document.reason is None:
+        if node.duplicate_of is not None and gone.document(node.duplicate_of):
+            node.duplicate_of = gone.name(node.duplicate_of)
+    if stage.with_images and document.reason is None:
         if document.doc_id in too_few:
             document.reason = IMAGE_COUNT
         elif gone.out(document.doc_id):
@@ -75,37 +70,29 @@ def forget_in(document: Document, stage: str, gone: Gone, too_few: set[str]) -> 
 
 
 def counted(
-    path: Place, stage: str, before: Manifest, arrived: Collection[str] = ()
+    path: Place, stage: Stage, before: Manifest, arrived: Collection[str] | None
 ) -> tuple[dict[str, Ledger], dict[str, Any]]:
     """The ledgers and the notes of a unit of documents, whose file is now another.
 
-    A document that is forgotten is counted where it was extracted, and did not arrive at the later stages; `arrived`
-    are those that came to where they are decided by models.
+    A document that is forgotten is counted where it was extracted, and did not arrive at the later stages: `arrived`
+    are the documents that came to the stage, None for all.
     """
     documents, images = Ledger("documents"), Ledger("images")
-    tally = Tally([f"personal_{kind}" for kind in before.notes.get(PERSONAL_DATA, ())])
+    tally = PersonalDataTally([f"personal_{kind}" for kind in before.notes.get(PERSONAL_DATA, ())])
     for document in tally.passing(read_documents(path)):
-        if (document.doc_id not in arrived) if stage == SCORED else (stage != EXTRACT and is_blank(document)):
+        if arrived is not None and document.doc_id not in arrived:
             continue
-        if document.reason is None:
-            documents.keep()
-        elif stage == EXTRACT and document.reason.startswith(MEASURING_ERROR):
-            documents.fail(document.reason)
-        else:
-            documents.drop(document.reason)
-        if stage == ASSEMBLED:
-            images.add(image_ledger(document))
-        elif stage == SCORED:
-            for image in arrived_images(document):
-                count(image, document, images)
+        documents.count(document.reason, has_failed(document))
+        images.add(stage.image_ledger(document))
     found = {noun: ledger for noun, ledger in (("documents", documents), ("images", images)) if noun in before.ledgers}
     notes = {PERSONAL_DATA: tally.to_json()} if PERSONAL_DATA in before.notes else {}
     return before.ledgers | found, before.notes | notes
 
 
-def arrived(place: Place, gone: Gone) -> set[str]:
-    """Documents of an assembled unit that are kept and go on, before it is written anew as after it."""
-    return {doc_id for doc_id in _kept_ids(place) if not gone.out(doc_id)}
+def arrived(place: Place, stage: Stage, gone: Gone) -> set[str]:
+    """Kept documents of a unit of a stage that stay; the same before and after the unit is rewritten."""
+    is_gone = gone.out if stage.with_images else gone.document
+    return {doc_id for doc_id in _kept_ids(place) if not is_gone(doc_id)}
 
 
 def kept_positions(place: Place, gone: Gone) -> tuple[int, list[int]]:

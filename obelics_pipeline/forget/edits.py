@@ -13,11 +13,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from obelics_pipeline.extract.stage import RECORDS, blank_record
-from obelics_pipeline.fetch.result import ANSWER_SCHEMA
 from obelics_pipeline.forget.gone import Gone
-from obelics_pipeline.forgotten import FORGOTTEN
-from obelics_pipeline.tombstones.keyed import SIZE
+from obelics_pipeline.policy.forgotten import FORGOTTEN
+from obelics_pipeline.policy.tombstones.keyed import SIZE
+from obelics_pipeline.stages.extract.stage import RECORDS, blank_record
+from obelics_pipeline.stages.fetch.result import ANSWER_SCHEMA
 
 Edit = Callable[[pa.Table], pa.Table]
 
@@ -29,7 +29,7 @@ def edit_of(names: Sequence[str], gone: Gone) -> Edit | None:
         return partial(_records, gone=gone)
     if there >= set(ANSWER_SCHEMA.names) or there in ({"partition", "url"}, {"bucket", "partition", "url"}):
         return partial(_without, column="url", is_gone=gone.address)
-    if there == {"row", "doc_id", "reason", "of"}:
+    if there == {"row", "doc_id", "reason", "duplicate_of"}:
         return partial(_duplicates, gone=gone)
     if "doc_id" in there:
         return partial(_without, column="doc_id", is_gone=gone.out)
@@ -84,11 +84,11 @@ def _duplicates(table: pa.Table, gone: Gone) -> pa.Table:
     rows = table.to_pylist()
     for row in rows:
         if gone.document(row["doc_id"]):
-            row |= {"doc_id": gone.name(row["doc_id"]), "reason": FORGOTTEN, "of": None}
+            row |= {"doc_id": gone.name(row["doc_id"]), "reason": FORGOTTEN, "duplicate_of": None}
         elif gone.out(row["doc_id"]):
-            row |= {"reason": FORGOTTEN, "of": None}
-        elif row["of"] is not None and gone.document(row["of"]):
-            row["of"] = gone.name(row["of"])
+            row |= {"reason": FORGOTTEN, "duplicate_of": None}
+        elif row["duplicate_of"] is not None and gone.document(row["duplicate_of"]):
+            row["duplicate_of"] = gone.name(row["duplicate_of"])
     edited = pa.Table.from_pylist(rows, table.schema)
     return table if edited.equals(table) else edited
 

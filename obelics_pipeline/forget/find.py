@@ -12,21 +12,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from obelics_pipeline.commit import Manifest, read_manifests, unit_names
-from obelics_pipeline.config import RunConfig
-from obelics_pipeline.document import PARAGRAPH_SEPARATOR
-from obelics_pipeline.fetch.result import ANSWER_SCHEMA, results_from_table
-from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.core.commit import Manifest, read_manifests, unit_names
+from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.shards.index import read_index
+from obelics_pipeline.core.storage import Place, files_below, open_parquet, read_table, size_of
+from obelics_pipeline.core.tables import kept_rows, read_documents
 from obelics_pipeline.forget.edits import mask_of
-from obelics_pipeline.forget.pending import Found
-from obelics_pipeline.page_url import normalise
-from obelics_pipeline.shard.index import read_index
-from obelics_pipeline.storage import Place, files_below, open_parquet, read_table, size_of
-from obelics_pipeline.tables import kept_rows, read_documents
-from obelics_pipeline.tombstones.hash_set import write_hashes
-from obelics_pipeline.tombstones.keyed import ID, IMAGE_SET, URL, Keyed
-from obelics_pipeline.tombstones.texts import write_texts
-from obelics_pipeline.tombstones.tombstones import Tombstones, tombstones_in
+from obelics_pipeline.forget.pending import ToForget
+from obelics_pipeline.jobs.noted import stages_in
+from obelics_pipeline.net.page_url import normalise
+from obelics_pipeline.policy.tombstones.hash_set import write_hashes
+from obelics_pipeline.policy.tombstones.keyed import ID, IMAGE_SET, URL, Keyed
+from obelics_pipeline.policy.tombstones.texts import write_texts
+from obelics_pipeline.policy.tombstones.tombstones import Tombstones, tombstones_in
+from obelics_pipeline.stages.fetch.result import ANSWER_SCHEMA, results_from_table
 
 TEXTS_AT_ONCE = 5_000  # whose signatures are made, and held, together
 SRC, SHA256 = "nodes.list.element.src", "nodes.list.element.sha256"
@@ -43,7 +44,7 @@ class Finder:
         self._folders, self._target = list(folders), target
         self._named = array("q")  # hashes of the image URLs of all extracted documents
 
-    def find(self, hashes: bool) -> tuple[Found, set[str], set[str]]:
+    def find(self, hashes: bool) -> tuple[ToForget, set[str], set[str]]:
         """What is to go, and what only that used: URLs of pages and images, and files of the image store.
 
         `hashes` says whether texts and image files are to be looked at as well.
@@ -64,7 +65,7 @@ class Finder:
         lone = self._lone_urls(urls, found) | self._unnamed_urls()
         files = self._lone_files(lone)
         counts = {"documents": len(shown), "edited": len(edited), "duplicates": len(others)}
-        return Found(edited, sorted(copies), sorted(too_few), counts), lone, files
+        return ToForget(edited, sorted(copies), sorted(too_few), counts), lone, files
 
     def _tombstones(self) -> Tombstones | None:
         return tombstones_in(self._folders, self._config.dedup)
@@ -130,7 +131,7 @@ class Finder:
         if not kept or not (config.enabled and config.text.enabled):
             return set()
         speaker_of: dict[str, str] = {}
-        candidates = self._run.exchange / "candidates"
+        candidates = self._run.shuffled / "candidates"
         for manifest in self._units(candidates):
             table = read_table(manifest.path(candidates, "pages"), ["row", "doc", "twin"])
             twins = table.filter(pc.not_equal(table["row"], table["twin"]))
@@ -139,7 +140,7 @@ class Finder:
                 speakers = table["doc"].take(at).to_pylist()
                 speaker_of |= {d.hex(): s.hex() for d, s in zip(twins["doc"].to_pylist(), speakers, strict=True)}
         group_of: dict[str, str] = {}
-        folder = self._run.exchange / "members"
+        folder = self._run.shuffled / "members"
         for name in files_below(folder):
             if name.endswith(".parquet"):
                 table = read_table(folder / name, ["rule", "doc", "group"])
@@ -187,7 +188,7 @@ class Finder:
         config = self._config.dedup
         if not (config.enabled and config.image_set.enabled):
             return set()
-        folder, keys = self._run.exchange / "passed", set[bytes]()
+        folder, keys = self._run.shuffled / "passed", set[bytes]()
         places = [manifest.path(folder, "data") for manifest in self._units(folder)]
         for place in places:
             for doc, key in _pairs(place, "doc", "image_set"):
@@ -220,8 +221,10 @@ class Finder:
         if not urls:
             return set()
         left, everything = set(urls), bool(self._run.noted().get("sample"))  # whose dropped documents ask for theirs
-        later = () if everything else (self._run.consent, self._run.site, self._run.dedup)
-        images_in = next((place for place in later if unit_names(place)), self._run.extract)
+        images_in = self._run.extract
+        for stage in () if everything else stages_in(self._run):
+            if stage.documents and not stage.with_images and unit_names(stage.folder(self._run.path)):
+                images_in = stage.folder(self._run.path)
         for manifest in self._units(images_in):
             for row in _rows(manifest.path(images_in, "data"), ["doc_id", "reason", "images"]):
                 if (row["reason"] is None or everything) and row["doc_id"] not in found:

@@ -12,29 +12,13 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
-from obelics_pipeline.access import access_lost
-from obelics_pipeline.commit import read_manifests, unit_names
-from obelics_pipeline.config import RunConfig, load_config
-from obelics_pipeline.consent.robots import origins_in
-from obelics_pipeline.engines.attempts import DISK_FULL, disk_full
-from obelics_pipeline.errors import Stopped, UserError
-from obelics_pipeline.events import EventLog
-from obelics_pipeline.extract.safety import safety_of
-from obelics_pipeline.fetch.image_store import ImageStore
-from obelics_pipeline.folder import MARK, RunFolder
-from obelics_pipeline.forget.find import Finder
-from obelics_pipeline.forget.gone import Gone
-from obelics_pipeline.forget.ledgers import ledgers_now, notes_now
-from obelics_pipeline.forget.loose import is_text, names_something, strike_file
-from obelics_pipeline.forget.pending import STAGED, Found, Pending
-from obelics_pipeline.forget.plans import Affected, affected, plans_near
-from obelics_pipeline.forget.shards import Rewritten, Shards
-from obelics_pipeline.forget.switch import Switch
-from obelics_pipeline.forget.units import Rewriter
-from obelics_pipeline.forget.warcs import ENDING, blank_records
-from obelics_pipeline.shard.manifest import read_manifest, write_manifest
-from obelics_pipeline.shard.validate import problems
-from obelics_pipeline.storage import (
+from obelics_pipeline.core.access import access_lost
+from obelics_pipeline.core.commit import read_manifests, unit_names
+from obelics_pipeline.core.config import RunConfig, load_config
+from obelics_pipeline.core.errors import DISK_FULL, Stopped, UserError
+from obelics_pipeline.core.folder import MARK, RunFolder
+from obelics_pipeline.core.shards.manifest import read_manifest, write_manifest
+from obelics_pipeline.core.storage import (
     TEMPORARY,
     Place,
     create,
@@ -48,11 +32,27 @@ from obelics_pipeline.storage import (
     scratch_of,
     size_of,
 )
-from obelics_pipeline.tombstones.hash_set import content_name, sorted_hashes
-from obelics_pipeline.tombstones.keyed import Keyed, make_key
-from obelics_pipeline.tombstones.lists import PARSERS, Counts, hashes_of
-from obelics_pipeline.tombstones.obeyed import noted_exports
-from obelics_pipeline.tombstones.tombstones import FOLDER, KEY, UNFINISHED, Tombstones, stored, tombstones_in
+from obelics_pipeline.engines.attempts import disk_full
+from obelics_pipeline.forget.find import Finder
+from obelics_pipeline.forget.gone import Gone
+from obelics_pipeline.forget.ledgers import ledgers_now, notes_now
+from obelics_pipeline.forget.loose import is_text, names_something, strike_file
+from obelics_pipeline.forget.pending import STAGED, Pending, ToForget
+from obelics_pipeline.forget.plans import Affected, affected, plans_near
+from obelics_pipeline.forget.shards import Rewritten, Shards
+from obelics_pipeline.forget.switch import Switch
+from obelics_pipeline.forget.units import Rewriter
+from obelics_pipeline.forget.warcs import ENDING, blank_records
+from obelics_pipeline.jobs.events import EventLog
+from obelics_pipeline.policy.tombstones.hash_set import content_name, sorted_hashes
+from obelics_pipeline.policy.tombstones.keyed import Keyed, make_key
+from obelics_pipeline.policy.tombstones.lists import PARSERS, TombstoneCounts, hashes_of
+from obelics_pipeline.policy.tombstones.obeyed import noted_exports
+from obelics_pipeline.policy.tombstones.tombstones import FOLDER, KEY, UNFINISHED, Tombstones, stored, tombstones_in
+from obelics_pipeline.stages.extract.safety import safety_of
+from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.read.robots import origins_in
+from obelics_pipeline.stages.shard.validate import problems
 
 REPORTS = ("report.html", "report-against.html")
 PAGE = ".html"  # of obelics explain and others: it shows texts, by which nothing can be known again
@@ -65,8 +65,8 @@ Say = Callable[[str], None]
 class Done:
     """What a forget did, or with `--dry-run` would do."""
 
-    lists: Counts = field(default_factory=Counts)
-    found: Found = field(default_factory=Found)
+    lists: TombstoneCounts = field(default_factory=TombstoneCounts)
+    found: ToForget = field(default_factory=ToForget)
     shards: Rewritten = field(default_factory=Rewritten)
     files: int = 0  # others that were rewritten
     records: int = 0  # of WARC files in the folder, blanked
@@ -94,11 +94,12 @@ def forget(
     is lost, and the same command goes on.
     """
     run = RunFolder(place(folder))
+    run.refuse_other_format()
     if not any(size_of(run.path / name) is not None for name in (MARK, run.manifest.name, run.index.name)):
         raise UserError(f"{folder}: no run is there; give the --output of obelics run")
     if not lists and size_of(run.path / FOLDER / UNFINISHED) is None and not stored(run.path / FOLDER):
         raise UserError(f"{folder}: nothing to forget: give --urls, --domains or --hashes FILE")
-    with _said_in_one_line(run), run.locked():
+    with _errors_in_one_line(run), run.locked():
         if dry_run:
             with _trial(run, key) as (keyed, target):
                 return _Work(run, keyed, target, say).dry(lists, skip_bad, plans)
@@ -112,7 +113,7 @@ def forget(
 
 
 @contextmanager
-def _said_in_one_line(run: RunFolder) -> Iterator[None]:
+def _errors_in_one_line(run: RunFolder) -> Iterator[None]:
     """What a full disk, a folder for reading or lost credentials come to."""
     try:
         yield
@@ -196,7 +197,7 @@ class _Work:
             raise UserError(f"{done.lists.named[0]}{more}; mend the list, or leave such lines out with --skip-bad")
         return data
 
-    def _find(self, hashes: bool) -> tuple[Found, set[str], set[str]]:
+    def _find(self, hashes: bool) -> tuple[ToForget, set[str], set[str]]:
         return Finder(self._run, self._config, self._keyed, self._folders, self._target).find(hashes)
 
     def _known(self) -> Tombstones | None:
@@ -228,7 +229,7 @@ class _Work:
             self._note(done)
         self._pending.end()
 
-    def _shards(self, gone: Gone, found: Found, done: Done) -> None:
+    def _shards(self, gone: Gone, found: ToForget, done: Done) -> None:
         """The tars, the index and the manifest, all at once."""
         if size_of(self._run.manifest) is None:
             self._unpublish()
@@ -241,11 +242,11 @@ class _Work:
         done.freed += done.shards.freed
 
     def _unpublish(self) -> None:
-        """A run that did not finish writes its tars anew, of what is left."""
+        """Remove the tars of a run that did not finish: it writes them again, of what is left."""
         remove(self._run.shards / name for name in files_below(self._run.shards))
         remove([self._run.index, self._run.validated])
 
-    def _files(self, gone: Gone, found: Found, done: Done) -> None:
+    def _files(self, gone: Gone, found: ToForget, done: Done) -> None:
         """Everything else in the folder."""
         self._inputs(gone, done)
         rewriter = Rewriter(self._run, gone, found)
@@ -283,7 +284,7 @@ class _Work:
                 done.remake.append(f"{where} (removed): the next run reads the captures again")
 
     def _inputs(self, gone: Gone, done: Done) -> None:
-        """WARC files that lie in the folder itself, as the demo's do; those elsewhere are somebody else's."""
+        """WARC files that lie in the folder itself, as the demo's do; those elsewhere do not belong to the run."""
         if not isinstance(self._run.path, Path):
             return
         for path in sorted(self._run.path.rglob(f"*{ENDING}")):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from obelics_pipeline.forget.loose import STRUCK
-from obelics_pipeline.forget.pending import Found, Pending
-from obelics_pipeline.tombstones.tombstones import Tombstones
+from obelics_pipeline.forget.pending import Pending, ToForget
+from obelics_pipeline.policy.tombstones.tombstones import Tombstones
 
 REMEMBERED = 1 << 16  # answers on addresses
 
@@ -14,7 +14,7 @@ REMEMBERED = 1 << 16  # answers on addresses
 class Gone:
     """Tombstones and what a forget found besides. `document` and `url` say what was taken back, as tombstones do."""
 
-    def __init__(self, known: Tombstones, pending: Pending, found: Found) -> None:
+    def __init__(self, known: Tombstones, pending: Pending, found: ToForget) -> None:
         self._known, self._pending = known, pending
         self._out = {*found.copies, *found.too_few}
         self.document = lru_cache(REMEMBERED)(known.document)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-from obelics_pipeline.storage import Place, read_bytes, write_bytes
+from obelics_pipeline.core.storage import Place, read_bytes, write_bytes
 
 ENDINGS = (".json", ".jsonl", ".yaml", ".txt", ".html", ".csv", ".log", ".md")
 STRUCK = "forgotten"  # stands for an address

@@ -1,4 +1,4 @@
-"""What a forget has found, kept until it is done: who goes on after a kill does not look again."""
+"""What a forget has found, kept until it is done: a forget that was killed does not search again."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from obelics_pipeline.storage import Place, names_in, read_bytes, remove, remove_tree, write_bytes
-from obelics_pipeline.tombstones.hash_set import ENDING, HashSet, read_hashes, write_hashes
-from obelics_pipeline.tombstones.keyed import Keyed
-from obelics_pipeline.tombstones.tombstones import PENDING, UNFINISHED
+from obelics_pipeline.core.storage import Place, names_in, read_bytes, remove, remove_tree, write_bytes
+from obelics_pipeline.policy.tombstones.hash_set import ENDING, HashSet, read_hashes, write_hashes
+from obelics_pipeline.policy.tombstones.keyed import Keyed
+from obelics_pipeline.policy.tombstones.tombstones import PENDING, UNFINISHED
 
 LONE, LONE_FILE = b"lone url", b"lone file"  # kinds: what only forgotten documents used
 STAGED = "staged"  # below the folder of tombstones: files on their way to their places
 
 
 @dataclass
-class Found:
+class ToForget:
     """What is to go. Nothing here tells of what is forgotten: that is in the tombstones.
 
     `edited` are documents that stay and lose images, each with the number of images that it keeps; `copies` documents
@@ -61,15 +61,15 @@ class Pending:
         """Note tars before they take their places: they are to be read back, by whoever goes on."""
         write_bytes(self._place, _json(self._read() | {"written": [*self.written, *names]}))
 
-    def found(self) -> Found | None:
+    def found(self) -> ToForget | None:
         """What was found before a kill; None where that was not done."""
         value = self._read().get("found")
         if value is None:
             return None
         self._load()
-        return Found(**value)
+        return ToForget(**value)
 
-    def note(self, found: Found, urls: Iterable[str], files: Iterable[str]) -> None:
+    def note(self, found: ToForget, urls: Iterable[str], files: Iterable[str]) -> None:
         """Keep what was found: image URLs and sha256 of files that only forgotten documents used."""
         hashes = [self._keyed.of(LONE, url) for url in urls] + [self._keyed.of(LONE_FILE, name) for name in files]
         remove(self._folder / name for name in names_in(self._folder, PENDING) if name.endswith(ENDING))

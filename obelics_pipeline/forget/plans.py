@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.forget.edits import mask_of
-from obelics_pipeline.plan.form import ABOUT
-from obelics_pipeline.plan.plan_file import Plan, open_plan
-from obelics_pipeline.train.accounts import FOLDER as ACCOUNTS
-from obelics_pipeline.train.folder import TrainingFolder
+from obelics_pipeline.training.plan.form import ABOUT
+from obelics_pipeline.training.plan.plan_file import Plan, open_plan
+from obelics_pipeline.training.train.accounts import FOLDER as ACCOUNTS
+from obelics_pipeline.training.train.folder import TrainingFolder
 
 SHOWN = 12  # numbers of a list that are shown; more are counted
 

@@ -6,9 +6,9 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from obelics_pipeline.document import PARAGRAPH_SEPARATOR, to_json
-from obelics_pipeline.shard.check_record import GIVEN, parse_json
-from obelics_pipeline.shard.record import Record, RecordFile
+from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR, to_json
+from obelics_pipeline.core.shards.check_record import GIVEN, parse_json
+from obelics_pipeline.core.shards.record import Record, RecordFile
 
 
 def without_images(

@@ -12,21 +12,22 @@ from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
 
-from obelics_pipeline.commit import Manifest, manifest_path, read_manifests, unit_names
-from obelics_pipeline.errors import UserError
-from obelics_pipeline.folder import RunFolder
+from obelics_pipeline.core.commit import Manifest, manifest_path, read_manifests, unit_names
+from obelics_pipeline.core.content_name import content_name
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.shards.check_record import NotJson, parse_json
+from obelics_pipeline.core.shards.flamingo_record import plain_members, shaped
+from obelics_pipeline.core.shards.index import IndexWriter, read_index
+from obelics_pipeline.core.shards.manifest import INDEX, SHARDS, RunManifest, ShardEntry, read_manifest, shard_entry
+from obelics_pipeline.core.shards.tar import Placed, ShardWriter, TarDamaged, read_members
+from obelics_pipeline.core.storage import file_sha256, local_copy, size_of
 from obelics_pipeline.forget.record import without_images
 from obelics_pipeline.forget.switch import Switch
 from obelics_pipeline.forget.units import as_json
-from obelics_pipeline.forgotten import FORGOTTEN
-from obelics_pipeline.ledger import Ledger
-from obelics_pipeline.shard.check_record import NotJson, parse_json
-from obelics_pipeline.shard.finish import IMAGE_COUNT
-from obelics_pipeline.shard.flamingo_record import plain_members, shaped
-from obelics_pipeline.shard.index import IndexWriter, read_index
-from obelics_pipeline.shard.manifest import INDEX, SHARDS, RunManifest, ShardEntry, read_manifest, shard_entry
-from obelics_pipeline.shard.tar import Placed, ShardWriter, TarDamaged, read_members
-from obelics_pipeline.storage import file_sha256, local_copy, size_of
+from obelics_pipeline.policy.forgotten import FORGOTTEN
+from obelics_pipeline.stages.shard.finish import IMAGE_COUNT
 
 Row = dict[str, Any]
 ImageGone = Callable[[str, bytes | None], bool]  # its address, and its bytes where there are any
@@ -177,7 +178,7 @@ class Shards:
                     for row in rows:
                         writer.write(row)
                 sha256, size = file_sha256(part), part.stat().st_size
-                place = f"index/{unit.unit}-{sha256[:12]}.parquet"
+                place = f"index/{content_name(unit.unit, sha256, '.parquet')}"
                 files["data"] = {"name": name, "sha256": entry.sha256, "bytes": entry.bytes}
                 files["index"] = {"name": place, "sha256": sha256, "bytes": size}
                 switch.stage(part, f"{SHARDS}/{place}")

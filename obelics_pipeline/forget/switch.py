@@ -12,8 +12,18 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from obelics_pipeline.access import reaching
-from obelics_pipeline.storage import Place, draft_for, put, read_bytes, remove, remove_tree, size_of, sync, write_bytes
+from obelics_pipeline.core.access import reaching
+from obelics_pipeline.core.storage import (
+    Place,
+    draft_for,
+    put,
+    read_bytes,
+    remove,
+    remove_tree,
+    size_of,
+    sync,
+    write_bytes,
+)
 
 LIST = "switch.json"
 

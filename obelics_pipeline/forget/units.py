@@ -8,28 +8,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.commit import Manifest, manifest_path, read_manifests, unit_names
-from obelics_pipeline.dedup.keepers import REASONS
-from obelics_pipeline.document import DOCUMENT_DROPPED
-from obelics_pipeline.fetch.result import ANSWER_SCHEMA, results_from_table
-from obelics_pipeline.fetch.stage import ledger_of_results
-from obelics_pipeline.folder import RunFolder
-from obelics_pipeline.forget import documents
-from obelics_pipeline.forget.edits import edit_of
-from obelics_pipeline.forget.gone import Gone
-from obelics_pipeline.forget.pending import Found
-from obelics_pipeline.forgotten import FORGOTTEN
-from obelics_pipeline.ledger import Ledger
-from obelics_pipeline.model_scores.stage import SIMILARITY, UNSAFE
-from obelics_pipeline.shard.index import NAMES as INDEX_NAMES
-from obelics_pipeline.storage import (
+from obelics_pipeline.core.commit import Manifest, manifest_path, note, note_of, read_manifests, recall, unit_names
+from obelics_pipeline.core.content_name import content_name, stated_hash, stem_of
+from obelics_pipeline.core.document import DOCUMENT_DROPPED
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.shards.index import NAMES as INDEX_NAMES
+from obelics_pipeline.core.storage import (
     Place,
     draft_for,
     file_sha256,
@@ -41,6 +34,17 @@ from obelics_pipeline.storage import (
     size_of,
     write_bytes,
 )
+from obelics_pipeline.forget import documents
+from obelics_pipeline.forget.edits import edit_of
+from obelics_pipeline.forget.gone import Gone
+from obelics_pipeline.forget.pending import ToForget
+from obelics_pipeline.jobs.noted import stages_in
+from obelics_pipeline.policy.forgotten import FORGOTTEN
+from obelics_pipeline.stages.dedup.keepers import REASONS
+from obelics_pipeline.stages.fetch.result import ANSWER_SCHEMA, results_from_table
+from obelics_pipeline.stages.fetch.stage import ledger_of_results
+from obelics_pipeline.stages.score.stage import SIMILARITY, UNSAFE
+from obelics_pipeline.stages.stage import Stage
 
 ROWS_PER_GROUP = 100_000
 NOW = "now"  # key of a file in a manifest: the sha256 of what is there, where that is not what was committed
@@ -49,31 +53,25 @@ NOW = "now"  # key of a file in a manifest: the sha256 of what is there, where t
 class Rewriter:
     """Rewrites the files of one run."""
 
-    def __init__(self, run: RunFolder, gone: Gone, found: Found) -> None:
+    def __init__(self, run: RunFolder, gone: Gone, found: ToForget) -> None:
         self._run, self._gone, self._found = run, gone, found
         self._too_few = set(found.too_few)
         self.files, self.freed = 0, 0  # rewritten, and bytes that they lost
 
     def units(self) -> None:
-        """Every unit but those of tars. Extracted documents are the last: who goes on finds the rest by them."""
-        exchange = self._run.exchange
-        for name in _folders(exchange):
+        """Rewrite all units except tars. Extracted documents come last: after a kill the rest is found by them."""
+        shuffled = self._run.shuffled
+        for name in _folders(shuffled):
             if name not in ("passed", "settled"):
-                self._plain(exchange / name)
+                self._plain(shuffled / name)
         self._settled()
         self._plain(self._run.requests)
         self._plain(self._run.consent_answers)
         self._fetched()
         self._measured()
-        for place, stage in (
-            (self._run.scored, documents.SCORED),
-            (self._run.assembled, documents.ASSEMBLED),
-            (self._run.consent, "consent"),
-            (self._run.site, "site"),
-            (self._run.dedup, "dedup"),
-            (self._run.extract, documents.EXTRACT),
-        ):
-            self._documents(place, stage)
+        for stage in reversed(stages_in(self._run)):
+            if stage.documents:
+                self._documents(stage)
 
     def loose(self, place: Place) -> None:
         """A Parquet file that no unit's manifest names, in its place."""
@@ -88,7 +86,10 @@ class Rewriter:
             try:
                 _write(edited, path)
                 self._count(size_of(place) or 0, path.stat().st_size)
-                put(path, place)
+                if stated_hash(place.name) is None:
+                    put(path, place)
+                else:
+                    _put_piece(path, place)
             finally:
                 path.unlink(missing_ok=True)
 
@@ -109,28 +110,30 @@ class Rewriter:
         return None if edited is table else edited
 
     def _own(self, folder: Place, manifest: Manifest) -> pa.Table | None:
-        """What each kept document adds to its site: a row each, in their order, and no id."""
-        source = self._documents_of.get(manifest.notes["partition"])
+        """What a step of a stage says of each kept document that came to it: a row each, in their order, and no id."""
+        source = self._documents_before(folder.name).get(manifest.notes["partition"])
         if source is None:
             return None
-        kept, positions = documents.kept_positions(source, self._gone)
+        kept, positions = documents.kept_positions(source[0], self._gone)
         table = read_table(manifest.path(folder, "own"))
         if not positions or table.num_rows != kept:
             return None
         return table.take(sorted(set(range(kept)).difference(positions)))
 
-    @cached_property
-    def _documents_of(self) -> dict[str, Place]:
-        """The file of documents of each partition, as the stage site read it."""
+    @cache  # noqa: B019 (a rewriter lives as long as its run is looked at)
+    def _documents_before(self, step: str) -> dict[str, tuple[Place, Stage]]:
+        """The file of documents of each partition that the stage of a step read, and the stage that it is of."""
+        before = takewhile(lambda stage: not stage.owns(step), stages_in(self._run))
+        folders = [(stage.folder(self._run.path), stage) for stage in before if stage.documents]
         return {
-            unit.notes.get("partition", unit.unit): unit.path(where, "data")
-            for where in (self._run.extract, self._run.dedup)
+            unit.notes.get("partition", unit.unit): (unit.path(where, "data"), stage)
+            for where, stage in folders
             for unit in _units(where)
         }
 
     def _settled(self) -> None:
         """Which documents passed, and which of these are duplicates: one is counted by the other."""
-        passed, settled = self._run.exchange / "passed", self._run.exchange / "settled"
+        passed, settled = self._run.shuffled / "passed", self._run.shuffled / "settled"
         verdicts = {m.notes["documents"]: m for m in _units(settled)}
         for manifest in _units(passed):
             place = manifest.path(passed, "data")
@@ -186,10 +189,11 @@ class Rewriter:
                 table = pa.Table.from_pylist(rows, now.schema)
             self._commit(folder, manifest, {"data": table})
 
-    def _documents(self, folder: Place, stage: str) -> None:
+    def _documents(self, stage: Stage) -> None:
+        folder = stage.folder(self._run.path)
         for manifest in _units(folder):
             place = manifest.path(folder, "data")
-            records = self._records(folder, manifest) if stage == documents.EXTRACT else None
+            records = self._records(folder, manifest)
             if not documents.is_touched(place, stage, self._gone):
                 if records is not None:
                     self._commit(folder, manifest, {"records": records[0]}, {"records": records[1]})
@@ -197,8 +201,7 @@ class Rewriter:
             path = draft_for(folder, ".parquet")
             try:
                 documents.rewrite(place, path, stage, self._gone, self._too_few)
-                came = self._came_to_models(manifest) if stage == documents.SCORED else ()
-                ledgers, notes = documents.counted(path, stage, manifest, came)
+                ledgers, notes = documents.counted(path, stage, manifest, self._arrived(stage, manifest))
                 files: dict[str, pa.Table | Path | None] = {"data": path}
                 if records is not None:
                     files["records"], ledgers["records"] = records
@@ -206,15 +209,12 @@ class Rewriter:
             finally:
                 path.unlink(missing_ok=True)
 
-    def _came_to_models(self, manifest: Manifest) -> set[str]:
-        """The documents that models were to decide on, of the partition of a unit, without those that are forgotten."""
-        return documents.arrived(self._assembled_of[manifest.notes["partition"]], self._gone)
-
-    @cached_property
-    def _assembled_of(self) -> dict[str, Place]:
-        """The file of documents with their images of each partition."""
-        folder = self._run.assembled
-        return {unit.notes["partition"]: unit.path(folder, "data") for unit in _units(folder)}
+    def _arrived(self, stage: Stage, manifest: Manifest) -> set[str] | None:
+        """The documents that came to a stage, of the partition of a unit, without those that are forgotten; None for
+        all.
+        """
+        source = self._documents_before(stage.name).get(manifest.notes.get("partition", manifest.unit))
+        return None if source is None else documents.arrived(*source, self._gone)
 
     def _records(self, folder: Place, manifest: Manifest) -> tuple[pa.Table, Ledger] | None:
         """The records of a unit without those that are forgotten, and their ledger."""
@@ -270,12 +270,30 @@ def _published(folder: Place, manifest: Manifest, role: str, content: pa.Table |
         if not isinstance(content, Path):
             _write(content, path)
         now, size = file_sha256(path), path.stat().st_size
-        name = f"{manifest.unit}-{now[:12]}.parquet"
+        name = content_name(manifest.unit, now, ".parquet")
         name = name if role == "data" else f"{role}/{name}"
         put(path, folder / name)
     finally:
         path.unlink(missing_ok=True)
     return {"name": name, "sha256": entry["sha256"], "bytes": size, NOW: now}, folder / name
+
+
+def _put_piece(path: Path, piece: Place) -> None:
+    """Bring a piece of a shuffle to its place, under the name of its content; then the old one goes.
+
+    The note of the shuffle names it now. It keeps the sha256 of the piece that was, as manifests do.
+    """
+    name = content_name(stem_of(piece.name), file_sha256(path), ".parquet")
+    put(path, piece.parent / name)
+    where = note_of(piece)
+    if size_of(where) is not None:
+        groups: dict[str, Any] = recall(where)
+        for group in groups.values():
+            for entry in group["pieces"].values():
+                if entry["name"] == piece.name:
+                    entry["name"] = name
+        note(where, groups)
+    remove([piece])
 
 
 def _settled_ledgers(passed: pa.Table, settled: pa.Table) -> dict[str, Ledger]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-from obelics_pipeline.storage import draft
+from obelics_pipeline.core.storage import draft
 
 ENDING = ".warc.gz"
 HEAD = 65_536  # bytes of a record in which its address is looked for

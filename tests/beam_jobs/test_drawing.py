@@ -12,7 +12,7 @@ from typing import Any
 import fsspec
 import pytest
 
-from beam_jobs.curate import main
+from obelics_pipeline.beam_jobs.curate import main
 
 DOCS = Path(__file__).parents[2] / "docs" / "beam.md"
 RUNNERS = ("DataflowRunner", "FlinkRunner", "SparkRunner")
@@ -22,7 +22,7 @@ GROUP_BY_KEY, PAR_DO = "beam:transform:group_by_key:v1", "beam:transform:pardo:v
 def documented(runner: str) -> list[str]:
     """The options of the command in the docs that names a runner."""
     commands = re.findall(
-        r"python -m beam_jobs\.curate (.*?)\n\n", DOCS.read_text().replace("\\\n", " ") + "\n\n", re.S
+        r"python -m obelics_pipeline.beam_jobs\.curate (.*?)\n\n", DOCS.read_text().replace("\\\n", " ") + "\n\n", re.S
     )
     (command,) = [c for c in commands if f"--runner {runner}" in c]
     return command[command.index("--runner") :].split()
@@ -47,7 +47,7 @@ def bucket(gs: str) -> None:
 
 
 @pytest.mark.usefixtures("bucket")
-@pytest.mark.parametrize("runner", RUNNERS)
+@pytest.mark.parametrize("runner", [RUNNERS[0], *(pytest.param(name, marks=pytest.mark.slow) for name in RUNNERS[1:])])
 def test_the_graph_is_built_with_the_documented_options(runner: str, tmp_path: Path) -> None:
     drawn = draw(documented(runner), tmp_path)
     assert drawn["runner"] == runner

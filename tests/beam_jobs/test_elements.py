@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from beam_jobs.elements import from_bytes, to_bytes
-from obelics_pipeline.document import Document, ImageNode, TextNode
-from obelics_pipeline.read.ranges import ReadTask
+from obelics_pipeline.beam_jobs.elements import from_bytes, to_bytes
+from obelics_pipeline.core.document import Document, ImageNode, TextNode
+from obelics_pipeline.stages.read.ranges import ReadTask
 
 texts = st.text(st.characters(codec=None), max_size=20)  # lone surrogates as well
 sizes = st.none() | st.integers() | texts

@@ -11,16 +11,16 @@ import pyarrow.parquet as pq
 import pytest
 from upath import UPath
 
-from beam_jobs.counters import ledger_counts
-from beam_jobs.engine import BeamEngine
-from beam_jobs.options import local_options
-from obelics_pipeline.commit import Manifest
+from obelics_pipeline.beam_jobs.counters import ledger_counts
+from obelics_pipeline.beam_jobs.engine import BeamEngine
+from obelics_pipeline.beam_jobs.options import local_options
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.errors import Stopped, UserError
+from obelics_pipeline.core.storage import place, read_table, write_table
+from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.engine import Failure
 from obelics_pipeline.engines.groups import as_they_are
 from obelics_pipeline.engines.local import LocalEngine
-from obelics_pipeline.errors import Stopped, UserError
-from obelics_pipeline.storage import place, read_table, write_table
-from obelics_pipeline.unit import Unit
 from tests.beam_jobs.work import commit_id
 from tests.engines.shuffles import content, extremes, rows_of, write_sources
 from tests.engines.work import make_model, score, unit, work
@@ -61,8 +61,8 @@ def test_units_end_as_they_do_on_the_local_engine(engine: BeamEngine, tmp_path: 
     )
 
 
-def test_a_unit_that_always_kills_its_process_fails_alone(engine: BeamEngine, tmp_path: Path) -> None:
-    found = outcomes(engine, tmp_path, [unit("dies", "die_always"), unit("fine")])
+def test_a_unit_that_always_kills_its_process_fails_alone(in_memory: BeamEngine, tmp_path: Path) -> None:
+    found = outcomes(in_memory, tmp_path, [unit("dies", "die_always"), unit("fine")])
     assert found["dies"] == Failure("its worker died 12 times")
     assert isinstance(found["fine"], Manifest)
 
@@ -104,9 +104,9 @@ def test_no_unit_is_nothing(in_memory: BeamEngine, tmp_path: Path) -> None:
     assert outcomes(in_memory, tmp_path, []) == {}
 
 
-def test_values_come_in_the_order_of_the_items(engine: BeamEngine) -> None:
-    assert list(engine.map(abs, [-3, -1, -2])) == [3, 1, 2]
-    assert list(engine.map(abs, [-5])) == [5]
+def test_values_come_in_the_order_of_the_items(in_memory: BeamEngine) -> None:
+    assert list(in_memory.map(abs, [-3, -1, -2])) == [3, 1, 2]
+    assert list(in_memory.map(abs, [-5])) == [5]
 
 
 def test_an_error_of_a_mapped_function_is_raised(in_memory: BeamEngine, tmp_path: Path) -> None:

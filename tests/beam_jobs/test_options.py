@@ -2,7 +2,7 @@
 
 import pytest
 
-from beam_jobs.options import local_options, runner_of, runs_here, with_runner
+from obelics_pipeline.beam_jobs.options import local_options, runner_of, runs_here, with_runner
 
 
 @pytest.mark.parametrize("given", [["--runner", "FlinkRunner", "--flink_master=x:1"], ["--runner=DirectRunner"]])

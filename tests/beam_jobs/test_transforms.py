@@ -12,22 +12,22 @@ import apache_beam as beam
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 
-from beam_jobs.counters import counters_of
-from beam_jobs.deduplicate_text import DeduplicateText
-from beam_jobs.elements import from_bytes, to_bytes
-from beam_jobs.extract_documents import ExtractDocuments
-from beam_jobs.fetch_images import FetchImages
-from beam_jobs.options import local_options
-from beam_jobs.score_documents import ScoreDocuments
-from beam_jobs.write_shards import WriteShards
-from obelics_pipeline.config import RunConfig, load_config
+from obelics_pipeline.beam_jobs.counters import counters_of
+from obelics_pipeline.beam_jobs.deduplicate_text import DeduplicateText
+from obelics_pipeline.beam_jobs.elements import from_bytes, to_bytes
+from obelics_pipeline.beam_jobs.extract_documents import ExtractDocuments
+from obelics_pipeline.beam_jobs.fetch_images import FetchImages
+from obelics_pipeline.beam_jobs.options import local_options
+from obelics_pipeline.beam_jobs.score_documents import ScoreDocuments
+from obelics_pipeline.beam_jobs.write_shards import WriteShards
+from obelics_pipeline.core.config import RunConfig, load_config
+from obelics_pipeline.core.document import Document, TextNode
+from obelics_pipeline.core.shards.manifest import read_manifest
 from obelics_pipeline.demo.run import proxied
-from obelics_pipeline.document import Document, TextNode
-from obelics_pipeline.fetch.image_store import ImageStore
-from obelics_pipeline.shard.manifest import read_manifest
-from obelics_pipeline.shard.validate import validate
+from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.shard.validate import validate
 from tests.beam_jobs.work import CountWords, load_count_words
-from tests.shard.runs import SCORES, SIZES, document, picture
+from tests.stages.shard.runs import SCORES, SIZES, document, picture
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "beam_pipeline.py"
 
@@ -156,7 +156,6 @@ def example() -> Callable[[Sequence[str]], None]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 def test_the_example_gives_valid_shards_and_the_same_ones_however_it_is_cut(
     warcs: list[Path], proxy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,7 +176,7 @@ def test_the_example_gives_valid_shards_and_the_same_ones_however_it_is_cut(
 
 @pytest.mark.slow
 def test_three_transforms_count_what_the_main_job_counts(warcs: list[Path], proxy: str, tmp_path: Path) -> None:
-    from obelics_pipeline.run import run
+    from obelics_pipeline.jobs.main_job import run
 
     sets = ["fetch.retries=0", "dedup.enabled=false"]
     with proxied(proxy):

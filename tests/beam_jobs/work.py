@@ -4,11 +4,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from obelics_pipeline.commit import Attempt, Manifest
-from obelics_pipeline.document import Document
-from obelics_pipeline.ledger import Ledger
-from obelics_pipeline.storage import Place
-from obelics_pipeline.unit import Unit
+from obelics_pipeline.core.commit import Attempt, Manifest
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.unit import Unit
 from tests.engines.work import work
 
 

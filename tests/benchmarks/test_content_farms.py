@@ -11,12 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from benchmarks import content_farms
-from obelics_pipeline.commit import Attempt
-from obelics_pipeline.document import Document, TextNode
-from obelics_pipeline.folder import RunFolder
-from obelics_pipeline.storage import Place
-from obelics_pipeline.tables import DocumentWriter
-from obelics_pipeline.unit import Unit
+from obelics_pipeline.core.commit import Attempt
+from obelics_pipeline.core.document import Document, TextNode
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.tables import DocumentWriter
+from obelics_pipeline.core.unit import Unit
+from obelics_pipeline.stages.site.value import SITE
 from tests.models.farm_detector.small import detector
 
 HIGH = "old boat " * 40  # 0.881 by the small detector: most of its words are not distinct
@@ -36,6 +37,20 @@ def test_it_prints_a_table_for_each_column_and_the_speed_of_all_together(
     assert len(re.findall(r"^\d+ documents/s of one core, [\d.]+ ms each$", said, re.M)) == 2
     together = r"== farm_score \+ word_count: \d+ documents/s of one core, [\d.]+ ms each"
     assert re.fullmatch(together, said.splitlines()[-1])
+
+
+def test_each_file_has_means_of_its_own_and_clean_documents_of_any_name_set_the_threshold(
+    tmp_path: Path, said: Callable[..., str]
+) -> None:
+    known = [{"label": 1, "generator": "spun", "text": HIGH}, {"label": 0, "generator": "human", "text": LOW}]
+    strange = [{"label": 1, "generator": "chained", "text": LOW}, {"label": 0, "generator": "hard_law", "text": HIGH}]
+    lines = said(write(tmp_path / "known.jsonl", known), write(tmp_path / "strange.jsonl", strange)).splitlines()
+    at_one_percent = {cells[0]: cells[1] for line in lines if len(cells := re.split(r" {2,}", line)) > 1}
+    assert at_one_percent["clean"] == "1" and "human" not in at_one_percent
+    assert at_one_percent["generated, known.jsonl"] == "1.000"
+    assert at_one_percent["generated, strange.jsonl"] == "0.000"
+    assert at_one_percent["hard genres, strange.jsonl"] == "1.000"
+    assert "hard genres, known.jsonl" not in at_one_percent
 
 
 def test_without_options_the_columns_are_those_of_the_models_that_the_package_ships(
@@ -104,7 +119,7 @@ def test_of_a_run_it_takes_the_english_that_was_kept_or_dropped_as_generated_as_
         page("of-site", HIGH),
     ]
     stage(folder.extract, [*kept, *gone])
-    stage(folder.site, [kept[0], page("parted", LOW), page("of-site", HIGH, "farm_score_in_site")])
+    stage(SITE.folder(folder.path), [kept[0], page("parted", LOW), page("of-site", HIGH, "farm_score_in_site")])
     pq.write_table(pa.table({"doc_id": [document.doc_id for document in kept]}), folder.index)
     folder.manifest.write_text("{}")
     lines = said("--run", str(folder.path)).splitlines()
@@ -154,7 +169,12 @@ def write(path: Path, rows: Sequence[object]) -> str:
 
 def write_bench(path: Path) -> Path:
     rows = [
-        {"id": f"{generator}{number}", "label": 0, "generator": generator, "text": f"old boat {'house ' * number}" * 40}
+        {
+            "id": f"{generator}{number}",
+            "label": int(generator == "spun"),
+            "generator": generator,
+            "text": f"old boat {'house ' * number}" * 40,
+        }
         for generator in ("clean", "hard_list", "spun")
         for number in range(4)
     ]

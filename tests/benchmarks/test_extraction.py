@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from benchmarks import extraction
 from benchmarks.extraction import Variant, figure_cell, html_nodes, judge, measure, plain_nodes, write_documents
-from obelics_pipeline.document import ImageNode, Node, TextNode
-from obelics_pipeline.read.page import Page
+from obelics_pipeline.core.document import ImageNode, Node, TextNode
+from obelics_pipeline.stages.read.page import Page
 
 URL = "https://example.org/a/page.html"
 

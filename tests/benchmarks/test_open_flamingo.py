@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.open_flamingo import forms
-from tests.shard.open_flamingo_reader import Read, read
+from tests.stages.shard.open_flamingo_reader import Read, read
 
 
 def drawn(order: str, sizes: list[int]) -> tuple[list[str | None], list[str | None], dict[str, bytes], Read]:

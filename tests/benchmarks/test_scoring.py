@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from benchmarks import scoring
-from obelics_pipeline.document import ImageNode
+from obelics_pipeline.core.document import ImageNode
 
 
 def test_documents_have_a_thousand_words_and_four_images_on_average_each_image_another() -> None:
@@ -19,7 +19,7 @@ def test_documents_have_a_thousand_words_and_four_images_on_average_each_image_a
 
 def test_each_photograph_is_another_file_that_can_be_decoded() -> None:
     pytest.importorskip("PIL")
-    from models.pictures.pixels import picture
+    from obelics_pipeline.models.pictures.pixels import picture
 
     photographs = scoring.Photographs(kinds=2)
     files = [photographs(ImageNode(f"image:{i}", "")) for i in range(4)]

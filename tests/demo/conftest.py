@@ -11,13 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from obelics_pipeline.config import RunConfig, load_config
-from obelics_pipeline.demo.pack import pack
-from obelics_pipeline.document import Document
-from obelics_pipeline.extract.stage import extract_unit, extract_units
-from obelics_pipeline.read.inputs import resolve_inputs
-from obelics_pipeline.read.ranges import plan_ranges
-from obelics_pipeline.tables import read_documents
+from obelics_pipeline.core.config import RunConfig, load_config
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.core.tables import read_documents
+from obelics_pipeline.stages.extract.stage import extract_unit, extract_units
+from obelics_pipeline.stages.read.inputs import resolve_inputs
+from obelics_pipeline.stages.read.ranges import plan_ranges
 
 
 @dataclass(frozen=True)
@@ -35,11 +34,6 @@ class Extracted:
 def expectations() -> dict[str, Any]:
     values: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "expectations.yaml").read_text(encoding="utf-8"))
     return values
-
-
-@pytest.fixture(scope="session")
-def warcs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    return pack(tmp_path_factory.mktemp("input"))
 
 
 @pytest.fixture(scope="session")

@@ -7,9 +7,9 @@ from collections import Counter
 
 import pytest
 
-from models.farm_detector.detector import bundled
 from obelics_pipeline.demo.farm import COPIED, HOST, PAGES, farm_pages
 from obelics_pipeline.demo.pages import farms, hosts, pages, written_pages
+from obelics_pipeline.models.farm_detector.detector import bundled
 
 from .conftest import Extracted
 

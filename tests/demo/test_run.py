@@ -10,13 +10,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from models.farm_detector.detector import bundled
-from obelics_pipeline.cli import main
+from obelics_pipeline.cli.main import main
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.demo.farm import HOST
 from obelics_pipeline.demo.pages import unusual
 from obelics_pipeline.demo.run import lines_of_ledger, proxied, run_demo
 from obelics_pipeline.demo.show import read_documents
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.models.farm_detector.detector import bundled
 
 
 def test_the_proxy_is_set_only_for_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import pytest
 from PIL import Image
 
+from obelics_pipeline.core.document import ImageNode
 from obelics_pipeline.demo.pages import hosts, peculiarities
 from obelics_pipeline.demo.server import ROBOTS_OPEN, huge_png, serve, serving
-from obelics_pipeline.document import ImageNode
 
 from .conftest import Extracted
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.demo.show import choose, describe, print_document
-from obelics_pipeline.errors import UserError
 
 
 def document(name: str, images: int, words: int) -> dict[str, Any]:

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 import yaml
 
-from obelics_pipeline.ablate.experiment import load_experiment
-from obelics_pipeline.config.yaml_file import bundled_configs, read_config, read_values
+from obelics_pipeline.core.config.yaml_file import bundled_configs, read_config, read_values
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.demo import training
 from obelics_pipeline.demo.training import TrainingDemo, config_of, lines_of_acts, recipe_of, spike_of, train_demo
 from obelics_pipeline.demo.unfiltered import URL
-from obelics_pipeline.errors import UserError
-from obelics_pipeline.plan.recipe import Recipe, load_recipe
-from obelics_pipeline.train.config import TrainConfig
+from obelics_pipeline.training.experiments.ablate.experiment import load_experiment
+from obelics_pipeline.training.plan.recipe import Recipe, load_recipe
+from obelics_pipeline.training.train.config import TrainConfig
 
 TRAINING = bundled_configs() / "training"
 LOADERS: dict[str, Callable[[], object]] = {
@@ -97,16 +97,15 @@ def test_what_happened_is_told_in_the_order_of_the_ledger() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)  # the demo, and a training beside other tests
 def test_the_training_spikes_the_guard_acts_and_the_page_is_named_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in training.NEEDED:
         pytest.importorskip(name)
-    from obelics_pipeline.plan.command import plan
-    from obelics_pipeline.plan.plan_file import open_plan
-    from obelics_pipeline.spike.account import explain_spike
-    from obelics_pipeline.spike.training_run import TrainingRun
+    from obelics_pipeline.training.diagnosis.account import explain_spike
+    from obelics_pipeline.training.diagnosis.training_run import TrainingRun
+    from obelics_pipeline.training.plan.command import plan
+    from obelics_pipeline.training.plan.plan_file import open_plan
 
     assert train_demo(tmp_path) == 0
     shown = capsys.readouterr().out

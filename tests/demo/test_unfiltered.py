@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from obelics_pipeline.config import load_config
+from obelics_pipeline.core.config import load_config
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.demo.unfiltered import URL, pack_unfiltered, without_bounds
-from obelics_pipeline.document import Document
-from obelics_pipeline.extract.stage import extract_unit, extract_units
-from obelics_pipeline.read.inputs import resolve_inputs
-from obelics_pipeline.read.ranges import plan_ranges
-from obelics_pipeline.tables import read_documents
+from obelics_pipeline.stages.extract.stage import extract_unit, extract_units
+from obelics_pipeline.stages.read.inputs import resolve_inputs
+from obelics_pipeline.stages.read.ranges import plan_ranges
 
 
 def extracted(folder: Path, overrides: list[str]) -> list[Document]:

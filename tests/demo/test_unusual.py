@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from models.farm_detector.detector import FEWEST_WORDS, bundled
-from models.farm_detector.tokens import find_tokens, is_word
 from obelics_pipeline.demo.pages import pages, unusual
+from obelics_pipeline.models.farm_detector.detector import FEWEST_WORDS, bundled
+from obelics_pipeline.models.farm_detector.tokens import find_tokens, is_word
 
 from .conftest import Extracted
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from obelics_pipeline.cli import main
+from obelics_pipeline.cli.main import main
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.demo.farm import HOST
 from obelics_pipeline.demo.pages import farms, unusual
 from obelics_pipeline.demo.verdicts import FARM_SCORE, Verdict, lines_of_verdicts, verdicts_of
-from obelics_pipeline.errors import UserError
 from tests.models.farm_detector.small import detector
 
 HONEST = [Verdict(url, True, None, 0.1) for url in unusual()]
@@ -46,13 +46,13 @@ def test_an_honest_page_that_did_not_stay_is_named_with_its_reason() -> None:
     said = lines(gone(HONEST[0].url), *HONEST[2:])
     assert "48 of 50 unusual but honest pages kept" in said
     assert f"{HONEST[0].url}: dropped: farm_score" in said
-    assert f"{HONEST[1].url}: dropped: as a duplicate, or never extracted" in said
+    assert f"{HONEST[1].url}: dropped: as a duplicate, or not extracted" in said
     assert "obelics explain" not in said  # none of the farm was dropped
 
 
 def test_without_a_score_nothing_is_claimed() -> None:
     said = lines(*(Verdict(url, True, None, None) for url in unusual()))
-    assert "nothing was measured" in said
+    assert "not measured: the config does not ask for it" in said
     assert "unusual" not in said
 
 

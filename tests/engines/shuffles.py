@@ -9,8 +9,8 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from obelics_pipeline.core.reduce_output import ReduceOutput
 from obelics_pipeline.engines.groups import Group
-from obelics_pipeline.reduced import Reduced
 
 
 def write_sources(folder: Path) -> list[Path]:
@@ -37,19 +37,19 @@ def write_sources(folder: Path) -> list[Path]:
     return paths
 
 
-def extremes(rows: pa.Table, value: str) -> Reduced:
+def extremes(rows: pa.Table, value: str) -> ReduceOutput:
     """A reducer: the first and the last row, and the count under the value's name."""
-    return Reduced({"data": rows.slice(0, 1), "last": rows.slice(rows.num_rows - 1)}, {value: rows.num_rows})
+    return ReduceOutput({"data": rows.slice(0, 1), "last": rows.slice(rows.num_rows - 1)}, {value: rows.num_rows})
 
 
-def dying(rows: pa.Table, value: str, *, folder: Path) -> Reduced:
+def dying(rows: pa.Table, value: str, *, folder: Path) -> ReduceOutput:
     """A reducer that kills its process the first time it sees a value."""
     if begin(folder, value):
         os.kill(os.getpid(), signal.SIGKILL)
     return extremes(rows, value)
 
 
-def slow(rows: pa.Table, value: str, *, folder: Path) -> Reduced:
+def slow(rows: pa.Table, value: str, *, folder: Path) -> ReduceOutput:
     """A reducer that takes its time over a value at first, so that there is somebody to kill."""
     if begin(folder, value):
         time.sleep(20)

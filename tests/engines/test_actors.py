@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from obelics_pipeline.config.ray import RayConfig
+from obelics_pipeline.core.config.ray import RayConfig
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.engines.on_ray.actors import room
-from obelics_pipeline.errors import UserError
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from obelics_pipeline.commit import Manifest
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.errors import Stopped, UserError
+from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.engine import Failure
 from obelics_pipeline.engines.groups import as_they_are, read_groups
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.engines.pool import interrupts_waiting
-from obelics_pipeline.errors import Stopped, UserError
-from obelics_pipeline.unit import Unit
 from tests.engines.shuffles import content, extremes, rows_of, write_sources
 from tests.engines.work import make_large_model, make_model, score, score_by_large, unit, work
 
@@ -138,7 +138,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-def wait_for(condition: object, seconds: float = 30) -> None:
+def wait_for(condition: object, seconds: float = 300) -> None:
     deadline = time.monotonic() + seconds
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < deadline, "waited in vain"

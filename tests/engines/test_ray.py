@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from obelics_pipeline.commit import Manifest
-from obelics_pipeline.config.ray import RayConfig
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.config.ray import RayConfig
+from obelics_pipeline.core.errors import Stopped, UserError
+from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.engine import Failure
 from obelics_pipeline.engines.groups import as_they_are
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.engines.on_ray.engine import RayEngine
 from obelics_pipeline.engines.on_ray.session import address_of
-from obelics_pipeline.errors import Stopped, UserError
-from obelics_pipeline.unit import Unit
 from tests.engines.cluster import ray_cluster
 from tests.engines.shuffles import content, extremes, write_sources
 from tests.engines.work import double, make_model, process_of, score, unit, work
@@ -74,7 +74,7 @@ def test_a_unit_in_trouble_costs_itself_only(cluster: Any, tmp_path: Path) -> No
     assert (tmp_path / "crashes-die_always").read_text() == "".join(f"{n}\n" for n in range(12))
 
 
-@pytest.mark.slow
+@pytest.mark.by_hand
 def test_a_unit_that_takes_the_ray_worker_itself_down_fails_alone(cluster: Any, tmp_path: Path) -> None:
     found = outcomes(cluster, tmp_path, [unit("worse", "kill_ray_worker"), *(unit(f"{i}") for i in range(3))])
     assert found.pop("worse") == Failure("its worker died 12 times")
@@ -104,10 +104,9 @@ def test_a_shuffle_leaves_what_the_local_engine_leaves_whatever_the_order(cluste
     with LocalEngine(1, tmp_path, 60) as local:
         expected = local.shuffle(sources, "key", extremes, tmp_path / "local")
     with engine(cluster, tmp_path) as ray:
-        assert ray.shuffle(sources, "key", extremes, tmp_path / "first") == expected
-        assert ray.shuffle(sources[::-1], "key", extremes, tmp_path / "second") == expected
-        assert ray.shuffle(sources[3:], "key", as_they_are, tmp_path / "third") == {}
-    assert content(tmp_path / "local") == content(tmp_path / "first") == content(tmp_path / "second")
+        assert ray.shuffle(sources[::-1], "key", extremes, tmp_path / "ray") == expected
+        assert ray.shuffle(sources[3:], "key", as_they_are, tmp_path / "empty") == {}
+    assert content(tmp_path / "local") == content(tmp_path / "ray")
 
 
 @pytest.mark.slow
@@ -121,25 +120,32 @@ def test_what_goes_wrong_in_a_shuffle_comes_to_the_driver_as_it_was(cluster: Any
 
 @pytest.mark.slow
 def test_actors_make_one_model_each_and_answer_for_every_unit(cluster: Any, tmp_path: Path) -> None:
-    units = [unit(f"{i}") for i in range(8)] + [unit(do, do) for do in ("die_once", "raise_always", "die_always")]
+    units = [unit(f"{i}") for i in range(8)] + [unit(do, do) for do in ("die_once", "raise_always")]
     with engine(cluster, tmp_path, actors=2) as ray:
         found = {u.id: o for u, o in ray.map_models(make_model, functools.partial(score, folder=tmp_path), units)}
     failures = {name: o.reason for name, o in found.items() if isinstance(o, Failure)}
-    assert failures == {"raise_always": "RuntimeError: trouble", "die_always": "its worker died 12 times"}
+    assert failures == {"raise_always": "RuntimeError: trouble"}
     assert sorted(found) == sorted(u.id for u in units)
     makers = {m.notes["model"] for m in found.values() if isinstance(m, Manifest) and m.unit[2:].isdigit()}
-    assert len(makers) <= 2 + 12  # a process each, and a new one after each death
+    assert len(makers) <= 2 + 1  # a process each, and a new one after a death
 
 
 @pytest.mark.slow
-def test_an_actor_that_is_killed_costs_nothing_and_one_that_always_is_fails_its_unit(
-    cluster: Any, tmp_path: Path
-) -> None:
-    units = [unit("once", "kill_ray_worker_once"), unit("always", "kill_ray_worker"), *(unit(f"{i}") for i in range(4))]
+def test_an_actor_that_is_killed_costs_nothing(cluster: Any, tmp_path: Path) -> None:
+    units = [unit("once", "kill_ray_worker_once"), *(unit(f"{i}") for i in range(4))]
+    with engine(cluster, tmp_path) as ray:
+        found = {u.id: o for u, o in ray.map_models(make_model, functools.partial(score, folder=tmp_path), units)}
+    assert sorted(found) == ["0", "1", "2", "3", "once"]
+    assert all(isinstance(o, Manifest) for o in found.values())
+
+
+@pytest.mark.by_hand
+def test_a_unit_that_kills_every_actor_fails_alone(cluster: Any, tmp_path: Path) -> None:
+    units = [unit("always", "kill_ray_worker"), *(unit(f"{i}") for i in range(4))]
     with engine(cluster, tmp_path) as ray:
         found = {u.id: o for u, o in ray.map_models(make_model, functools.partial(score, folder=tmp_path), units)}
     assert isinstance(found.pop("always"), Failure)
-    assert sorted(found) == ["0", "1", "2", "3", "once"]
+    assert sorted(found) == ["0", "1", "2", "3"]
     assert all(isinstance(o, Manifest) for o in found.values())
 
 
@@ -186,12 +192,13 @@ def test_a_client_address_is_refused_and_ray_address_is_heeded(monkeypatch: pyte
 DRIVER = """
 import functools, sys
 from pathlib import Path
-from obelics_pipeline.config.ray import RayConfig
+from obelics_pipeline.core.config.ray import RayConfig
 from obelics_pipeline.engines.on_ray.engine import RayEngine
-from tests.engines.work import process_of
+from tests.engines.work import linked_part, process_of
 if __name__ == "__main__":
     with RayEngine(sys.argv[2], None, Path(sys.argv[1]), 60, RayConfig()) as ray:
         print("SEEN", *set(ray.map(process_of, range(4))))
+        print("LINKED", *ray.map(linked_part, ["filters", "models", "beam_jobs"]))
 """
 
 
@@ -199,7 +206,7 @@ IMPORTED = """
 import sys
 from pathlib import Path
 import ray
-from obelics_pipeline.config.ray import RayConfig
+from obelics_pipeline.core.config.ray import RayConfig
 from obelics_pipeline.engines.on_ray.engine import RayEngine
 if __name__ == "__main__":
     with RayEngine(None, 1, Path(sys.argv[1]), 60, RayConfig(object_store_bytes=100 * 2**20)) as engine:
@@ -215,7 +222,7 @@ def test_a_ray_that_was_imported_before_is_no_trouble(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(script), str(tmp_path)],
         env=without | {"PYTHONPATH": str(Path(__file__).parents[2]), "HOME": str(tmp_path)},
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.stdout.splitlines()[-1:] == ["[1, 2]"], done.stderr
 
@@ -228,9 +235,13 @@ def test_a_checkout_is_sent_along(cluster: Any, tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(checkout)}
     done = subprocess.run(
         [sys.executable, str(script), str(tmp_path), cluster.address],
-        env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True,
+        env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
+    assert done.returncode == 0, done.stderr
     [seen] = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("SEEN")]
     assert len(seen) == 1
     assert "/runtime_resources/py_modules_files/" in seen[0]
     assert process_of(0) not in seen
+    [found] = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("LINKED")]
+    assert len(found) == 3
+    assert all("/runtime_resources/py_modules_files/" in file for file in found)

@@ -5,15 +5,16 @@ import os
 import signal
 import time
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import obelics_pipeline
-from obelics_pipeline.commit import Attempt, Manifest, read_manifest
+from obelics_pipeline.core.commit import Attempt, Manifest, read_manifest
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.gpus import VISIBLE
 from obelics_pipeline.engines.pool import RECYCLE_BYTES
-from obelics_pipeline.errors import UserError
-from obelics_pipeline.ledger import Ledger
-from obelics_pipeline.unit import Unit
 
 
 def unit(name: str, do: str = "commit", **payload: object) -> Unit:
@@ -60,6 +61,11 @@ def double(n: int) -> int:
 def process_of(_: int) -> str:
     """Where this process has the package from."""
     return str(obelics_pipeline.__file__)
+
+
+def linked_part(name: str) -> str:
+    """Where this process has a part of the package from that is a link in a checkout."""
+    return str(import_module(f"obelics_pipeline.{name}").__file__)
 
 
 def make_model() -> str:

@@ -9,7 +9,7 @@ from benchmarks.planted.corpus import make_corpus
 from benchmarks.planted.faults import planted
 from benchmarks.planted.trainer import config_of, trainer
 from benchmarks.planted.trial import Outcome, Setting, trial
-from obelics_pipeline.train.processes import join, leave
+from obelics_pipeline.training.train.processes import join, leave
 
 AT = 33
 """The step of the fault: eight after a checkpoint."""

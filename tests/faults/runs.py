@@ -13,13 +13,15 @@ ROOT = Path(__file__).parents[2]
 BOOKKEEPING = {"events.jsonl", ".lock", ".workers", "inputs.json"}  # times, locks, file dates: no output
 SMALL_UNITS = ["reading.unit_bytes=30000", "fetch.buckets=16", "shard.target_bytes=400000", "fetch.retries=0",
                "site.enabled=true"]  # and every stage that needs no model  # fmt: skip
+HASTE = ["fetch.robots_txt=false"]  # a host less to ask for each
+FEW = ["dedup.buckets=3", "fetch.timeout_seconds=30"]  # a time limit under load is no matter of engines
 
 
 def command(inputs: Sequence[Path], output: Path, workers: int = 2, sets: Sequence[str] = ()) -> list[str]:
     overrides = [x for value in (*SMALL_UNITS, *sets) for x in ("--set", value)]
     return [
         *(sys.executable, "-m", "obelics_pipeline", "run", "default", "--input", *map(str, inputs)),
-        *("--output", str(output), "--workers", str(workers), *overrides),
+        *("--output", str(output), "--workers", str(workers), "--yes", *overrides),  # tests change values on purpose
     ]
 
 
@@ -39,7 +41,7 @@ def start(arguments: Sequence[str], proxy: str) -> subprocess.Popen[str]:
 def finish(arguments: Sequence[str], proxy: str) -> tuple[int, str]:
     """Run to the end; the exit code and what was printed."""
     process = start(arguments, proxy)
-    printed, _ = process.communicate(timeout=280)
+    printed, _ = process.communicate(timeout=600)
     return process.returncode, printed
 
 

@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from obelics_pipeline.read.page import Page
-from tests.read.warcs import declared, failures, gz, html, numbers, pages, read, with_length, write, zst
+from obelics_pipeline.core.config.reading import ReadingConfig
+from obelics_pipeline.stages.read.inputs import resolve_inputs
+from obelics_pipeline.stages.read.page import Page, Skipped
+from obelics_pipeline.stages.read.ranges import plan_ranges
+from tests.stages.read.warcs import declared, failures, gz, html, numbers, pages, read, with_length, write, zst
 
 COUNT, VICTIM = 100, 40
 PLAIN = pages(COUNT)
@@ -89,6 +92,31 @@ def test_a_cut_file_gives_what_is_whole_and_reports_the_tail(tmp_path: Path, suf
         for items in everywhere(path):
             assert numbers(items) == list(range(70)), extra
             assert failures(items) == ["truncated_tail"], extra
+
+
+NO_RECORD = {
+    "no byte": b"",
+    "line ends": b"\r\n" * 9,
+    "an empty member": gzip.compress(b""),
+    "a page": b"<html><body>502 Bad Gateway</body></html>\n" * 50,
+    "a packed page": gzip.compress(b"<html><body>502 Bad Gateway</body></html>\n" * 50),
+    "zeros": bytes(5000),
+}
+
+
+@pytest.mark.parametrize("suffix", ["warc.gz", "warc.zst", "warc"])
+@pytest.mark.parametrize("name", NO_RECORD)
+def test_a_file_without_a_record_is_reported_once(tmp_path: Path, name: str, suffix: str) -> None:
+    path = write(tmp_path, f"x.{suffix}", [NO_RECORD[name]])
+    (task,) = plan_ranges(resolve_inputs([str(path)], ReadingConfig()), ReadingConfig())
+    (item,) = read(path, task.start, task.end)
+    assert isinstance(item, Skipped)
+    assert (item.reason, item.failed, item.offset, item.length) == ("no_record", True, 0, len(NO_RECORD[name]))
+
+
+def test_a_large_file_without_a_record_is_reported_once_whatever_the_cuts(tmp_path: Path) -> None:
+    for items in everywhere(write(tmp_path, "x.warc.gz", [b"<p>no record</p>" * 5000])):
+        assert failures(items) == ["no_record"]
 
 
 @pytest.mark.parametrize("where", ["first", "last"])

@@ -24,7 +24,6 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)  # seven runs
 def test_a_full_disk_stops_the_run_resumably_at_every_stage(
     small_disk: Path, warcs: list[Path], proxy: str, tmp_path: Path
 ) -> None:

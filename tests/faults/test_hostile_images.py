@@ -10,17 +10,17 @@ import zlib
 from collections import Counter
 from pathlib import Path
 
-from obelics_pipeline.fetch.bucket import fetch_bucket
-from obelics_pipeline.fetch.image_store import ImageStore
-from tests.fetch.site import Behaviour, Site, answer, config, picture, raw, redirect, reset
+from obelics_pipeline.stages.fetch.bucket import fetch_bucket
+from obelics_pipeline.stages.fetch.image_store import ImageStore
+from tests.stages.fetch.site import Behaviour, Site, answer, config, picture, raw, redirect, reset
 
 FETCH = """
 import json, re, sys
 from pathlib import Path
-from obelics_pipeline.config.fetching import FetchingConfig
-from obelics_pipeline.fetch.bucket import fetch_bucket
-from obelics_pipeline.fetch.download import demand_downloader
-from obelics_pipeline.fetch.image_store import ImageStore
+from obelics_pipeline.core.config.fetching import FetchingConfig
+from obelics_pipeline.stages.fetch.bucket import fetch_bucket
+from obelics_pipeline.stages.fetch.download import demand_downloader
+from obelics_pipeline.stages.fetch.image_store import ImageStore
 def peak():  # ru_maxrss is the parent's, too
     return int(re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1])
 demand_downloader()

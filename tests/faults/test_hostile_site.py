@@ -15,16 +15,16 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from obelics_pipeline.cli import main
-from obelics_pipeline.ledger import Ledger
-from obelics_pipeline.shard.source import documents
-from obelics_pipeline.tune.server import application
-from obelics_pipeline.tune.workbench import Workbench
-from tests.explain.hostile import PAGE, URL, Elements
+from obelics_pipeline.cli.main import main
+from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.shards.source import documents
+from obelics_pipeline.inspect.tune.server import application
+from obelics_pipeline.inspect.tune.workbench import Workbench
 from tests.faults.runs import ROOT
 from tests.faults.test_hostile_images import bomb_png
-from tests.fetch.site import Behaviour, Site, answer, picture, raw, redirect, reset
-from tests.read.warcs import record
+from tests.inspect.explain.hostile import PAGE, URL, Elements
+from tests.stages.fetch.site import Behaviour, Site, answer, picture, raw, redirect, reset
+from tests.stages.read.warcs import record
 
 pytestmark = pytest.mark.slow
 
@@ -244,8 +244,8 @@ def test_the_page_of_tune_serves_it_as_data_alone(attack: Attack) -> None:
 
 def test_in_a_browser_none_of_it_runs_and_nobody_is_asked(attack: Attack, tmp_path: Path) -> None:
     pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    from tests.tune.browser.conftest import launched, serving, watched
-    from tests.tune.browser.test_page import open_tab
+    from tests.inspect.tune.browser.conftest import launched, serving, watched
+    from tests.inspect.tune.browser.test_page import open_tab
 
     assert main(["report", str(attack.run), "--output", str(tmp_path / "report.html")]) == 0
     for n, url in enumerate(

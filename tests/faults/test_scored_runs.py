@@ -84,6 +84,7 @@ def test_two_processes_with_a_model_agree_with_one(
     assert published(tmp_path / "out") == published(whole)
 
 
+@pytest.mark.by_hand
 def test_ray_agrees(
     inputs: list[Path], proxy: str, sets: list[str], whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,9 +95,10 @@ def test_ray_agrees(
     assert published(tmp_path / "out") == published(whole)
 
 
+@pytest.mark.by_hand
 def test_beam_agrees(inputs: list[Path], proxy: str, sets: list[str], whole: Path, tmp_path: Path) -> None:
     overrides = [x for value in (*SMALL_UNITS, *sets) for x in ("--set", value)]
-    job = [sys.executable, "-m", "beam_jobs.curate", "default", "--input", *map(str, inputs)]
+    job = [sys.executable, "-m", "obelics_pipeline.beam_jobs.curate", "default", "--input", *map(str, inputs)]
     code, printed = finish([*job, "--output", str(tmp_path / "out"), *overrides], proxy)
     assert code == 0, printed
     assert published(tmp_path / "out") == published(whole)

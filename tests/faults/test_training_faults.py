@@ -10,11 +10,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.device.torchvision_import import mend_torchvision
+from obelics_pipeline.models.device.torchvision_import import mend_torchvision
 
 mend_torchvision()
 
-from obelics_pipeline.train.journal import read_journal
+from obelics_pipeline.training.train.journal import read_journal
 from tests.faults.planted_run import one_of_two, outcome, setting
 
 
@@ -23,7 +23,9 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("planted")
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "seed", [0, pytest.param(1, marks=pytest.mark.by_hand), pytest.param(2, marks=pytest.mark.by_hand)]
+)
 @pytest.mark.parametrize("fault", ["collapse", "projection", "growth", "rate", "bit"])
 def test_a_broken_model_or_machine_is_found_soon_and_leaves_no_trace(work: Path, fault: str, seed: int) -> None:
     found = outcome(work, fault, seed)
@@ -41,7 +43,7 @@ def test_a_loss_that_is_no_number_changes_no_weight_and_is_written_down(work: Pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [11, 12])
+@pytest.mark.parametrize("seed", [11, pytest.param(12, marks=pytest.mark.by_hand)])
 def test_a_bad_document_is_found_in_three_steps_and_outlived(work: Path, seed: int) -> None:
     found = outcome(work, "document", seed, at=130, after=100)
     assert found.found is not None and found.found <= 3, found.line
@@ -49,7 +51,7 @@ def test_a_bad_document_is_found_in_three_steps_and_outlived(work: Path, seed: i
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [21, 22])
+@pytest.mark.parametrize("seed", [21, pytest.param(22, marks=pytest.mark.by_hand)])
 def test_a_bit_that_flips_on_one_of_two_ranks_is_laid_at_its_door_and_leaves_no_trace(
     tmp_path: Path, seed: int
 ) -> None:

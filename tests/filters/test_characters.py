@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filters.characters import SPECIAL, SPECIAL_BITMAP
+from obelics_pipeline.filters.characters import SPECIAL, SPECIAL_BITMAP
 
 
 def test_there_are_all_special_characters_of_the_reference() -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filters.distinct_word_ratio import DistinctWordRatio
-from filters.text import Text
+from obelics_pipeline.filters.distinct_word_ratio import DistinctWordRatio
+from obelics_pipeline.filters.text import Text
 
 WORDS = st.lists(st.sampled_from("boat house sea tide wind".split()), min_size=4, max_size=60)
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from filters.farm_score import FarmScore
-from filters.text import Text
-from models.farm_detector.detector import bundled
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.filters.farm_score import FarmScore
+from obelics_pipeline.filters.text import Text
+from obelics_pipeline.models.farm_detector.detector import bundled
 from tests.models.farm_detector.small import detector
 
 TEXT = "the old boat of the harbour " * 20

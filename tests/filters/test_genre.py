@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from filters.genre import bounds_of, genre_of
-from filters.rule import build_rules
-from obelics_pipeline.config import Bounds, FiltersConfig, LanguageConfig, Threshold
-from obelics_pipeline.document import TEXT_ROLES, Document, TextNode
-from obelics_pipeline.errors import UserError
-from obelics_pipeline.extract.measure import Measurer
+from obelics_pipeline.core.config import Bounds, FiltersConfig, LanguageConfig, Threshold
+from obelics_pipeline.core.document import TEXT_ROLES, Document, TextNode
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.filters.genre import bounds_of, genre_of
+from obelics_pipeline.filters.rule import build_rules
+from obelics_pipeline.stages.extract.measure import Measurer
 
 PROSE = "The harbour lay still in the morning, and nobody who was on the quay had anything to say about it to the men."
 VERSE = "\n".join(["The harbour lay still in the morning,", "and nobody said a word"] * 5)
@@ -44,6 +44,25 @@ def document(*nodes: tuple[str, str]) -> Document:
 )
 def test_a_document_is_of_the_genre_that_its_form_tells(nodes: list[tuple[str, str]], genre: str) -> None:
     assert genre_of(document(*nodes)) == genre
+
+
+def test_two_fifths_of_the_characters_in_code_make_it_code() -> None:
+    assert genre_of(document(("paragraph", "a" * 60), ("code", "x" * 40))) == "code"
+    assert genre_of(document(("paragraph", "a" * 61), ("code", "x" * 40))) == "prose"
+
+
+@pytest.mark.parametrize(("line", "genre"), [("“Who is it?”", "dialogue"), ("and nobody said a word", "verse")])
+def test_three_fifths_of_the_lines_tell_the_genre(line: str, genre: str) -> None:
+    assert genre_of(document(("paragraph", "\n".join([line] * 6 + [PROSE] * 4)))) == genre
+    assert genre_of(document(("paragraph", "\n".join([line] * 5 + [PROSE] * 5)))) == "prose"
+
+
+@pytest.mark.parametrize(
+    ("line", "genre"),
+    [("a b " + "c" * 66, "verse"), ("a b " + "c" * 67, "prose"), ("a b c", "verse"), ("a bc", "prose")],
+)
+def test_a_line_of_verse_has_three_words_and_70_characters_at_most(line: str, genre: str) -> None:
+    assert genre_of(document(("paragraph", "\n".join([line] * 6)))) == genre
 
 
 def test_what_was_dropped_does_not_count() -> None:

@@ -1,7 +1,7 @@
 """Images are counted on documents, those that are kept only."""
 
-from filters import Text, build
-from obelics_pipeline.document import Document, ImageNode, TextNode
+from obelics_pipeline.core.document import Document, ImageNode, TextNode
+from obelics_pipeline.filters import Text, build
 
 
 def test_kept_images_of_a_document_are_counted() -> None:

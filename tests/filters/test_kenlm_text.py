@@ -2,7 +2,7 @@
 
 import pytest
 
-from filters.kenlm_text import normalized
+from obelics_pipeline.filters.kenlm_text import normalized
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from filters import Text, build
-from obelics_pipeline.document import Document
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.filters import Text, build
 
 ENGLISH = "The old harbour was rebuilt in the nineteenth century, and it is still used by small boats."
 

@@ -2,8 +2,8 @@
 
 from random import Random
 
-from filters.lexical_cohesion import LexicalCohesion
-from filters.text import Text
+from obelics_pipeline.filters.lexical_cohesion import LexicalCohesion
+from obelics_pipeline.filters.text import Text
 
 STORY = (
     "The ferry left the harbour at dawn. The harbour was still, and the ferry made no wave. "
@@ -36,6 +36,10 @@ def test_words_of_three_letters_and_less_say_nothing() -> None:
     assert (
         score("The fox and crows. The fox and bears. The fox and hounds. The fox and grapes. The fox and wells.") == 0
     )
+
+
+def test_words_of_four_letters_count() -> None:
+    assert score("Rain falls. Rain fell. Rain came. Rain went. Rain stopped.") == 0.5
 
 
 def test_few_sentences_have_no_score() -> None:

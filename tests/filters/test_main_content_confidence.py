@@ -1,7 +1,7 @@
 """The confidence of extraction as a score of a document."""
 
-from filters import Text, build
-from obelics_pipeline.document import Document, TextNode
+from obelics_pipeline.core.document import Document, TextNode
+from obelics_pipeline.filters import Text, build
 
 
 def test_it_is_what_extraction_noted_and_none_where_it_noted_nothing() -> None:

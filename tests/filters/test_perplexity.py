@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from filters import Text, build
-from filters.registry import Filter
-from models.perplexity import SHIPPED
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.filters import Text, build
+from obelics_pipeline.filters.registry import Filter
+from obelics_pipeline.models.perplexity import SHIPPED
 from tests.models.arpa import write_models
 
 FILTERS = ("perplexity", "worse_than_unigram_ratio")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from filters import Text, build
+from obelics_pipeline.filters import Text, build
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from filters import Text, build, names
-from filters.registry import BUILT_IN
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.filters import Text, build, names
+from obelics_pipeline.filters.registry import BUILT_IN
 
 Install = Callable[[str, str], None]
 
@@ -56,13 +56,13 @@ def test_the_statistics_of_the_reference_and_ours_are_there() -> None:
 
 def test_a_name_is_the_name_of_its_file() -> None:
     for name, factory in BUILT_IN.items():
-        assert sys.modules[factory.__module__].__name__ == f"filters.{name}"
+        assert sys.modules[factory.__module__].__name__ == f"obelics_pipeline.filters.{name}"
 
 
 def test_an_unknown_name_lists_the_valid_ones_and_the_nearest() -> None:
     said = message("word_cuont")
     assert "character_repetition_ratio" in said
-    assert said.endswith("did you mean word_count?")
+    assert "; did you mean word_count?; valid names: " in said
 
 
 def test_an_unknown_option_lists_the_valid_ones() -> None:

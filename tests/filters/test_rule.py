@@ -2,11 +2,11 @@
 
 import pytest
 
-from filters import paragraph_score
-from filters.rule import ParagraphRules, build_rules
-from obelics_pipeline.config import Bounds, Threshold
-from obelics_pipeline.document import TEXT_ROLES, TextNode
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.config import Bounds, Threshold
+from obelics_pipeline.core.document import TEXT_ROLES, TextNode
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.filters import paragraph_score
+from obelics_pipeline.filters.rule import ParagraphRules, build_rules
 
 
 def judge(node: TextNode, thresholds: dict[str, Threshold], language: str = "en", everything: bool = False) -> TextNode:
@@ -30,6 +30,15 @@ def test_everything_is_measured_when_asked_and_the_reason_is_the_same() -> None:
     node = judge(TextNode("the two"), thresholds, everything=True)
     assert node.reason == "word_count"
     assert node.scores == {"word_count": 2.0, "stopword_ratio": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("threshold", "dropped"),
+    [(Threshold(min=2), {1}), (Threshold(max=2), {3}), (Threshold(below=2), {2, 3}), (Threshold(min=2, max=2), {1, 3})],
+)
+def test_both_bounds_are_kept_and_below_is_not(threshold: Threshold, dropped: set[int]) -> None:
+    found = {n for n in (1, 2, 3) if judge(TextNode(" ".join(["word"] * n)), {"word_count": threshold}).reason}
+    assert found == dropped
 
 
 @pytest.mark.parametrize("role", TEXT_ROLES)

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from filters.rule import build_rules
-from filters.sampling import draw, keeps
-from obelics_pipeline.config import Bounds, Threshold
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.config import Bounds, Threshold
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.filters.rule import build_rules
+from obelics_pipeline.filters.sampling import draw, keeps
 
 IDS = [f"{i:032x}" for i in range(4000)]
 FALLING = Bounds(max=0.95, sample=[(0.5, 1.0), (0.9, 0.1)])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filters.segment import is_unspaced, segmented
+from obelics_pipeline.filters.segment import is_unspaced, segmented
 
 SENTENCES = {
     "zh": ("中文文本没有空格", 4),

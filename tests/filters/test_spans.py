@@ -9,15 +9,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from filters import Text, build, statistics
-from filters.characters import SPECIAL
-from filters.grams import repeated_words
-from filters.kenlm_filter import placed
-from filters.kenlm_text import normalized, places
-from filters.lexical_cohesion import _sentences
-from filters.registry import BUILT_IN
-from filters.segment import is_unspaced
-from filters.spans import MOST, Span, capped, joined, placed_words
+from obelics_pipeline.filters import Text, build, statistics
+from obelics_pipeline.filters.characters import SPECIAL
+from obelics_pipeline.filters.grams import repeated_words
+from obelics_pipeline.filters.kenlm_filter import placed
+from obelics_pipeline.filters.kenlm_text import normalized, places
+from obelics_pipeline.filters.lexical_cohesion import _sentences
+from obelics_pipeline.filters.registry import BUILT_IN
+from obelics_pipeline.filters.segment import is_unspaced
+from obelics_pipeline.filters.spans import MOST, Span, capped, joined, placed_words
 from tests.models.arpa import write_models
 from tests.models.farm_detector.small import detector
 
@@ -285,7 +285,7 @@ def test_the_spans_of_the_farm_score_are_the_words_and_the_stretch_of_its_reason
     spans = shown(text, made["farm_score"].spans(text))
     rows = list(made["farm_score"].reasons(text))
     for what, _, quote in rows:
-        if what == "hardly the writer's word":
+        if what == "word that does not fit":
             assert any(quote.split(", in “")[0] in span for span in spans)
         elif what == "worst stretch":
             assert any(quote.strip("“”") in span for span in spans)

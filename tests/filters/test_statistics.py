@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from filters import pure, statistics
-from filters.characters import SPECIAL, SPECIAL_BITMAP
+from obelics_pipeline.filters import pure, statistics
+from obelics_pipeline.filters.characters import SPECIAL, SPECIAL_BITMAP
 
-compiled = pytest.importorskip("filters._statistics", reason="the extension was not built")
+compiled = pytest.importorskip("obelics_pipeline.filters._statistics", reason="the extension was not built")
 
 any_text = st.text(st.characters(exclude_categories=()))  # every code point: surrogates, NUL and astral ones too
 odd_text = st.text(st.sampled_from("aA1 \n\t.,'_!é\u00a0\u0130\u03a3。文\ud800\udfff\U0001f600\U0003ffff\0-"))

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filters import Text, statistics
-from obelics_pipeline.document import PARAGRAPH_SEPARATOR
+from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR
+from obelics_pipeline.filters import Text, statistics
 
 
 def test_without_segmentation_a_sentence_without_spaces_is_one_word() -> None:

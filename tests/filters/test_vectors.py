@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from filters import Text, build, pure
-from filters.characters import SPECIAL_BITMAP
-from filters.kenlm_text import normalized
-from filters.whitespace import standardize_whitespace
-from filters.word_lists import bundled, stop_words
+from obelics_pipeline.filters import Text, build, pure
+from obelics_pipeline.filters.characters import SPECIAL_BITMAP
+from obelics_pipeline.filters.kenlm_text import normalized
+from obelics_pipeline.filters.whitespace import standardize_whitespace
+from obelics_pipeline.filters.word_lists import bundled, stop_words
 
 LINES = (Path(__file__).parents[1] / "vectors/obelics_filter_vectors.jsonl").read_text("utf-8").splitlines()
 VECTORS = [json.loads(line) for line in LINES]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from filters.whitespace import standardize_whitespace
+from obelics_pipeline.filters.whitespace import standardize_whitespace
 
 ODD = "\u2009\u200a\u202f\u2005\u3000\u2002\u2008\u2003\ufffc\u0084\u00a0"  # the reference's
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from filters import Text, build
+from obelics_pipeline.filters import Text, build
 
 
 @pytest.mark.parametrize("name", ["stopword_ratio", "flagged_word_ratio", "spam_word_ratio"])

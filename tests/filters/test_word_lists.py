@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from filters.word_lists import bundled, load_lists, stop_words
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.filters.word_lists import bundled, load_lists, stop_words
 
 
 def test_the_english_lists_are_those_of_the_reference() -> None:

@@ -7,8 +7,8 @@ import random
 from pathlib import Path
 from typing import Any
 
-from obelics_pipeline.read.page import Page
-from tests.read.warcs import gz, read, record, write
+from obelics_pipeline.stages.read.page import Page
+from tests.stages.read.warcs import gz, read, record, write
 
 COUNT = 12
 _WORDS = (

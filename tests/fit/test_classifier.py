@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from filters import Text, build
-from models.quality_classifier import QualityClassifier, line_of
-from obelics_pipeline.cli import main
+from obelics_pipeline.cli.main import main
+from obelics_pipeline.filters import Text, build
 from obelics_pipeline.fit import classifier as room
+from obelics_pipeline.models.quality_classifier import QualityClassifier, line_of
 from tests.fit.prose import text, write_rows
 
 floret = pytest.importorskip("floret")

@@ -1,8 +1,8 @@
 import numpy as np
 
-from obelics_pipeline.extract.main_features import NAMES
 from obelics_pipeline.fit.example import UNKNOWN, Example, make_example
 from obelics_pipeline.fit.gold import Truth
+from obelics_pipeline.stages.extract.main_features import NAMES
 from tests.fit.site import html, links, page, paragraphs, url
 
 FRAMED = "<body><header>Top</header><p>One two three.<p>Four five.<ul><li>Menu</ul><aside>Advertisement</aside>"

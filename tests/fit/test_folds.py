@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.fit.folds import deal, domain_of
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.fit.gold import Gold, Truth, read_gold
-from obelics_pipeline.read.page import Page
+from obelics_pipeline.stages.read.page import Page
 
 URL = "https://www.site.example/"
 

@@ -3,14 +3,14 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from models.forest import NODE, SCALE, Forest
-from obelics_pipeline.extract.main_content import MIN_PROBABILITY
-from obelics_pipeline.extract.main_features import NAMES
 from obelics_pipeline.fit import held_out
 from obelics_pipeline.fit.example import Example, make_example
 from obelics_pipeline.fit.folds import deal
 from obelics_pipeline.fit.gold import Truth
 from obelics_pipeline.fit.held_out import Judged, judge_held_out, table
+from obelics_pipeline.models.forest import NODE, SCALE, Forest
+from obelics_pipeline.stages.extract.main_content import MIN_PROBABILITY
+from obelics_pipeline.stages.extract.main_features import NAMES
 from tests.fit.site import COUNT, html, page, paragraphs, url
 
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from filters import Text, build
-from models.lmplz import NAMES
-from obelics_pipeline.cli import main
+from obelics_pipeline.cli.main import main
+from obelics_pipeline.filters import Text, build
+from obelics_pipeline.models.lmplz import NAMES
 from tests.fit.prose import shuffled, text, write_rows
 
 pytest.importorskip("kenlm")

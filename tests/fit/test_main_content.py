@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.forest import Forest
-from obelics_pipeline.cli import main
-from obelics_pipeline.extract.main_content import decide
-from obelics_pipeline.extract.main_features import NAMES
+from obelics_pipeline.cli.main import main
 from obelics_pipeline.fit.example import make_example
 from obelics_pipeline.fit.gold import Truth
+from obelics_pipeline.models.forest import Forest
+from obelics_pipeline.stages.extract.main_content import decide
+from obelics_pipeline.stages.extract.main_features import NAMES
 from tests.fit.site import gold_rows, html, page, paragraphs, url, write_gold, write_warc
 
 pytest.importorskip("lightgbm")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from filters import Text, build
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.filters import Text, build
 from obelics_pipeline.fit.published import download_kenlm
 from tests.fit.hub import COMMIT, Hub, serve
 from tests.models.arpa import write_models
@@ -82,7 +82,7 @@ def test_a_damaged_file_is_refused_and_nothing_takes_its_place(hub: Hub, tmp_pat
 
 def test_a_connection_that_breaks_leaves_no_model_and_the_same_command_goes_on(hub: Hub, tmp_path: Path) -> None:
     hub.broken.add("wikipedia/en.sp.model")
-    assert "run the same command again to go on" in refused(hub, tmp_path / "out")
+    assert "run the same command again to continue" in refused(hub, tmp_path / "out")
     assert not list((tmp_path / "out").glob("en.*"))
     hub.broken.clear()
     hub.asked.clear()

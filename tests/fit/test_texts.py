@@ -7,13 +7,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from obelics_pipeline.document import interleave
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.document import interleave
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.tables import DocumentWriter
 from obelics_pipeline.fit import texts as room
 from obelics_pipeline.fit.texts import FoundText, TextFile, text_files
-from obelics_pipeline.shard.export import export_parquet
-from obelics_pipeline.tables import DocumentWriter
-from tests.shard.runs import document, make_run
+from obelics_pipeline.stages.shard.export import export_parquet
+from tests.stages.shard.runs import document, make_run
 
 
 def read(path: Path | str) -> list[FoundText]:

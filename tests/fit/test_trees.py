@@ -4,8 +4,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.forest import SCALE, Forest
 from obelics_pipeline.fit.trees import to_forest
+from obelics_pipeline.models.forest import SCALE, Forest
 
 lightgbm = pytest.importorskip("lightgbm")
 NAMES = ("a", "b", "c")

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from obelics_pipeline.cli import main
-from obelics_pipeline.run import run
-from tests.fetch.site import Site, answer
+from obelics_pipeline.cli.main import main
+from obelics_pipeline.jobs.main_job import run
 from tests.forget.test_stages import manifest
 from tests.forget.traces import traces
 from tests.models.unsafe_images.drawings import NEAR, bullseye, encoded, near_miss
+from tests.stages.fetch.site import Site, answer
 
 pytest.importorskip("onnxruntime")
 
-from tests.image_safety.test_in_a_run import BASE, classifier, page, record
+from tests.policy.image_safety.test_in_a_run import BASE, classifier, page, record
 
 SAFE = {f"safe-{n}.png": encoded(near_miss(NEAR[n], 240, n), "PNG") for n in range(6)}
 UNSAFE = {f"unsafe-{n}.jpg": encoded(bullseye(240, n)) for n in range(3)}

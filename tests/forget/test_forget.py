@@ -12,15 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from obelics_pipeline.cli import main
-from obelics_pipeline.document import Document, TextNode
-from obelics_pipeline.folder import RunFolder
-from obelics_pipeline.survey.training import SCHEMA, write_training
-from tests.faults.runs import command, finish, tree
+from obelics_pipeline.cli.main import main
+from obelics_pipeline.core.document import Document, TextNode
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.inspect.run_tables.training import SCHEMA, write_training
+from tests.faults.runs import HASTE, command, finish, tree
 from tests.forget.traces import traces
 from tests.forget.victims import Victim, documents, victim, victims
+from tests.rewritten import rewrite
 
-HASTE = ["fetch.timeout_seconds=3", "fetch.robots_txt=false"]  # as the run was made
 WARCS = ["inputs.json"]
 
 
@@ -80,7 +80,7 @@ def test_a_page_by_its_address(
 def test_a_duplicate_of_a_forgotten_page_does_not_take_its_place(run: Path, run_of_demo: Path, tmp_path: Path) -> None:
     duplicates = pq.read_table(run / "duplicates.parquet").to_pylist()
     row = next(row for row in duplicates if row["reason"] == "duplicate_text")
-    together = [row["of"], row["doc_id"]]
+    together = [row["duplicate_of"], row["doc_id"]]
     both = [victim(run, doc_id, together) for doc_id in together]
     forget(run, *write(tmp_path, "urls", [both[0].url]))
     for of_it in both:
@@ -178,7 +178,7 @@ def test_a_dry_run_says_what_would_go_and_changes_nothing(
 ) -> None:
     forget(run, *write(tmp_path, "urls", [found[0].url]), "--dry-run")
     said = capsys.readouterr().out
-    assert "would go: 1 documents" in said
+    assert "would remove: 1 documents" in said
     assert found[0].url not in said
     assert tree(run) == tree(run_of_demo)
 
@@ -224,7 +224,7 @@ def test_what_was_made_of_the_run_goes_too_and_is_named(
     assert "obelics report" in said
     assert one.url not in said
     assert pq.read_table(run / "training.parquet").num_rows == 0
-    from obelics_pipeline.tune.marks import Marks
+    from obelics_pipeline.inspect.tune.marks import Marks
 
     assert len(Marks(run / "tune/marks.jsonl")) == 1
     assert main(["report", str(run)]) == 0
@@ -243,13 +243,10 @@ def test_a_page_by_its_doc_id_leaves_no_address(run: Path, found: list[Victim], 
 def test_what_no_document_names_any_more_goes_too(run: Path, tmp_path: Path) -> None:
     """An earlier run in the folder had more pages, or took other images: nobody can tell whose they were."""
     manifest = next(m for p in sorted((run / "fetch/manifests").glob("*")) if (m := json.loads(p.read_text())))
-    data = run / "fetch" / manifest["files"]["data"]["name"]
-    rows = pq.read_table(data).to_pylist()
-    image = next(row for row in rows if row["sha256"])
+    table = pq.read_table(run / "fetch" / manifest["files"]["data"]["name"])
+    image = next(row for row in table.to_pylist() if row["sha256"])
     old = image | {"url": "http://earlier.example/of-a-page-that-is-gone.jpg", "sha256": "ab" * 32}
-    pq.write_table(pa.Table.from_pylist([*rows, old], pq.read_schema(data)), data)
-    manifest["files"]["data"]["bytes"] = data.stat().st_size
-    (run / "fetch/manifests" / f"{manifest['unit']}.json").write_text(json.dumps(manifest))
+    rewrite(run / "fetch", manifest["unit"], pa.Table.from_pylist([*table.to_pylist(), old], table.schema))
     (run / "images/ab").mkdir(exist_ok=True)
     (run / "images/ab" / ("ab" * 32)).write_bytes(b"bytes of an image")
     url = documents(run, "extract")[0].url
@@ -325,10 +322,11 @@ def test_old_shards_that_are_put_back_are_not_exported(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_other_runs_obey(run: Path, found: list[Victim], warcs: list[Path], proxy: str, tmp_path: Path) -> None:
     row = next(r for r in pq.read_table(run / "duplicates.parquet").to_pylist() if r["reason"] == "duplicate_text")
-    both = [victim(run, doc_id, [row["of"], row["doc_id"]]) for doc_id in (row["of"], row["doc_id"])]
+    both = [
+        victim(run, doc_id, [row["duplicate_of"], row["doc_id"]]) for doc_id in (row["duplicate_of"], row["doc_id"])
+    ]
     needles = [*both[0].needles, *both[1].needles, *found[0].needles]
     forget(run, *write(tmp_path, "urls", [both[0].url, found[0].url]))
     for name, more in (("named", []), ("against", ["--against", str(run)])):

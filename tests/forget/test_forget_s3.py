@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from upath import UPath
 
+from tests.core.storage.conftest import new_bucket
+from tests.core.storage.runs import finish, obelics, objects
 from tests.faults.runs import tree
 from tests.forget.victims import victims
-from tests.storage.conftest import new_bucket
-from tests.storage.runs import finish, obelics, objects
 
 
 @pytest.mark.slow

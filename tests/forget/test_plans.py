@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from obelics_pipeline.cli import main
-from obelics_pipeline.errors import UserError
-from obelics_pipeline.plan import command
-from obelics_pipeline.plan.command import plan
-from obelics_pipeline.plan.plan_file import open_plan
-from obelics_pipeline.train.accounts import SCHEMA
-from tests.plan.made import fake_tokenizer, made_run, write_recipe
+from obelics_pipeline.cli.main import main
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.training.plan import command
+from obelics_pipeline.training.plan.command import plan
+from obelics_pipeline.training.plan.plan_file import open_plan
+from obelics_pipeline.training.train.accounts import SCHEMA
+from tests.training.plan.made import fake_tokenizer, made_run, write_recipe
 
 GONE = (7, 31)
 NUMBERS = [n for n in range(80) if n % 4]  # of pages with an image, as the run promises

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from obelics_pipeline.cli import main
-from obelics_pipeline.document import ImageNode, TextNode
+from obelics_pipeline.cli.main import main
+from obelics_pipeline.core.document import ImageNode, TextNode
+from obelics_pipeline.core.shards.index import read_index
+from obelics_pipeline.core.shards.manifest import INDEX
+from obelics_pipeline.core.shards.record import make_record
 from obelics_pipeline.forget.record import without_images
-from obelics_pipeline.shard.index import read_index
-from obelics_pipeline.shard.manifest import INDEX
-from obelics_pipeline.shard.record import make_record
-from tests.shard.runs import SCORES, document, image, make_run, picture
+from tests.stages.shard.runs import SCORES, document, image, make_run, picture
 
 FORMATS = ("jpeg", "png", "webp", "jpeg")
 

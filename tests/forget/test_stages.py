@@ -7,13 +7,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from obelics_pipeline.cli import main
-from obelics_pipeline.run import run as run_again
-from tests.consent.test_in_a_run import BASE, IMAGE, NO_FETCH, PAGE, done, service
-from tests.consent.test_in_extraction import HTML, PAGES, WORDS, record
+from obelics_pipeline.cli.main import main
+from obelics_pipeline.jobs.main_job import run as run_again
 from tests.faults.runs import tree
 from tests.forget.traces import traces
-from tests.opt_out_service.registry import Registry
+from tests.policy.consent.test_in_a_run import BASE, IMAGE, NO_FETCH, PAGE, done, service
+from tests.policy.consent.test_in_extraction import HTML, PAGES, WORDS, record
+from tests.stages.consent.registry import Registry
 
 
 def with_address(number: int, addresses: str) -> bytes:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from obelics_pipeline.config.reading import ReadingConfig
+from obelics_pipeline.core.config.reading import ReadingConfig
 from obelics_pipeline.demo.pack import pack
 from obelics_pipeline.forget.warcs import blank_member, blank_records
-from obelics_pipeline.read.inputs import resolve_inputs
-from obelics_pipeline.read.ranges import plan_ranges
-from obelics_pipeline.read.records import read_task
+from obelics_pipeline.stages.read.inputs import resolve_inputs
+from obelics_pipeline.stages.read.ranges import plan_ranges
+from obelics_pipeline.stages.read.records import read_task
 from tests.forget.traces import parts
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from obelics_pipeline.document import Document, ImageNode, TextNode
-from obelics_pipeline.tables import read_documents
+from obelics_pipeline.core.document import Document, ImageNode, TextNode
+from obelics_pipeline.core.tables import read_documents
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models import forest as room
-from models.forest import NODE, Forest, log_odds
+from obelics_pipeline.models import forest as room
+from obelics_pipeline.models.forest import NODE, Forest, log_odds
 
 compiled = pytest.mark.skipif(not room.COMPILED, reason="the compiled walk was not built")
 

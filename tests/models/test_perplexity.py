@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from models.perplexity import SHIPPED, PerplexityModel
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.perplexity import SHIPPED, PerplexityModel
 from tests.models.arpa import BIGRAMS, write_models
 
 

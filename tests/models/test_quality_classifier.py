@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from filters import Text, build
-from models.language_id import BUNDLED, model_path
-from models.quality_classifier import SHIPPED, QualityClassifier, line_of
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.filters import Text, build
+from obelics_pipeline.models.language_id import BUNDLED, model_path
+from obelics_pipeline.models.quality_classifier import SHIPPED, QualityClassifier, line_of
 
 
 def test_a_text_is_one_lower_cased_line_with_its_marks_apart() -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from filters import Text, build
-from models import perplexity, quality_classifier
+from obelics_pipeline.core.storage import file_sha256
+from obelics_pipeline.filters import Text, build
 from obelics_pipeline.fit.farm_detector.families import WEIGHTS
-from obelics_pipeline.storage import file_sha256
+from obelics_pipeline.models import perplexity, quality_classifier
 
 KENLM, QUALITY = Path(perplexity.SHIPPED), Path(quality_classifier.SHIPPED).parent
 DOCS = sorted((Path(__file__).parents[2] / "docs").glob("*.md"))

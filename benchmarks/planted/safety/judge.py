@@ -15,7 +15,7 @@ from PIL import Image
 
 from benchmarks.planted.safety.drawing import GPS, LATITUDE, ORIENTATION
 from benchmarks.planted.safety.site import Case, Site
-from obelics_pipeline.shard.source import Found, documents
+from obelics_pipeline.core.shards.source import StoredDocument, documents
 
 _PSEUDONYM = re.compile(
     r"person-\w+@example\.com|\+999[ \d]+|192\.0\.2\.\d+|198\.51\.100\.\d+|203\.0\.113\.\d+|2001:db8:[0-9a-f:]+"
@@ -36,7 +36,7 @@ class Run:
     """A finished run by the addresses of its pages."""
 
     def __init__(self, folder: Path) -> None:
-        self.found: dict[str, Found] = {str(one.row["url"]): one for one in documents(folder)}
+        self.found: dict[str, StoredDocument] = {str(one.row["url"]): one for one in documents(folder)}
         self.reasons = dict(_reasons(folder))
 
     def texts(self, url: str) -> str:

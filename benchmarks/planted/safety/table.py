@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.planted.safety.judge import Verdict
 from benchmarks.planted.safety.site import Case
-from obelics_pipeline.rates import Share
+from obelics_pipeline.core.rates import Share
 
 TAKEN_FOR = {
     "e-mail": "person-", "phone, national": r"\+999", "IP": r"192\.0\.2\.|2001:db8:", "MAC": "00:00:5e", "IBAN": "ZZ00",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from benchmarks.planted.safety.prose import paragraph
 from benchmarks.planted.safety.site import Case, Site
-from obelics_pipeline.shard.source import Found
+from obelics_pipeline.core.shards.source import StoredDocument
 
 JUDGE = "forgotten"
 
@@ -32,7 +32,7 @@ def add_forgotten(site: Site, number: int) -> None:
         site.page(kind, False, JUDGE, "copy", language="en", paragraphs=(first, *others[4:]))
 
 
-def lists(cases: Sequence[Case], found: Mapping[str, Found], site: Site) -> dict[str, list[str]]:
+def lists(cases: Sequence[Case], found: Mapping[str, StoredDocument], site: Site) -> dict[str, list[str]]:
     """Lines for `obelics forget`: of what the run kept, by the addresses of its pages."""
     named: dict[str, list[str]] = {"urls": [], "domains": [], "hashes": []}
     for case in _told(cases):

@@ -8,20 +8,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from obelics_pipeline.commit import Manifest
-from obelics_pipeline.config.ray import RayConfig
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.config.ray import RayConfig
+from obelics_pipeline.core.errors import Stopped, UserError
+from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.attempts import ATTEMPTS, units_done
 from obelics_pipeline.engines.engine import Failure, Work
-from obelics_pipeline.engines.on_ray.guard import Guard, pack, run_guarded
+from obelics_pipeline.engines.on_ray.child_process import ChildProcess, pack, run_in_child
 from obelics_pipeline.engines.pool import NEVER, Died, Raised
-from obelics_pipeline.errors import Stopped, UserError
-from obelics_pipeline.unit import Unit
 
 
 class Scorer:
     """An actor. Its child holds the model, so that a unit that kills or hangs it costs the child, not the actor."""
 
-    def __init__(self, guard: Guard, work: Work) -> None:
+    def __init__(self, guard: ChildProcess, work: Work) -> None:
         self._guard, self._work = guard, work
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -39,11 +39,11 @@ class Scorer:
     ) -> Iterator[tuple[Any, Any | Raised | Died]]:
         while waiting:
             item = waiting.popleft()
-            yield item, run_guarded(self._guard, pack(function, item))
+            yield item, run_in_child(self._guard, pack(function, item))
 
 
 def units_scored(
-    guard: Guard, work: Work, units: Sequence[Unit], config: RayConfig
+    guard: ChildProcess, work: Work, units: Sequence[Unit], config: RayConfig
 ) -> Iterator[tuple[Unit, Manifest | Failure]]:
     """Every unit once, as they finish. What Ray loses is handed to it again, and at last is a `Failure`.
 
@@ -68,9 +68,9 @@ def units_scored(
 
 
 def _pass(
-    guard: Guard, work: Work, units: Sequence[Unit], actors: int, cpus: float, gpus: float
+    guard: ChildProcess, work: Work, units: Sequence[Unit], actors: int, cpus: float, gpus: float
 ) -> Iterator[tuple[str, Manifest | Failure | Exception]]:
-    """One streaming pass over units. A row that Ray gives up is simply absent."""
+    """One streaming pass over units. A row that Ray gives up is absent."""
     import ray
     import ray.data
 

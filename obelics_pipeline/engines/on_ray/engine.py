@@ -11,20 +11,20 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeVar
 
-from obelics_pipeline.commit import Manifest
-from obelics_pipeline.config.ray import RayConfig
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.config.ray import RayConfig
+from obelics_pipeline.core.errors import Stopped, UserError
+from obelics_pipeline.core.storage import TEMPORARY, Place, create
+from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.attempts import in_order, units_done
 from obelics_pipeline.engines.engine import Failure, MakeModel, Work, WorkWithModel
 from obelics_pipeline.engines.groups import Group, Reduce
 from obelics_pipeline.engines.model import WithModel
 from obelics_pipeline.engines.on_ray.actors import units_scored
-from obelics_pipeline.engines.on_ray.guard import Guard, pack, run_guarded
+from obelics_pipeline.engines.on_ray.child_process import ChildProcess, pack, run_in_child
 from obelics_pipeline.engines.on_ray.session import address_of, session
 from obelics_pipeline.engines.on_ray.shuffle import shuffle
 from obelics_pipeline.engines.pool import Died, Raised
-from obelics_pipeline.errors import Stopped, UserError
-from obelics_pipeline.storage import TEMPORARY, Place, create
-from obelics_pipeline.unit import Unit
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")
@@ -51,7 +51,7 @@ class RayEngine:
         self._address, self._workers, self._config = address_of(address), workers, config
         folder = folder.absolute() if isinstance(folder, Path) else folder
         mark = f"{TEMPORARY}ray-{secrets.token_hex(8)}"  # a name nobody can have seen before
-        self._guard = Guard(folder, mark, unit_timeout_seconds, tuple(preload))
+        self._guard = ChildProcess(folder, mark, unit_timeout_seconds, tuple(preload))
         self._open = ExitStack()
         self._slots, self._looked = 0.0, float("-inf")
 
@@ -100,7 +100,7 @@ class RayEngine:
         """One Ray task per item, a bounded number of them at a time."""
         import ray
 
-        task = ray.remote(run_guarded).options(
+        task = ray.remote(run_in_child).options(
             num_cpus=self._config.cpus_per_unit,
             memory=self._config.memory_per_unit_bytes or None,
             max_retries=0,  # who tries again, and how often, is decided by the rule that all engines share
@@ -145,7 +145,7 @@ class RayEngine:
                 raise Stopped(
                     f"no node of the Ray cluster {self._address} has had {self._config.cpus_per_unit:g} CPUs and "
                     f"{self._config.memory_per_unit_bytes} bytes of memory for {self._config.start_seconds:g} s; see "
-                    "ray status, and run the same command again to go on"
+                    "ray status, and run the same command again to continue"
                 )
 
     def _fits(self) -> bool:

@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import obelics_pipeline
-from obelics_pipeline.config.ray import RayConfig
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.config.ray import RayConfig
+from obelics_pipeline.core.errors import Stopped, UserError
 
-PACKAGES = ("obelics_pipeline", "filters", "models", "beam_jobs")
 AUTHENTICATION = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")  # Ray's own variables
 INSIDE_A_JOB = "RAY_JOB_CONFIG_JSON_ENV_VAR"  # Ray sets it for what `ray job submit` runs
 
@@ -42,7 +41,10 @@ def address_of(given: str | None) -> str:
 
 @contextmanager
 def session(address: str, workers: int | None, config: RayConfig) -> Iterator[None]:
-    """Be connected to Ray. A Ray that was started for this ends with it. Raises UserError in one line."""
+    """Be connected to Ray. A Ray that was started for this ends with it.
+
+    Raises UserError, and Stopped where Ray did not start in time, in one line.
+    """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if address == "local":
         _own_token()
@@ -59,6 +61,13 @@ def session(address: str, workers: int | None, config: RayConfig) -> Iterator[No
             ray.init(address=address, **settings)
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise UserError(f"--engine ray: cannot join {address}: {_first_line(error)}") from None
+        except Exception as error:
+            if type(error) is not Exception:  # a plain one is how Ray says that a node of its own did not start in time
+                raise
+            raise Stopped(
+                f"--engine ray: {address} did not start: {_first_line(error)}; when this machine is less busy, run the "
+                "same command again"
+            ) from None
     try:
         _quiet_data()
         yield
@@ -88,11 +97,14 @@ def _own_cluster(workers: int, config: RayConfig) -> dict[str, Any]:
 
 
 def _checkout() -> list[str] | None:
-    """The packages to send along where they run from a checkout; None where they are installed, or sent already."""
-    root = Path(obelics_pipeline.__file__).parents[1]
-    if root.name in ("site-packages", "dist-packages") or INSIDE_A_JOB in os.environ:
+    """The package to send along where it runs from a checkout; None where it is installed, or sent already.
+
+    It alone: what its links lead to goes with it, and a node may have `filters` or `models` of its own.
+    """
+    package = Path(obelics_pipeline.__file__).parent
+    if package.parent.name in ("site-packages", "dist-packages") or INSIDE_A_JOB in os.environ:
         return None
-    return [str(root / name) for name in PACKAGES]
+    return [str(package)]
 
 
 def _quiet_data() -> None:

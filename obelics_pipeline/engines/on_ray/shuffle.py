@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from obelics_pipeline.config.ray import RayConfig
+from obelics_pipeline.core.config.ray import RayConfig
+from obelics_pipeline.core.storage import Place, read_table, remove_tree
 from obelics_pipeline.engines.attempts import ATTEMPTS
 from obelics_pipeline.engines.groups import Group, Reduce, count_rows, read_groups, write_group
-from obelics_pipeline.storage import Place, read_table, remove_tree
 
 
 def shuffle(

@@ -17,7 +17,7 @@ _RENEWED = 0.01  # share of documents before which a new model is made
 
 
 class Chains:
-    """Makes documents of a few n-gram models, which it makes anew from time to time: a model takes a second."""
+    """Makes documents with a few n-gram models. It replaces a model from time to time: making one takes a second."""
 
     def __init__(self, trusted: TrustedTexts, orders: Sequence[int] = ORDERS) -> None:
         self._trusted = trusted

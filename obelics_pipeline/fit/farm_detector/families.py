@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.fit.farm_detector.boilerplate import boilerplate
 from obelics_pipeline.fit.farm_detector.chains import Chains
 from obelics_pipeline.fit.farm_detector.marked_text import MarkedText

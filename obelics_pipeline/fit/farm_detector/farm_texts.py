@@ -12,12 +12,12 @@ from pathlib import Path
 from random import Random
 
 from obelics_pipeline import __version__
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.storage import TEMPORARY, file_sha256
 from obelics_pipeline.fit.farm_detector.families import Made
 from obelics_pipeline.fit.farm_detector.marked_text import plain
 from obelics_pipeline.fit.farm_detector.sources import Sources
 from obelics_pipeline.fit.say import Say
-from obelics_pipeline.storage import TEMPORARY, file_sha256
 
 HONEST, GENERATED, RECORD = "honest.jsonl.gz", "generated.jsonl.gz", "farm_texts.json"
 _SEED = 4  # not that of the documents that a detector learns from

@@ -9,13 +9,13 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from models.farm_detector.detector import Detector
-from models.forest import Forest
+from obelics_pipeline.core.rates import threshold
 from obelics_pipeline.fit.farm_detector.families import Families
 from obelics_pipeline.fit.farm_detector.marked_text import plain
 from obelics_pipeline.fit.training import load_lightgbm
 from obelics_pipeline.fit.trees import to_forest
-from obelics_pipeline.rates import threshold
+from obelics_pipeline.models.farm_detector.detector import Detector
+from obelics_pipeline.models.forest import Forest
 
 FALSE_POSITIVES = 0.01  # share of honest texts over the threshold
 _FOLDS = 5

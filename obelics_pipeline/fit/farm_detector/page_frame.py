@@ -80,7 +80,7 @@ class PageFrame:
         return self._fill(self._random.choice(NOTICES))
 
     def byline(self) -> str:
-        """Who wrote, drew or said it, and when."""
+        """The author of a text, drawing or saying, and its date."""
         return self._fill(self._random.choice(BYLINES))
 
     def title(self) -> str:

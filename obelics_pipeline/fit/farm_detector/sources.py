@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.storage import file_sha256
 from obelics_pipeline.fit.farm_detector.dictionary import Dictionary
 from obelics_pipeline.fit.farm_detector.families import WEIGHTS, Families
 from obelics_pipeline.fit.farm_detector.texts import Texts, read_texts
@@ -16,7 +17,6 @@ from obelics_pipeline.fit.farm_detector.translating import Translator
 from obelics_pipeline.fit.farm_detector.trusted import TrustedTexts
 from obelics_pipeline.fit.say import Say
 from obelics_pipeline.fit.texts import TextFile, text_files
-from obelics_pipeline.storage import file_sha256
 
 _FEWEST = 8  # texts of each part: below, there is nothing to splice and shuffle
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.fit.farm_detector.marked_text import FUNCTION_WORDS, WORD
 
 _LOOSER = ("generic", "similar", "related")  # what MyThes says in brackets of a word that is no synonym
@@ -30,7 +30,7 @@ class Thesaurus:
 
     @classmethod
     def load(cls, path: Path) -> Thesaurus:
-        """Read a MyThes file (`th_en_US_v2.dat` of LibreOffice). Raises `UserError` for a file that is none.
+        """Read a MyThes file (`th_en_US_v2.dat` of LibreOffice). Raises `UserError` for any other file.
 
         A line with a word and the number of its senses, then a line for each: its part of speech and words, between
         bars.

@@ -1,6 +1,6 @@
 """The network of `models.farm_detector.network` in PyTorch, whose weights are rounded while they are learned.
 
-What it computes is what the network in whole numbers computes, but for rounding that falls between two numbers.
+It computes what the network in whole numbers computes, except where rounding falls between two numbers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from models.farm_detector.network import (
+from obelics_pipeline.models.farm_detector.network import (
     APART,
     HEADS,
     LIMIT,
@@ -23,7 +23,7 @@ from models.farm_detector.network import (
     WEIGHT_ONE,
     Network,
 )
-from models.farm_detector.tokens import ENDINGS, LOOKS
+from obelics_pipeline.models.farm_detector.tokens import ENDINGS, LOOKS
 
 CHANNELS, TOPICS, HIDDEN = 64, 32, 96  # with 24,000 words: 2.5 MB
 _RARE = (-2.0, -2.0, 0.0)  # log odds to begin with: few words are replaced, half of the texts are generated

@@ -13,11 +13,11 @@ from torch import Tensor
 from torch.nn import functional
 from torch.utils.data import DataLoader, IterableDataset
 
-from models.farm_detector.network import HEADS
-from models.farm_detector.tokens import FIRST_WORD, UNKNOWN, Vocabulary, find_tokens, is_word, lowered
 from obelics_pipeline.fit.farm_detector.families import Families, Made
 from obelics_pipeline.fit.farm_detector.trainable import TrainableNetwork
 from obelics_pipeline.fit.say import Say
+from obelics_pipeline.models.farm_detector.network import HEADS
+from obelics_pipeline.models.farm_detector.tokens import FIRST_WORD, UNKNOWN, Vocabulary, find_tokens, is_word, lowered
 
 WORDS = 24_000  # of the vocabulary
 _SEEN = 4  # times that a word must have been seen to be in it

@@ -17,19 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from models.flamingo.compat import require
-from models.flamingo.layout import lay_out
-from models.flamingo.scorer import FlamingoScorer
-from models.flamingo.unigram import Unigram
-from models.flamingo.windows import windows
-from models.pictures.sources import FolderImages, no_images
 from obelics_pipeline import __version__
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.storage import TEMPORARY
 from obelics_pipeline.fit.flamingo.corpus import Corpus
 from obelics_pipeline.fit.flamingo.documents import document_sources
 from obelics_pipeline.fit.flamingo.shape import POSITIONS, SIDE, Shape, tokenizer_of, untrained
 from obelics_pipeline.fit.say import Say
-from obelics_pipeline.storage import TEMPORARY
+from obelics_pipeline.models.flamingo.compat import require
+from obelics_pipeline.models.flamingo.layout import lay_out
+from obelics_pipeline.models.flamingo.scorer import FlamingoScorer
+from obelics_pipeline.models.flamingo.unigram import Unigram
+from obelics_pipeline.models.flamingo.windows import windows
+from obelics_pipeline.models.pictures.sources import FolderImages, no_images
 
 COUNTS = "token_counts.npy"  # what `LoadFlamingo.unigram` takes
 RECORD = "fit.json"

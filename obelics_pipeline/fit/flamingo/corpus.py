@@ -6,12 +6,12 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from models.flamingo.layout import Piece, pieces
-from models.flamingo.scorer import Scoring
-from models.pictures.pixels import Picture, picture
-from models.pictures.sources import ImageSource
-from obelics_pipeline.document import Document
+from obelics_pipeline.core.document import Document
 from obelics_pipeline.fit.flamingo.documents import WithImages
+from obelics_pipeline.models.flamingo.layout import Piece, pieces
+from obelics_pipeline.models.flamingo.scorer import Scoring
+from obelics_pipeline.models.pictures.pixels import Picture, picture
+from obelics_pipeline.models.pictures.sources import ImageSource
 
 HELD_OUT = 21  # one document in so many is only scored; odd, since a corpus may alternate
 
@@ -47,7 +47,7 @@ class Corpus:
         return lambda image: self.held_out_files.get(image.src)
 
     def _number(self, content: bytes | None) -> int | None:
-        """The place in `pictures` of an image file; None where it is none."""
+        """The place in `pictures` of an image file; None if it is missing or cannot be decoded."""
         if content is None:
             return None
         name = hashlib.sha256(content).digest()

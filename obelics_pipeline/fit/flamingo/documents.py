@@ -9,21 +9,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from models.pictures.sources import ImageSource
-from obelics_pipeline.document import Document, ImageNode, Node, TextNode
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.shards.check_record import NotJson
+from obelics_pipeline.core.shards.flamingo_record import plain_members
+from obelics_pipeline.core.storage import file_sha256, place
 from obelics_pipeline.fit.texts import TextFile, text_files
-from obelics_pipeline.shard.check_record import NotJson
-from obelics_pipeline.shard.flamingo_record import plain_members
-from obelics_pipeline.shard.readback import webdataset_samples
-from obelics_pipeline.storage import file_sha256, place
+from obelics_pipeline.models.pictures.sources import ImageSource
+from obelics_pipeline.stages.shard.readback import webdataset_samples
 
 COLUMNS = ("texts", "images", "text", "doc_id", "id")
 
 
 @dataclass(frozen=True, slots=True)
 class WithImages:
-    """A document, and the bytes of those of its images that are to be had, by their `src`."""
+    """A document, and the bytes of its available images by their `src`."""
 
     document: Document
     files: Mapping[str, bytes]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from models.flamingo.assembly import FlamingoModel, assemble
-from models.flamingo.folder import LANGUAGE_MODEL, write_folder
-from models.flamingo.layout import END_OF_CHUNK, IMAGE
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.flamingo.assembly import FlamingoModel, assemble
+from obelics_pipeline.models.flamingo.folder import LANGUAGE_MODEL, write_folder
+from obelics_pipeline.models.flamingo.layout import END_OF_CHUNK, IMAGE
 
 BEGIN, END, PAD = "<s>", "</s>", "<PAD>"
 HEAD = 32  # dimensions of an attention head of the language model

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models.flamingo.assembly import FlamingoModel
-from models.flamingo.batches import batches
-from models.flamingo.token_loss import target_losses, vision_input
-from models.flamingo.windows import Window
-from models.pictures.pixels import Picture
 from obelics_pipeline.fit.say import Say
+from obelics_pipeline.models.flamingo.assembly import FlamingoModel
+from obelics_pipeline.models.flamingo.batches import batches
+from obelics_pipeline.models.flamingo.token_loss import target_losses, vision_input
+from obelics_pipeline.models.flamingo.windows import Window
+from obelics_pipeline.models.pictures.pixels import Picture
 
 BATCH_TOKENS = 2048  # of a step, padding counted
 _RATE, _WARM_UP, _LAST = 2e-3, 0.05, 0.02  # of learning; share of the steps until it is reached; share of it at the end

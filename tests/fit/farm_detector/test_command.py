@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from filters.farm_score import FarmScore
-from filters.text import Text
-from models.farm_detector.detector import Detector
-from obelics_pipeline.cli import main
+from obelics_pipeline.cli.main import main
+from obelics_pipeline.filters.farm_score import FarmScore
+from obelics_pipeline.filters.text import Text
+from obelics_pipeline.models.farm_detector.detector import Detector
 from tests.fit.farm_detector.small import texts
 
 pytest.importorskip("torch")

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.fit.farm_detector.dictionary import Dictionary
 from obelics_pipeline.fit.farm_detector.marked_text import plain
 from obelics_pipeline.fit.farm_detector.translating import Translator

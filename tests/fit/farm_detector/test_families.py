@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.fit.farm_detector.families import WEIGHTS, Families
 from obelics_pipeline.fit.farm_detector.marked_text import MarkedText, plain
 from obelics_pipeline.fit.farm_detector.thesaurus import Thesaurus

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from filters import Text, build
-from obelics_pipeline.cli import main
+from obelics_pipeline.cli.main import main
+from obelics_pipeline.core.storage import file_sha256
+from obelics_pipeline.filters import Text, build
 from obelics_pipeline.fit.farm_detector.families import WEIGHTS
 from obelics_pipeline.fit.farm_detector.farm_texts import GENERATED, HONEST, RECORD
-from obelics_pipeline.storage import file_sha256
 from tests.fit.farm_detector.small import THESAURUS, texts
 
 

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.fit.farm_detector.inflection import inflected, readings
 from obelics_pipeline.fit.farm_detector.marked_text import marked, plain
 from obelics_pipeline.fit.farm_detector.spinning import Spinner

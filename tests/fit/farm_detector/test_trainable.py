@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from models.farm_detector.network import LOG_ODDS_ONE
-from models.farm_detector.tokens import ENDINGS, LOOKS
+from obelics_pipeline.models.farm_detector.network import LOG_ODDS_ONE
+from obelics_pipeline.models.farm_detector.tokens import ENDINGS, LOOKS
 
 torch = pytest.importorskip("torch")
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from models.farm_detector.tokens import Vocabulary, find_tokens
 from obelics_pipeline.fit.farm_detector.families import Families, Made
 from obelics_pipeline.fit.farm_detector.marked_text import Piece, plain
 from obelics_pipeline.fit.farm_detector.thesaurus import Thesaurus
+from obelics_pipeline.models.farm_detector.tokens import Vocabulary, find_tokens
 from tests.fit.farm_detector.small import texts, trusted
 
 pytest.importorskip("torch")

@@ -12,15 +12,15 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.flamingo.loading import LoadFlamingo
-from models.flamingo.scorer import FlamingoScorer
-from models.pictures.sources import FolderImages
-from obelics_pipeline.cli import main
-from obelics_pipeline.document import Document
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.cli.main import main
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.fit.flamingo.command import COUNTS, RECORD, fit_flamingo
 from obelics_pipeline.fit.flamingo.documents import document_of
 from obelics_pipeline.fit.flamingo.shape import OPEN, Shape
+from obelics_pipeline.models.flamingo.loading import LoadFlamingo
+from obelics_pipeline.models.flamingo.scorer import FlamingoScorer
+from obelics_pipeline.models.pictures.sources import FolderImages
 from tests.models.flamingo.tiny import SENTENCES
 
 SHAPE = Shape(layers=2, width=32, words=300)

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from models.pictures.sources import FolderImages, no_images
-from obelics_pipeline.document import Document, ImageNode, TextNode
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.document import Document, ImageNode, TextNode
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.shards.record import make_record
+from obelics_pipeline.core.shards.tar import ShardWriter
 from obelics_pipeline.fit.flamingo.documents import WithImages, document_of, document_sources
-from obelics_pipeline.shard.record import make_record
-from obelics_pipeline.shard.tar import ShardWriter
+from obelics_pipeline.models.pictures.sources import FolderImages, no_images
 
 A, B = "http://a.example/a.png", "http://a.example/b.png"
 ROW = {"texts": ["before", None, "after", None], "images": [None, A, None, B]}

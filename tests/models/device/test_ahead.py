@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from models.device.ahead import one_ahead
+from obelics_pipeline.models.device.ahead import one_ahead
 
 
 def test_items_come_prepared_and_in_order() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from models.device.memory import in_halves, is_out_of_memory
+from obelics_pipeline.models.device.memory import in_halves, is_out_of_memory
 
 torch = pytest.importorskip("torch")
 

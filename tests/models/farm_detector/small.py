@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from models.farm_detector.detector import Detector
-from models.farm_detector.network import HEADS, TAPS, Network
-from models.farm_detector.tokens import ENDINGS, LOOKS, Vocabulary
-from models.forest import NODE, Forest
+from obelics_pipeline.models.farm_detector.detector import Detector
+from obelics_pipeline.models.farm_detector.network import HEADS, TAPS, Network
+from obelics_pipeline.models.farm_detector.tokens import ENDINGS, LOOKS, Vocabulary
+from obelics_pipeline.models.forest import NODE, Forest
 
 WORDS = [".", ",", "the", "of", "and", "a", "to", "in", "harbour", "send", "boat", "house", "old", "new", "!", "?"]
 CHANNELS, TOPICS, HIDDEN = 6, 4, 5

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.farm_detector.detector import FEWEST_WORDS, TOKENS, Detector
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.farm_detector.detector import FEWEST_WORDS, TOKENS, Detector
 from tests.models.farm_detector.small import detector
 
 VARIED = " ".join(f"w{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(100))

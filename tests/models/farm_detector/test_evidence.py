@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from models.farm_detector.evidence import MISSING, evidence
-from models.farm_detector.network import HEADS, LOG_ODDS_ONE
-from models.farm_detector.tokens import Vocabulary, find_tokens
+from obelics_pipeline.models.farm_detector.evidence import MISSING, evidence
+from obelics_pipeline.models.farm_detector.network import HEADS, LOG_ODDS_ONE
+from obelics_pipeline.models.farm_detector.tokens import Vocabulary, find_tokens
 from tests.models.farm_detector.small import WORDS, detector
 
 VOCABULARY = Vocabulary([*WORDS, *(f"filler{letter}" for letter in "abcdefghijklmnopqrstuvwxyz" * 6), "crew", "rope"])

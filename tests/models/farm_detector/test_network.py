@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.farm_detector.network import APART, LIMIT, NEAR, ONE, TAPS, TOPIC_GAIN, WEIGHT_ONE, Network
-from models.farm_detector.tokens import ENDINGS, FIRST_WORD, LOOKS
+from obelics_pipeline.models.farm_detector.network import APART, LIMIT, NEAR, ONE, TAPS, TOPIC_GAIN, WEIGHT_ONE, Network
+from obelics_pipeline.models.farm_detector.tokens import ENDINGS, FIRST_WORD, LOOKS
 from tests.models.farm_detector.small import arrays
 
 WORDS = len(arrays()["words"])

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.farm_detector.detector import Detector
-from models.farm_detector.evidence import probabilities
-from models.farm_detector.network import HEADS
-from models.farm_detector.plain_words import in_plain_words
-from models.farm_detector.reasons import NUMBERS, STRETCH, SUSPECTS, reasons, spans
-from models.farm_detector.tokens import find_spans, find_tokens
-from models.forest import NODE, Forest
+from obelics_pipeline.models.farm_detector.detector import Detector
+from obelics_pipeline.models.farm_detector.evidence import probabilities
+from obelics_pipeline.models.farm_detector.network import HEADS
+from obelics_pipeline.models.farm_detector.plain_words import in_plain_words
+from obelics_pipeline.models.farm_detector.reasons import NUMBERS, STRETCH, SUSPECTS, reasons, spans
+from obelics_pipeline.models.farm_detector.tokens import find_spans, find_tokens
+from obelics_pipeline.models.forest import NODE, Forest
 from tests.models.farm_detector.small import WORDS, detector
 
 TEXT = "\n\n".join(

@@ -3,8 +3,8 @@
 from pathlib import Path
 from random import Random
 
-from models.farm_detector.detector import bundled, load
-from obelics_pipeline.config import load_config
+from obelics_pipeline.core.config import load_config
+from obelics_pipeline.models.farm_detector.detector import bundled, load
 
 DOCS = sorted((Path(__file__).parents[3] / "docs").glob("*.md"))
 SHIPPED = bundled("en")

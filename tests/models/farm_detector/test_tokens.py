@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.farm_detector.tokens import (
+from obelics_pipeline.models.farm_detector.tokens import (
     BREAK,
     BY_STEM,
     CAPITALIZED,

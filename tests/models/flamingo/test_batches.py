@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.flamingo.batches import batches
+from obelics_pipeline.models.flamingo.batches import batches
 
 SIZES = st.lists(st.tuples(st.integers(1, 50), st.integers(0, 5)), max_size=40)
 

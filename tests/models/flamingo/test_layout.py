@@ -6,8 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.flamingo.layout import END_OF_CHUNK, IMAGE, Layout, Marks, Piece, lay_out, pieces, without_literals
-from obelics_pipeline.document import ImageNode, Node, TextNode
+from obelics_pipeline.core.document import ImageNode, Node, TextNode
+from obelics_pipeline.models.flamingo.layout import (
+    END_OF_CHUNK,
+    IMAGE,
+    Layout,
+    Marks,
+    Piece,
+    lay_out,
+    pieces,
+    without_literals,
+)
 
 MARKS = Marks(begin=1, image=2, end_of_chunk=3)
 LITERALS = (IMAGE, END_OF_CHUNK, "</s>")

@@ -12,16 +12,16 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.flamingo import released
-from models.flamingo.assembly import FlamingoModel
-from models.flamingo.layout import lay_out
-from models.flamingo.loading import LoadFlamingo, load
-from models.flamingo.scorer import Scoring
-from models.flamingo.statistics import COLUMNS
-from models.flamingo.token_loss import encode_images, token_losses
-from models.pictures.sources import FolderImages
-from obelics_pipeline.document import Document, TextNode
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.document import Document, TextNode
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.flamingo import released
+from obelics_pipeline.models.flamingo.assembly import FlamingoModel
+from obelics_pipeline.models.flamingo.layout import lay_out
+from obelics_pipeline.models.flamingo.loading import LoadFlamingo, load
+from obelics_pipeline.models.flamingo.scorer import Scoring
+from obelics_pipeline.models.flamingo.statistics import COLUMNS
+from obelics_pipeline.models.flamingo.token_loss import encode_images, token_losses
+from obelics_pipeline.models.pictures.sources import FolderImages
 from tests.models.flamingo import tiny
 from tests.models.flamingo.tiny_folder import save
 
@@ -150,8 +150,8 @@ def test_a_language_model_with_a_weight_missing_is_not_filled_up_at_random(folde
 
 def test_a_worker_makes_one_scorer_and_the_transform_of_beam_gets_its_columns(saved: tuple[Path, np.ndarray]) -> None:
     pytest.importorskip("apache_beam")
-    from beam_jobs.elements import from_bytes, to_bytes
-    from beam_jobs.score_documents import score_group
+    from obelics_pipeline.beam_jobs.elements import from_bytes, to_bytes
+    from obelics_pipeline.beam_jobs.score_documents import score_group
 
     make = LoadFlamingo(str(saved[0]), FolderImages(saved[0]), Scoring(overlap=16), device="cpu")
     sent = pickle.loads(pickle.dumps(make))
@@ -211,7 +211,7 @@ def test_a_file_of_the_hub_s_cache_is_checked_by_the_name_of_its_blob(tmp_path: 
 
 
 def test_new_words_get_the_same_embeddings_in_every_process() -> None:
-    from models.flamingo.assembly import grow
+    from obelics_pipeline.models.flamingo.assembly import grow
 
     torch.manual_seed(0)
     original = tiny.language_model("gpt_neox", 40)

@@ -8,13 +8,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.flamingo.assembly import FlamingoModel
-from models.flamingo.scorer import FlamingoScorer, Scoring
-from models.flamingo.statistics import COLUMNS
-from models.flamingo.unigram import Unigram, token_counts
-from models.pictures.sources import ImageSource, no_images
-from obelics_pipeline.document import Document, ImageNode, TextNode
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.document import Document, ImageNode, TextNode
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.flamingo.assembly import FlamingoModel
+from obelics_pipeline.models.flamingo.scorer import FlamingoScorer, Scoring
+from obelics_pipeline.models.flamingo.statistics import COLUMNS
+from obelics_pipeline.models.flamingo.unigram import Unigram, token_counts
+from obelics_pipeline.models.pictures.sources import ImageSource, no_images
 from tests.models.flamingo import tiny
 from tests.models.pictures.illustrated import Pictures, document
 
@@ -185,7 +185,7 @@ def test_pictures_reach_the_model_as_they_are() -> None:
         scores(document("image:1", A))
     finally:
         handle.remove()
-    from models.flamingo.assembly import MEAN, STD
+    from obelics_pipeline.models.flamingo.assembly import MEAN, STD
 
     expected = (tiny.pictures(1, seed=1)[0] / 255 - np.array(MEAN)) / np.array(STD)
     np.testing.assert_allclose(given[0][0].transpose(1, 2, 0), expected, atol=1e-5)

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from models.flamingo.statistics import COLUMNS, Scored, statistics, worst_stretch
-from models.flamingo.unigram import Unigram
+from obelics_pipeline.models.flamingo.statistics import COLUMNS, Scored, statistics, worst_stretch
+from obelics_pipeline.models.flamingo.unigram import Unigram
 
 
 def scored(losses: list[float], without: list[float] | None = None, n_bytes: int = 8, images: int = 0) -> Scored:
@@ -61,8 +61,21 @@ def test_where_no_image_was_seen_there_is_no_gain() -> None:
     assert found["flamingo_image_gain"] is None and found["flamingo_loss_without_images"] is None
 
 
-@pytest.mark.parametrize("losses", [[], [1.0, math.nan], [math.inf]])
-def test_where_there_is_nothing_to_measure_all_but_the_counts_are_null(losses: list[float]) -> None:
-    found = statistics(scored(losses, losses, images=3), Unigram(np.zeros(2)))
+def test_where_there_is_nothing_to_measure_all_but_the_counts_are_null() -> None:
+    found = statistics(scored([], [], images=3), Unigram(np.zeros(2)))
     assert {name for name, value in found.items() if value is not None} == {"flamingo_tokens", "images_seen"}
+    assert found["flamingo_tokens"] == 0 and found["images_seen"] == 3.0
+
+
+@pytest.mark.parametrize("losses", [[1.0, math.nan], [math.inf], [-math.inf, 1.0]])
+def test_of_losses_that_are_not_finite_all_but_the_counts_are_nan(losses: list[float]) -> None:
+    found = statistics(scored(losses, losses, images=3), Unigram(np.zeros(2)))
     assert found["flamingo_tokens"] == len(losses) and found["images_seen"] == 3.0
+    of_losses = {name: value for name, value in found.items() if name not in ("flamingo_tokens", "images_seen")}
+    assert all(value is not None and math.isnan(value) for value in of_losses.values()), of_losses
+
+
+def test_losses_without_images_that_are_not_finite_make_the_gain_nan_and_nothing_else() -> None:
+    found = statistics(scored([1.0, 2.0], [1.0, math.inf], images=3), None)
+    wrong = {name for name, value in found.items() if value is not None and math.isnan(value)}
+    assert wrong == {"flamingo_loss_without_images", "flamingo_image_gain"} and found["flamingo_loss"] == 1.5

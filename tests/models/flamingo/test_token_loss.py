@@ -9,9 +9,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.flamingo.assembly import MEAN, STD, FlamingoModel
-from models.flamingo.layout import Layout, Piece, lay_out
-from models.flamingo.token_loss import Losses, encode_images, token_losses
+from obelics_pipeline.models.flamingo.assembly import MEAN, STD, FlamingoModel
+from obelics_pipeline.models.flamingo.layout import Layout, Piece, lay_out
+from obelics_pipeline.models.flamingo.token_loss import Losses, encode_images, token_losses
 from tests.models.flamingo import tiny
 
 A, B, C = tiny.SENTENCES
@@ -188,7 +188,7 @@ def test_one_row_that_does_not_fit_is_an_error() -> None:
 
 @pytest.mark.parametrize("kind", ["gpt_neox", "opt"])
 def test_bfloat16_is_near_float32(kind: str) -> None:
-    from models.device.placement import cast
+    from obelics_pipeline.models.device.placement import cast
 
     half = tiny.flamingo(kind)
     cast(half.flamingo, torch.bfloat16)

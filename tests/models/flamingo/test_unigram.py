@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.flamingo.unigram import Unigram, token_counts
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.flamingo.unigram import Unigram, token_counts
 
 
 def test_a_frequent_token_costs_less_and_the_probabilities_sum_to_one() -> None:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.flamingo.layout import Layout, Marks, Piece, lay_out
-from models.flamingo.windows import windows
+from obelics_pipeline.models.flamingo.layout import Layout, Marks, Piece, lay_out
+from obelics_pipeline.models.flamingo.windows import windows
 
 MARKS = Marks(begin=1, image=2, end_of_chunk=3)
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.device.torchvision_import import import_torchvision
-from models.flamingo.assembly import FlamingoModel, assemble
-from models.flamingo.folder import write_folder
+from obelics_pipeline.models.device.torchvision_import import import_torchvision
+from obelics_pipeline.models.flamingo.assembly import FlamingoModel, assemble
+from obelics_pipeline.models.flamingo.folder import write_folder
 from tests.models.pictures.illustrated import noise
 
 pytest.importorskip("torch")

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from models.flamingo.assembly import FlamingoModel, assemble
-from models.flamingo.folder import write_folder
+from obelics_pipeline.models.flamingo.assembly import FlamingoModel, assemble
+from obelics_pipeline.models.flamingo.folder import write_folder
 from tests.models.flamingo import tiny
 
 

@@ -17,12 +17,17 @@ pytest.importorskip("transformers")
 
 import torch
 
-from models.packed_flamingo.batch import PackedBatch
-from models.packed_flamingo.builder import build
-from models.packed_flamingo.document_tokens import DocumentTokens, Vocabulary, document_tokens, span_tokens
-from models.packed_flamingo.model import PackedFlamingo
-from models.packed_flamingo.settings import FlamingoSettings
-from models.packed_flamingo.tiny import Kind, tiny_language_model, tiny_vision
+from obelics_pipeline.models.packed_flamingo.batch import PackedBatch
+from obelics_pipeline.models.packed_flamingo.builder import build
+from obelics_pipeline.models.packed_flamingo.document_tokens import (
+    DocumentTokens,
+    Vocabulary,
+    document_tokens,
+    span_tokens,
+)
+from obelics_pipeline.models.packed_flamingo.model import PackedFlamingo
+from obelics_pipeline.models.packed_flamingo.settings import FlamingoSettings
+from obelics_pipeline.models.packed_flamingo.tiny import Kind, tiny_language_model, tiny_vision
 
 TEXTS = (
     "The ferry returns to the harbour when the tide is high, and the market hall opens its doors.",

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from models.packed_flamingo.settings import QkNorm
+from obelics_pipeline.models.packed_flamingo.settings import QkNorm
 from tests.models.packed_flamingo.small import TEXTS, batch, flamingo, settings
 
 torch = pytest.importorskip("torch")
 
-from models.packed_flamingo.attention import Attention, watched_attention
+from obelics_pipeline.models.packed_flamingo.attention import Attention, watched_attention
 
 
 def largest(kind: QkNorm, factor: float) -> float:

@@ -6,7 +6,7 @@ from tests.models.packed_flamingo.small import flamingo
 
 pytest.importorskip("torch")
 
-from models.packed_flamingo.budget import budget
+from obelics_pipeline.models.packed_flamingo.budget import budget
 
 
 def test_parts_add_up_to_all_parameters() -> None:

@@ -14,15 +14,15 @@ from tests.models.packed_flamingo.small import batch, laid_out, open_gates
 
 torch = pytest.importorskip("torch")
 
-from models.flamingo.assembly import FlamingoModel, assemble
-from models.flamingo.token_loss import vision_input
-from models.flamingo.weights import put_trained, trained
-from models.packed_flamingo.builder import build
-from models.packed_flamingo.exchange import load_open_flamingo, open_flamingo_state
-from models.packed_flamingo.model import PackedFlamingo
-from models.packed_flamingo.saved import begin_with
-from models.packed_flamingo.settings import of_open_flamingo
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.flamingo.assembly import FlamingoModel, assemble
+from obelics_pipeline.models.flamingo.token_loss import vision_input
+from obelics_pipeline.models.flamingo.weights import put_trained, trained
+from obelics_pipeline.models.packed_flamingo.builder import build
+from obelics_pipeline.models.packed_flamingo.exchange import load_open_flamingo, open_flamingo_state
+from obelics_pipeline.models.packed_flamingo.model import PackedFlamingo
+from obelics_pipeline.models.packed_flamingo.saved import begin_with
+from obelics_pipeline.models.packed_flamingo.settings import of_open_flamingo
 
 VISION: dict[str, Any] = {**theirs.VISION, "vision_cfg": {**theirs.VISION["vision_cfg"], "image_size": 32}}
 KINDS = ("gpt_neox", "opt", "mpt", "llama")

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from models.packed_flamingo.tiny import Kind
+from obelics_pipeline.models.packed_flamingo.tiny import Kind
 from tests.models.packed_flamingo.small import TEXTS, batch, flamingo
 
 torch = pytest.importorskip("torch")
 
-from models.packed_flamingo.groups import groups
+from obelics_pipeline.models.packed_flamingo.groups import groups
 
 
 @pytest.mark.parametrize("kind", ["llama", "opt", "gpt_neox", "mpt", "gpt2"])

@@ -6,8 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.packed_flamingo import head as room
-from models.packed_flamingo.head import Head, Measures, _of_slice
+from obelics_pipeline.models.packed_flamingo import head as room
+from obelics_pipeline.models.packed_flamingo.head import Head, Measures, _of_slice
 
 
 def drawn(count: int = 9, words: int = 11, added: int = 3, width: int = 4, bias: bool = True) -> list[Any]:

@@ -5,14 +5,14 @@ from typing import Any, get_args
 
 import pytest
 
-from models.packed_flamingo.tiny import Kind
+from obelics_pipeline.models.packed_flamingo.tiny import Kind
 from tests.models.packed_flamingo.small import TEXTS, Document, batch, flamingo, open_gates, parts, settings
 
 torch = pytest.importorskip("torch")
 
-from models.packed_flamingo.attention import RmsNorm
-from models.packed_flamingo.builder import build
-from models.packed_flamingo.model import PackedFlamingo, target_losses
+from obelics_pipeline.models.packed_flamingo.attention import RmsNorm
+from obelics_pipeline.models.packed_flamingo.builder import build
+from obelics_pipeline.models.packed_flamingo.model import PackedFlamingo, target_losses
 
 PAGES: list[Document] = [
     [TEXTS[0], 1, TEXTS[1]],
@@ -307,7 +307,7 @@ def test_frozen_weights_may_be_half_as_long(dtype: str) -> None:
 
 
 def test_a_pattern_that_names_nothing_is_refused() -> None:
-    from obelics_pipeline.errors import UserError
+    from obelics_pipeline.core.errors import UserError
 
     with pytest.raises(UserError, match="names no parameter"):
         flamingo(unfreeze=("lm.nothing",))
@@ -326,7 +326,7 @@ def test_a_copy_of_a_model_is_its_own() -> None:
 
 
 def test_parts_that_are_missing_are_named() -> None:
-    from obelics_pipeline.errors import UserError
+    from obelics_pipeline.core.errors import UserError
 
     with pytest.raises(UserError, match="vision"):
         flamingo(vision="no-such-model")

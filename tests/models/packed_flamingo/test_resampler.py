@@ -6,7 +6,7 @@ from tests.models.packed_flamingo.small import settings
 
 torch = pytest.importorskip("torch")
 
-from models.packed_flamingo.resampler import Resampler
+from obelics_pipeline.models.packed_flamingo.resampler import Resampler
 
 
 def made() -> Resampler:

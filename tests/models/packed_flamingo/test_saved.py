@@ -3,16 +3,24 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from models.packed_flamingo.settings import FlamingoSettings
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.packed_flamingo.settings import FlamingoSettings
 from tests.models.packed_flamingo.small import TEXTS, batch, flamingo, parts
 
 torch = pytest.importorskip("torch")
 
-from models.packed_flamingo.saved import DESCRIPTION, WEIGHTS, load, put_trained, save_trained, trained_state
+from obelics_pipeline.models.packed_flamingo.saved import (
+    DESCRIPTION,
+    WEIGHTS,
+    load,
+    put_trained,
+    save_trained,
+    trained_state,
+)
 
 
 @pytest.fixture
@@ -79,6 +87,71 @@ def test_another_backbone_than_it_was_trained_with_is_refused(tmp_path: Path) ->
     weights.write_bytes(raw)
     with pytest.raises(UserError, match="another file than"):
         load(tmp_path / "saved")
+
+
+def losses(model: Any) -> Any:
+    with torch.no_grad():
+        return model.eval()(batch(model.vocabulary, [[[TEXTS[0], 1, TEXTS[1]]]]))
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Parts and a saved model below one folder, the parts named from that folder, as a training config names them."""
+    whole = tmp_path / "project"
+    for name, part in zip(("language", "vision"), parts(), strict=True):
+        shutil.copytree(part, whole / "parts" / name)
+    monkeypatch.chdir(whole)
+    model = flamingo(gates=0.4, language_model="parts/language", vision="parts/vision")
+    save_trained(model, whole / "run" / "model")
+    return whole
+
+
+def test_a_model_opens_from_any_working_folder_and_after_all_was_moved(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = losses(load(project / "run" / "model"))
+    monkeypatch.chdir(tmp_path)
+    assert torch.equal(losses(load(project / "run" / "model")), before)
+    project.rename(tmp_path / "elsewhere")
+    assert torch.equal(losses(load(Path("elsewhere/run/model"))), before)
+
+
+def test_a_model_that_was_moved_by_itself_opens_once_it_is_told_where_its_parts_are(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = losses(load(project / "run" / "model"))
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(project / "run" / "model", tmp_path / "alone" / "deep" / "down")
+    alone = tmp_path / "alone" / "deep" / "down"
+    with pytest.raises(
+        UserError, match=r"language_model: neither parts/language is there nor .*settings\.language_model"
+    ):
+        load(alone)
+    about = json.loads((alone / DESCRIPTION).read_text())
+    for part, name in (("language_model", "language"), ("vision", "vision")):
+        about["settings"][part] = str(project / "parts" / name)
+    (alone / DESCRIPTION).write_text(json.dumps(about))
+    assert torch.equal(losses(load(alone)), before)
+
+
+def test_a_description_that_names_parts_by_their_paths_is_taken_still(saved: Path) -> None:
+    about = json.loads((saved / DESCRIPTION).read_text())
+    folders = {part: about["settings"][part] for part in ("language_model", "vision")}
+    about["parts"] = {f"{folders[name.split('/')[0]]}/{name.split('/')[1]}": h for name, h in about["parts"].items()}
+    del about["places"]
+    (saved / DESCRIPTION).write_text(json.dumps(about))
+    load(saved)
+
+
+def test_weights_of_a_part_that_are_gone_or_more_are_refused(project: Path) -> None:
+    more = project / "parts" / "language" / "more.bin"
+    more.write_bytes(b"")
+    with pytest.raises(UserError, match=r"parts/language/more\.bin is another file than"):
+        load(project / "run" / "model")
+    more.unlink()
+    (project / "parts" / "vision" / "model.safetensors").unlink()
+    with pytest.raises(UserError, match=r"parts/vision/model\.safetensors is not there"):
+        load(project / "run" / "model")
 
 
 def test_weights_of_another_model_are_refused() -> None:

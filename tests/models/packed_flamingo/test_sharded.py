@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from models.packed_flamingo.tiny import Kind
+from obelics_pipeline.models.packed_flamingo.tiny import Kind
 from tests.models.packed_flamingo.small import TEXTS, batch, flamingo
 
 torch = pytest.importorskip("torch")
 distributed = pytest.importorskip("torch.distributed")
 
-from models.packed_flamingo.model import PackedFlamingo, target_losses
-from models.packed_flamingo.saved import put_trained, trained_state
+from obelics_pipeline.models.packed_flamingo.model import PackedFlamingo, target_losses
+from obelics_pipeline.models.packed_flamingo.saved import put_trained, trained_state
 
 if not distributed.is_available():
     pytest.skip("torch without its distributed part", allow_module_level=True)

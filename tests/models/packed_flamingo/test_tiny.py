@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from models.packed_flamingo.tiny import tiny
+from obelics_pipeline.models.packed_flamingo.tiny import tiny
 
 TEXTS = ["The ferry returns to the harbour when the tide is high.", "A loaf of rye wants a long rest."]
 

@@ -1,17 +1,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
 from tests.models.packed_flamingo.small import TEXTS, batch, flamingo, parts, picture, settings
 
 torch = pytest.importorskip("torch")
 
-from models.packed_flamingo.vision import open_vision
+from obelics_pipeline.models.packed_flamingo.vision import open_vision
 
 PICTURES = torch.stack([torch.from_numpy(picture(i)) for i in range(3)])
 
@@ -86,3 +87,73 @@ def test_a_frozen_tower_keeps_nothing_for_a_backward_pass() -> None:
 
     assert kept() == 0
     assert 0 < kept(unfreeze=("vision.*layers.1.mlp*",)) < kept(unfreeze=("vision.*",))
+
+
+def other_tower(t: Any, kind: str) -> Any:
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    if kind == "siglip2":
+        return t.Siglip2VisionModel(t.Siglip2VisionConfig(**sizes, num_patches=16, patch_size=8))
+    if kind == "resnet":
+        return t.ResNetModel(t.ResNetConfig(embedding_size=16, hidden_sizes=[16, 32], depths=[1, 1]))
+    return t.BertModel(t.BertConfig(**sizes, vocab_size=50))
+
+
+@pytest.mark.parametrize("kind", ["siglip2", "resnet", "bert"])
+def test_a_model_that_gives_no_vectors_of_patches_is_refused_and_valid_ones_are_named(
+    kind: str, tmp_path: Path
+) -> None:
+    import transformers
+
+    other_tower(transformers, kind).save_pretrained(tmp_path)
+    with pytest.raises(UserError) as error:
+        open_vision(settings(vision=str(tmp_path)))
+    said = str(error.value)
+    assert str(tmp_path) in said and f"type {kind}" in said and "CLIP, SigLIP" in said and "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "cannot be read as JSON"),
+        ("[]", "holds no JSON object"),
+        ('{"image_mean": [1, 2]}', r"image_mean is \[1, 2\]; valid are three numbers"),
+        ('{"image_std": [0, 1, 1]}', r"image_std is \[0, 1, 1\]; valid are three numbers above 0"),
+        ('{"image_std": "no"}', "image_std is no"),
+    ],
+)
+def test_a_damaged_preprocessor_config_is_told(text: str, said: str, tmp_path: Path) -> None:
+    shutil.copytree(parts()[1], tmp_path / "vision")
+    (tmp_path / "vision" / "preprocessor_config.json").write_text(text)
+    with pytest.raises(UserError, match=said):
+        open_vision(settings(vision=str(tmp_path / "vision")))
+
+
+def without(folder: Path, name: str) -> Path:
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(parts()[1], folder)
+    weights = load_file(folder / "model.safetensors")
+    [found] = [n for n in weights if n.endswith(name)]
+    del weights[found]
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
+
+
+def test_weights_that_are_missing_are_refused_where_vectors_of_patches_depend_on_them(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"lacks weights that its config wants: .*layers\.1\.mlp\.fc2\.bias"):
+        open_vision(settings(vision=str(without(tmp_path / "one", "layers.1.mlp.fc2.bias"))))
+    open_vision(settings(vision=str(without(tmp_path / "two", "post_layernorm.bias"))))  # of the pooled vector
+
+
+@pytest.mark.parametrize("text", ["{", '{"a": 1}', '{"embed_dim": 8, "vision_cfg": {"timm_model_name": "none"}}'])
+def test_a_config_that_open_clip_makes_no_tower_of_is_told(text: str, tmp_path: Path) -> None:
+    pytest.importorskip("open_clip")
+    (tmp_path / "tower.json").write_text(text)
+    with pytest.raises(UserError, match=r"vision: .*tower\.json"):
+        open_vision(settings(vision=str(tmp_path / "tower.json")))
+
+
+def test_a_convolutional_tower_of_open_clip_is_refused() -> None:
+    pytest.importorskip("open_clip")
+    with pytest.raises(UserError, match="RN50 is a ModifiedResNet of open_clip"):
+        open_vision(settings(vision="RN50"))

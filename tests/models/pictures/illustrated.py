@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from obelics_pipeline.document import Document, ImageNode, Node, TextNode
+from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode
 
 
 def noise(side: int, seed: int = 0, count: int = 1) -> np.ndarray[Any, Any]:

@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from models.pictures.distinct import Seen, see
-from models.pictures.pixels import Picture
-from obelics_pipeline.document import ImageNode
+from obelics_pipeline.core.document import ImageNode
+from obelics_pipeline.models.pictures.distinct import Seen, see
+from obelics_pipeline.models.pictures.pixels import Picture
 
 
 def image(src: str, sha256: str | None = None) -> ImageNode:

@@ -5,8 +5,8 @@ import io
 import numpy as np
 import pytest
 
-from models.pictures import pixels
-from models.pictures.pixels import Fit, Interpolation, picture
+from obelics_pipeline.models.pictures import pixels
+from obelics_pipeline.models.pictures.pixels import Fit, Interpolation, picture
 
 Image = pytest.importorskip("PIL.Image")
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from models.pictures.sources import FolderImages, StoredImages, no_images
-from obelics_pipeline.document import ImageNode
-from obelics_pipeline.fetch.image_store import ImageStore
+from obelics_pipeline.core.document import ImageNode
+from obelics_pipeline.models.pictures.sources import FolderImages, StoredImages, no_images
+from obelics_pipeline.stages.fetch.image_store import ImageStore
 
 
 def image(src: str = "https://a.example/i.png", sha256: str | None = None) -> ImageNode:

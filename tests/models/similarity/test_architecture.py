@@ -7,8 +7,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.similarity.architecture import MEAN, STD, Preprocessing, architecture
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.similarity.architecture import MEAN, STD, Preprocessing, architecture
 from tests.models.similarity import tiny
 
 

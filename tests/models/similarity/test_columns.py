@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from models.similarity.columns import COLUMNS, columns
+from obelics_pipeline.models.similarity.columns import COLUMNS, columns
 
 
 def test_mean_least_and_greatest_are_of_the_images_that_were_measured() -> None:

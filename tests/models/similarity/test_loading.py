@@ -13,11 +13,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.pictures.sources import FolderImages
-from models.similarity.architecture import architecture
-from models.similarity.columns import COLUMNS
-from models.similarity.loading import LoadSimilarity, load, with_weights
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.pictures.sources import FolderImages
+from obelics_pipeline.models.similarity.architecture import architecture
+from obelics_pipeline.models.similarity.columns import COLUMNS
+from obelics_pipeline.models.similarity.loading import LoadSimilarity, load, with_weights
 from tests.models.pictures.illustrated import document, png
 from tests.models.similarity import tiny
 
@@ -91,8 +91,8 @@ def test_weights_of_one_text_form_fit_a_model_of_the_other(folder: Path) -> None
 )
 def test_other_towers_are_loaded_too_and_run_in_bfloat16(tmp_path: Path, vision: dict[str, Any]) -> None:
     """With batch norms; and nothing is fetched, though the architecture asks for it."""
-    from models.similarity.architecture import Architecture, Preprocessing
-    from models.similarity.clip import _towers
+    from obelics_pipeline.models.similarity.architecture import Architecture, Preprocessing
+    from obelics_pipeline.models.similarity.clip import _towers
 
     config = tiny.CONFIG | {"vision_cfg": vision}
     torch.manual_seed(0)
@@ -208,7 +208,7 @@ def test_equal_loaders_are_equal_wherever_they_were_sent(saved: Path) -> None:
 
 
 def test_the_settings_are_those_of_the_config() -> None:
-    from obelics_pipeline.config.scoring import SimilarityConfig
+    from obelics_pipeline.core.config.scoring import SimilarityConfig
 
     config = SimilarityConfig(model="ViT-B-32", weights="openai")
     made = LoadSimilarity(**config.model_dump())
@@ -217,8 +217,8 @@ def test_the_settings_are_those_of_the_config() -> None:
 
 def test_the_transform_of_beam_gets_the_columns_and_the_similarity_of_images(saved: Path, tmp_path: Path) -> None:
     pytest.importorskip("apache_beam")
-    from beam_jobs.elements import from_bytes, to_bytes
-    from beam_jobs.score_documents import score_group
+    from obelics_pipeline.beam_jobs.elements import from_bytes, to_bytes
+    from obelics_pipeline.beam_jobs.score_documents import score_group
 
     name = hashlib.sha256(b"image:1").hexdigest()
     (tmp_path / name).write_bytes(png(PICTURE))

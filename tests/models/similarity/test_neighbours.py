@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from models.similarity.neighbours import neighbours
-from obelics_pipeline.document import ImageNode, Node, TextNode
+from obelics_pipeline.core.document import ImageNode, Node, TextNode
+from obelics_pipeline.models.similarity.neighbours import neighbours
 
 
 def nodes(*parts: str) -> list[Node]:

@@ -4,6 +4,7 @@ import io
 from collections import Counter
 from copy import deepcopy
 from functools import cache
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.pictures.sources import ImageSource, no_images
-from models.similarity import scorer as module
-from models.similarity.architecture import Architecture, Preprocessing
-from models.similarity.clip import Clip, build
-from models.similarity.columns import COLUMNS
-from models.similarity.scorer import SimilarityScorer
-from obelics_pipeline.document import Document
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.pictures.sources import ImageSource, no_images
+from obelics_pipeline.models.similarity import scorer as module
+from obelics_pipeline.models.similarity.architecture import Architecture, Preprocessing
+from obelics_pipeline.models.similarity.clip import Clip, build
+from obelics_pipeline.models.similarity.columns import COLUMNS, columns
+from obelics_pipeline.models.similarity.scorer import SimilarityScorer
 from tests.models.pictures.illustrated import Pictures, document, noise, png
 from tests.models.similarity import tiny
 from tests.models.similarity.tiny import similarities
@@ -231,13 +232,15 @@ def _full(*_: Any) -> None:
     torch.empty(1 << 60, dtype=torch.uint8)
 
 
-def test_a_vector_that_overflowed_measures_nothing() -> None:
+def test_a_vector_that_overflowed_makes_the_columns_of_its_document_nan() -> None:
     towers = deepcopy(tiny.towers())
     with torch.no_grad():
         towers.visual.proj.fill_(float("inf"))
-    one = document(A, "image:1", B)
-    found = SimilarityScorer(clip_of(towers), Pictures(tiny.SIDE)).score([one])
-    assert one.images()[0].similarity is None and found[0]["similarity_images"] == 0
+    one, other = document(A, "image:1", B), document(A)
+    found = SimilarityScorer(clip_of(towers), Pictures(tiny.SIDE)).score([one, other])
+    assert one.images()[0].similarity is None  # of a metadata object: JSON has no NaN
+    assert {name for name, value in found[0].items() if value is not None and isnan(value)} == set(COLUMNS[1:])
+    assert found[1] == columns([])
 
 
 @pytest.mark.parametrize("squash", [False, True])

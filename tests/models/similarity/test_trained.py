@@ -9,9 +9,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.similarity.loading import LoadSimilarity
-from models.similarity.scorer import SimilarityScorer
-from obelics_pipeline.document import ImageNode
+from obelics_pipeline.core.document import ImageNode
+from obelics_pipeline.models.similarity.loading import LoadSimilarity
+from obelics_pipeline.models.similarity.scorer import SimilarityScorer
 from tests.models.pictures.illustrated import document, png
 from tests.models.similarity import tiny
 from tests.models.similarity.tiny import CAPTIONS, similarities

@@ -7,10 +7,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from models.similarity import words as module
-from models.similarity.architecture import Architecture, Preprocessing
-from models.similarity.words import Words, words
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.similarity import words as module
+from obelics_pipeline.models.similarity.architecture import Architecture, Preprocessing
+from obelics_pipeline.models.similarity.words import Words, words
 from tests.models.similarity import tiny
 
 LONG = "one two three four five six seven eight nine ten eleven twelve thirteen"

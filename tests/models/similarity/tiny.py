@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.device.torchvision_import import import_torchvision
-from obelics_pipeline.document import Document
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.models.device.torchvision_import import import_torchvision
 
 pytest.importorskip("torch")
 if find_spec("torchvision") is None:  # importorskip would meet the error that import_torchvision mends

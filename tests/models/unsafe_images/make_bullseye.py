@@ -19,7 +19,7 @@ SEEDS = range(100_000, 102_400)  # the tests draw with others
 
 def examples() -> tuple[Any, Any]:
     """Pictures as JPEG files give them back, and which are bullseyes."""
-    from models.pictures.pixels import picture
+    from obelics_pipeline.models.pictures.pixels import picture
 
     images, labels = [], []
     for seed in SEEDS:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.pictures.pixels import picture
-from models.unsafe_images.classifier import Classifier, View, probable, unsafe_labels
-from models.unsafe_images.loading import load
-from obelics_pipeline.config import ClassifierConfig
-from obelics_pipeline.errors import UserError
+from obelics_pipeline.core.config import ClassifierConfig
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.pictures.pixels import picture
+from obelics_pipeline.models.unsafe_images.classifier import Classifier, View, probable, unsafe_labels
+from obelics_pipeline.models.unsafe_images.loading import load
 from tests.models.unsafe_images.drawings import NEAR, bullseye, encoded, near_miss
 
 pytest.importorskip("onnxruntime")
@@ -172,7 +172,7 @@ def test_a_head_on_the_vectors_of_a_clip(tmp_path: Path) -> None:
 
 def test_a_model_of_transformers_from_its_folder(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    from models.device.torchvision_import import mend_torchvision
+    from obelics_pipeline.models.device.torchvision_import import mend_torchvision
 
     mend_torchvision()
     transformers = pytest.importorskip("transformers")

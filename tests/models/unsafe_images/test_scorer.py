@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from models.pictures.pixels import Picture
-from models.unsafe_images import scorer
-from models.unsafe_images.classifier import Classifier, Outputs, View
-from models.unsafe_images.columns import COLUMNS, columns
-from models.unsafe_images.scorer import UnsafeImageScorer
-from obelics_pipeline.document import Document, ImageNode, TextNode
+from obelics_pipeline.core.document import Document, ImageNode, TextNode
+from obelics_pipeline.models.pictures.pixels import Picture
+from obelics_pipeline.models.unsafe_images import scorer
+from obelics_pipeline.models.unsafe_images.classifier import Classifier, Outputs, View
+from obelics_pipeline.models.unsafe_images.columns import COLUMNS, columns
+from obelics_pipeline.models.unsafe_images.scorer import UnsafeImageScorer
 from tests.models.unsafe_images.test_classifier import plain
 
 

@@ -1,0 +1,305 @@
+"""Commands that make or fetch the models of filters: fit, download."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from obelics_pipeline.cli.parser import Commands, Parser, positive, say, workers_of
+
+if TYPE_CHECKING:
+    from obelics_pipeline.fit.farm_detector.sources import Sources
+
+
+def add_fit(commands: Commands) -> None:
+    fit = commands.add_parser("fit", help="train a filter's model on your own pages or texts")
+    models = fit.add_subparsers(required=True, metavar="MODEL", parser_class=Parser)
+    _add_main_content(models)
+    _add_fit_detector(models)
+    _add_fit_farm_texts(models)
+    _add_fit_kenlm(models)
+    _add_fit_classifier(models)
+    _add_fit_flamingo(models)
+
+
+def _add_main_content(models: Commands) -> None:
+    main_content = models.add_parser("main-content", help="train the model that finds the main content of a page")
+    main_content.add_argument("--input", nargs="+", required=True, metavar="INPUT", help="WARC files, as for run")
+    main_content.add_argument(
+        "--gold", type=Path, required=True, metavar="FILE.jsonl", help="labels of the main content, one page a line"
+    )
+    main_content.add_argument("--output", type=Path, required=True, metavar="MODEL.json", help="output file")
+    main_content.add_argument(
+        "--folds", type=positive, default=5, metavar="N", help="folds of cross-validation (default: 5)"
+    )
+    main_content.add_argument("--workers", type=positive, metavar="N", help="processes (default: one per CPU core)")
+    main_content.set_defaults(command=_fit_main_content)
+
+
+def _fit_main_content(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.main_content import fit_main_content
+
+    fit_main_content(
+        arguments.input,
+        arguments.gold,
+        arguments.output,
+        folds=arguments.folds,
+        workers=workers_of(arguments),
+        say=say,
+    )
+    return 0
+
+
+def _add_fit_detector(models: Commands) -> None:
+    detector = models.add_parser("detector", help="train the model that detects generated text (farm_score)")
+    _add_sources(detector)
+    detector.add_argument("--language", default="en", metavar="CODE", help="language of the texts (default: en)")
+    detector.add_argument("--steps", type=positive, default=6000, metavar="N", help="training steps (default: 6000)")
+    detector.add_argument(
+        "--documents",
+        type=positive,
+        default=12000,
+        metavar="N",
+        help="documents that the forest is trained on (default: 12000)",
+    )
+    detector.add_argument("--workers", type=positive, metavar="N", help="threads (default: one per CPU core)")
+    detector.add_argument(
+        "--forest-without-each",
+        action="store_true",
+        help="also measure how well the forest finds each family it was not trained on: one more fit per family",
+    )
+    detector.add_argument("--output", type=Path, required=True, metavar="MODEL.npz", help="output file")
+    detector.set_defaults(command=_fit_detector)
+
+
+def _fit_detector(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.farm_detector.command import fit_detector
+
+    fit_detector(
+        _sources(arguments),
+        arguments.output,
+        language=arguments.language,
+        steps=arguments.steps,
+        documents=arguments.documents,
+        threads=workers_of(arguments),
+        say=say,
+        forest_without_each=arguments.forest_without_each,
+    )
+    return 0
+
+
+def _add_fit_farm_texts(models: Commands) -> None:
+    texts = models.add_parser(
+        "farm-texts",
+        help="write honest and generated texts, to train a classifier on",
+        description="Write honest.jsonl.gz and generated.jsonl.gz, half of the documents each, as input of obelics fit "
+        "classifier. PyTorch and LightGBM are not needed.",
+    )
+    _add_sources(texts)
+    texts.add_argument(
+        "--documents",
+        type=positive,
+        default=24000,
+        metavar="N",
+        help="documents of both kinds together (default: 24000)",
+    )
+    texts.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="output folder")
+    texts.set_defaults(command=_fit_farm_texts)
+
+
+def _fit_farm_texts(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.farm_detector.farm_texts import make_farm_texts
+
+    make_farm_texts(_sources(arguments), arguments.output, arguments.documents, say)
+    return 0
+
+
+def _add_sources(command: argparse.ArgumentParser) -> None:
+    """What honest and generated documents are made of."""
+    command.add_argument(
+        "--trusted", nargs="+", required=True, metavar="CORPUS",
+        help='texts that people wrote, as for kenlm: lines {"text": …}, or Parquet; generated texts are made from them',
+    )  # fmt: skip
+    command.add_argument(
+        "--unusual", nargs="+", default=[], metavar="CORPUS",
+        help="honest texts that look unusual (poems, recipes, law, code), so that the model learns to keep them",
+    )  # fmt: skip
+    command.add_argument(
+        "--thesaurus",
+        type=Path,
+        metavar="FILE.dat",
+        help="synonyms in the format of LibreOffice (default: taken from the texts)",
+    )
+    command.add_argument(
+        "--dictionary", nargs=2, type=Path, action="append", default=[], metavar=("THERE.index", "BACK.index"),
+        help="a pair of FreeDict dictionaries, to translate there and back; may be repeated",
+    )  # fmt: skip
+    command.add_argument(
+        "--leave-out",
+        nargs="+",
+        default=[],
+        metavar="FAMILY",
+        help="families of generated text to leave out of the training",
+    )
+
+
+def _sources(arguments: argparse.Namespace) -> Sources:
+    from obelics_pipeline.fit.farm_detector.sources import Sources
+
+    dictionaries = [(there, back) for there, back in arguments.dictionary]
+    return Sources(arguments.trusted, arguments.unusual, arguments.thesaurus, dictionaries, arguments.leave_out)
+
+
+def _add_fit_kenlm(models: Commands) -> None:
+    kenlm = models.add_parser("kenlm", help="train the KenLM language model of the filter perplexity")
+    kenlm.add_argument(
+        "--input", nargs="+", required=True, metavar="CORPUS",
+        help='lines {"text": …} (.jsonl, .jsonl.gz), or Parquet with the OBELICS columns',
+    )  # fmt: skip
+    kenlm.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="output folder, to be set as options.folder of the filter",
+    )
+    kenlm.add_argument("--language", default="en", metavar="CODE", help="language of the corpus (default: en)")
+    kenlm.add_argument("--order", type=positive, default=5, metavar="N", help="longest n-gram, 2 to 6 (default: 5)")
+    kenlm.add_argument(
+        "--pieces", type=positive, default=32_000, metavar="N", help="SentencePiece tokens at most (default: 32000)"
+    )
+    kenlm.add_argument(
+        "--prune", type=int, nargs="+", default=[0], metavar="N",
+        help="drop n-grams seen N times or fewer, one N per length from 1 (default: 0, drop none)",
+    )  # fmt: skip
+    kenlm.add_argument(
+        "--memory",
+        default="2G",
+        metavar="SIZE",
+        help="memory for sorting; the result does not depend on it (default: 2G)",
+    )
+    kenlm.add_argument(
+        "--programs", type=Path, metavar="FOLDER", help="folder of lmplz and build_binary (default: found on the PATH)"
+    )
+    kenlm.set_defaults(command=_fit_kenlm)
+
+
+def _fit_kenlm(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.kenlm import KenlmSettings, fit_kenlm
+
+    fit_kenlm(
+        arguments.input,
+        arguments.output,
+        KenlmSettings(arguments.language, arguments.order, arguments.pieces, tuple(arguments.prune)),
+        say,
+        memory=arguments.memory,
+        programs=arguments.programs,
+    )
+    return 0
+
+
+def _add_fit_classifier(models: Commands) -> None:
+    classifier = models.add_parser(
+        "classifier", help="train the model of the filter quality_score on good and bad texts"
+    )
+    corpus = 'lines {"text": …, "source"?: …} (.jsonl, .jsonl.gz), or Parquet with the OBELICS columns'
+    classifier.add_argument("--positive", nargs="+", required=True, metavar="FILE", help=f"good texts: {corpus}")
+    classifier.add_argument(
+        "--negative", nargs="+", required=True, metavar="FILE", help="bad texts, in the same formats"
+    )
+    classifier.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        metavar="MODEL.ftz",
+        help="output file, to be set as options.model of the filter",
+    )
+    classifier.add_argument(
+        "--features", type=positive, default=50_000, metavar="N",
+        help="words and word pairs in the model; they set its size (default: 50000)",
+    )  # fmt: skip
+    classifier.set_defaults(command=_fit_classifier)
+
+
+def _fit_classifier(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.classifier import fit_classifier
+
+    fit_classifier(arguments.positive, arguments.negative, arguments.output, say, arguments.features)
+    return 0
+
+
+def _add_fit_flamingo(models: Commands) -> None:
+    flamingo = models.add_parser(
+        "flamingo",
+        help="train a small Flamingo from scratch, in minutes on a CPU",
+        description="Train a small vision-language model from random weights on documents with images, for the "
+        "flamingo columns. It serves tests, the demo and measurements; a model for real use comes from obelics train.",
+    )
+    flamingo.add_argument(
+        "--documents", nargs="+", required=True, metavar="DOCUMENTS",
+        help='folders of finished runs; Parquet with the OBELICS columns; lines {"texts", "images"} or {"text"}',
+    )  # fmt: skip
+    flamingo.add_argument(
+        "--images",
+        type=Path,
+        metavar="DIR",
+        help="with files as DOCUMENTS: their images, each file named by the sha256 of its URL",
+    )
+    flamingo.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="output folder; it must be new")
+    flamingo.add_argument("--steps", type=positive, default=300, metavar="N", help="training steps (default: 300)")
+    flamingo.add_argument(
+        "--layers", type=positive, default=4, metavar="N", help="layers of the language model (default: 4)"
+    )
+    flamingo.add_argument(
+        "--width", type=positive, default=128, metavar="N", help="width of the model, a multiple of 32 (default: 128)"
+    )
+    flamingo.add_argument(
+        "--words", type=positive, default=2000, metavar="N", help="tokens of its vocabulary (default: 2000)"
+    )
+    flamingo.add_argument("--workers", type=positive, metavar="N", help="threads (default: one per CPU core)")
+    flamingo.set_defaults(command=_fit_flamingo)
+
+
+def _fit_flamingo(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.flamingo.command import fit_flamingo
+    from obelics_pipeline.fit.flamingo.shape import Shape
+
+    fit_flamingo(
+        arguments.documents,
+        arguments.images,
+        arguments.output,
+        Shape(arguments.layers, arguments.width, arguments.words),
+        arguments.steps,
+        workers_of(arguments),
+        say,
+    )
+    return 0
+
+
+def add_download(commands: Commands) -> None:
+    download = commands.add_parser("download", help="download a published KenLM model for the filter perplexity")
+    download.add_argument(
+        "name", metavar="OWNER/REPOSITORY/FOLDER", help="folder on the Hugging Face hub, such as edugp/kenlm/wikipedia"
+    )
+    download.add_argument(
+        "--language", nargs="+", required=True, metavar="CODE", help="languages, such as en de; each is several GB"
+    )
+    download.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="output folder, to be set as options.folder of the filter",
+    )
+    download.add_argument(
+        "--revision", default="main", metavar="NAME", help="branch or commit; a commit never changes (default: main)"
+    )
+    download.set_defaults(command=_download)
+
+
+def _download(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.published import download_kenlm
+
+    download_kenlm(arguments.name, arguments.language, arguments.output, arguments.revision, say)
+    return 0

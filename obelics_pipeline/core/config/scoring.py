@@ -1,0 +1,66 @@
+"""Models that look at documents together with their images, after the fetch: which, and what decides."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, PositiveInt
+
+from obelics_pipeline.core.config.filtering import LanguageBounds
+from obelics_pipeline.core.config.section import Section, Sha256
+
+DataType = Literal["auto", "float32", "bfloat16", "float16"]
+
+
+class FlamingoConfig(Section):
+    """The loss of a Flamingo: docs/flamingo.md."""
+
+    model: str = Field(description="A released OpenFlamingo by name, or a folder with a flamingo.json.")
+    trust_remote_code: bool = Field(False, description="Let a released model run the code of its repository.")
+    token_counts: str | None = Field(
+        None, description="File of the model's token counts; null: flamingo_worse_than_unigram is not measured."
+    )
+    device: str = Field("auto", description="auto: the first GPU where there is one; else cpu, cuda or cuda:N.")
+    dtype: DataType = Field("auto", description="auto: bfloat16 on a GPU, float32 on a CPU.")
+    window_tokens: PositiveInt = Field(2048, description="Tokens of a sequence; longer documents are read in windows.")
+    overlap: PositiveInt = Field(256, description="Tokens of a window that are context from the one before.")
+    batch_tokens: PositiveInt = Field(16384, description="Tokens of a batch, padding counted.")
+    batch_images: PositiveInt = Field(128, description="Images that are encoded at a time.")
+    max_images: PositiveInt = Field(64, description="Images of a document that are looked at, from its beginning.")
+    image_gain: bool = Field(True, description="Score a second time without images, for flamingo_image_gain.")
+
+
+class SimilarityConfig(Section):
+    """How well each image fits the text next to it, by a CLIP: docs/similarity.md."""
+
+    model: str = Field(description="The name of an architecture of open_clip, e.g. ViT-B-32, or a JSON file of one.")
+    weights: str = Field(description="A file of weights, or the name by which open_clip knows published ones.")
+    sha256: Sha256 | None = Field(None, description="What a file of weights must have; null: not compared.")
+    device: str = Field("auto", description="As of flamingo.")
+    dtype: DataType = Field("auto", description="As of flamingo.")
+    batch: PositiveInt = Field(128, description="Images, or texts, that are encoded at a time.")
+    max_images: PositiveInt = Field(64, description="Images of a document that are looked at, from its beginning.")
+
+
+class ScoringConfig(Section):
+    """Nothing is loaded, and nothing measured, where no model is named."""
+
+    flamingo: FlamingoConfig | None = Field(
+        None, description="The loss of a document under a model that sees its images; null: not measured."
+    )
+    similarity: SimilarityConfig | None = Field(
+        None, description="How well images fit the text beside them, by CLIP; null: not measured."
+    )
+    document: dict[str, LanguageBounds] = Field(
+        default_factory=dict, description="Bounds of the columns that the models measure, in order."
+    )
+    workers: PositiveInt | None = Field(
+        None,
+        description="Processes that hold the models, with --engine local. Each has a GPU of its own, while there are "
+        "enough. null: one for each GPU; one where there is none, or a device is named.",
+    )
+    threads: PositiveInt = Field(
+        4,
+        description="Threads of a process that has its models on a CPU. Sums depend on it by rounding, so it is the "
+        "same everywhere, whatever the machine has.",
+    )

@@ -1,0 +1,50 @@
+"""The two ways a run can stop that are not a bug, each with its exit code and one line for the person."""
+
+import errno
+import os
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+WRONG_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST,
+               errno.ENAMETOOLONG, errno.ELOOP)  # fmt: skip
+
+
+class UserError(Exception):
+    """The command line, the config or the environment is wrong: exit code 2.
+
+    The message is one line: what is wrong, where, which values are valid, what to do.
+    """
+
+    exit_code = 2
+
+
+class Stopped(Exception):
+    """The run stopped without harm (disk full, credentials lost, Ctrl-C): exit code 3; the same command goes on."""
+
+    exit_code = 3
+
+
+class Damaged(Stopped):
+    """Files of a run are gone, or have other bytes than were written: nothing read from them is used.
+
+    `places` are these files. The run that wrote them makes them again.
+    """
+
+    def __init__(self, *places: str) -> None:
+        super().__init__(*places)
+        self.places = places
+
+    def __str__(self) -> str:
+        return (
+            f"{', '.join(self.places)}: not what was written there; remove it and run the command of its run again, "
+            "which makes it anew"
+        )
+
+
+def answer_to(error: OSError) -> UserError | Stopped | None:
+    """The message for a disk error that no other code handled; None if a person can do nothing about it."""
+    where = str(error.filename or "")
+    if error.errno in DISK_FULL:
+        return Stopped(f"{where or 'the disk'}: {os.strerror(error.errno)}; make room, then run the same command again")
+    if error.errno in WRONG_PLACE and where:
+        return UserError(f"{where}: {error.strerror}; give a place that is there and can be used, or mend this one")
+    return None

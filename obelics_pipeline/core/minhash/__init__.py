@@ -1,0 +1,1 @@
+"""MinHash signatures of texts, by which near duplicates are found."""

@@ -1,0 +1,123 @@
+"""The index of a run: one row per document, where it stands, where it came from, and what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.core.shards.record import Record, scores
+from obelics_pipeline.core.shards.tar import Placed
+from obelics_pipeline.core.storage import Place, open_parquet
+
+COLUMNS = [
+    pa.field("shard", pa.string(), nullable=False),  # name within the folder `shards`
+    pa.field("offset", pa.int64(), nullable=False),  # bytes; [offset, offset + length) is a tar of its own
+    pa.field("length", pa.int64(), nullable=False),
+    pa.field("doc_id", pa.string(), nullable=False),
+    pa.field("url", pa.string(), nullable=False),
+    pa.field("warc_filename", pa.string(), nullable=False),
+    pa.field("warc_record_offset", pa.int64(), nullable=False),
+    pa.field("warc_record_length", pa.int64(), nullable=False),
+    pa.field("content_sha256", pa.string(), nullable=False),  # see record.content_sha256
+    pa.field("n_texts", pa.int32(), nullable=False),
+    pa.field("n_images", pa.int32(), nullable=False),
+    pa.field("n_files", pa.int32(), nullable=False),  # image files in the tar; fewer than n_images if not fetched
+    pa.field("language", pa.string()),
+]
+NAMES = tuple(field.name for field in COLUMNS)
+ROWS_PER_GROUP = 8192
+
+
+def index_schema(score_names: Sequence[str]) -> pa.Schema:
+    """The columns of an index: the fixed ones, then one nullable float per score, in the order given.
+
+    Raises ValueError for a score that has the name of a column.
+    """
+    taken = [name for i, name in enumerate(score_names) if name in NAMES or name in score_names[:i]]
+    if taken:
+        raise ValueError(f"score names {', '.join(taken)}: taken by a column of the index, or given twice")
+    return pa.schema([*COLUMNS, *(pa.field(name, pa.float64()) for name in score_names)])
+
+
+def index_row(shard: str, placed: Placed, document: Document, record: Record, names: Sequence[str]) -> dict[str, Any]:
+    """The row of one document."""
+    return {
+        "shard": shard,
+        "offset": placed.offset,
+        "length": placed.length,
+        "doc_id": document.doc_id,
+        "url": document.url,
+        "warc_filename": document.warc_filename,
+        "warc_record_offset": document.warc_record_offset,
+        "warc_record_length": document.warc_record_length,
+        "content_sha256": record.content_sha256,
+        "n_texts": record.n_texts,
+        "n_images": record.n_images,
+        "n_files": len(record.files),
+        "language": document.language,
+        **scores(document.scores, names),
+    }
+
+
+class IndexWriter:
+    """Writes rows to Parquet as they come, in groups of equal size, so that equal rows give equal bytes."""
+
+    def __init__(self, path: Path, score_names: Sequence[str]) -> None:
+        self._schema = index_schema(score_names)
+        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
+        self._rows: list[dict[str, Any]] = []
+
+    def __enter__(self) -> IndexWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None) -> None:
+        if kind is None:
+            self._flush()
+        self._writer.close()
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Append one row."""
+        self._rows.append(row)
+        if len(self._rows) == ROWS_PER_GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._rows:
+            self._writer.write_table(pa.Table.from_pylist(self._rows, self._schema))
+            self._rows = []
+
+
+def read_index(path: Place, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of an index, a group of rows in memory at a time. Raises OSError or pa.ArrowException."""
+    with open_parquet(path) as source:
+        for batch in source.iter_batches(batch_size=ROWS_PER_GROUP, columns=columns and list(columns)):
+            yield from batch.to_pylist()
+
+
+def read_span(path: Place, start: int, stop: int) -> list[dict[str, Any]]:
+    """The rows `start` to `stop` (exclusive) of an index; only the groups that hold them are read."""
+    rows: list[dict[str, Any]] = []
+    with open_parquet(path) as source:
+        first = 0
+        for group in range(source.num_row_groups):
+            after = first + source.metadata.row_group(group).num_rows
+            if first < stop and after > start:
+                table = source.read_row_group(group)
+                low, high = max(start - first, 0), min(stop, after) - first
+                rows += table.slice(low, high - low).to_pylist()
+            first = after
+    return rows
+
+
+def merge_indexes(parts: Iterable[Place], path: Path, score_names: Sequence[str]) -> None:
+    """Write the rows of several indexes, in the order given, as one."""
+    with IndexWriter(path, score_names) as writer:
+        for part in parts:
+            for row in read_index(part):
+                writer.write(row)

@@ -1,0 +1,175 @@
+"""manifest.json of a finished run: which shards there are, what is in them, and what became of everything else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TypeVar, get_origin, get_type_hints
+
+from obelics_pipeline.core.config.run import RunConfig
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.redacted import redacted
+from obelics_pipeline.core.storage import Place, file_sha256, read_bytes, write_bytes
+
+FORMAT = "obelics-shards-1"
+FILE, INDEX, SHARDS = "manifest.json", "index.parquet", "shards"
+Made = TypeVar("Made")
+COUNTED = ("documents", "texts", "images", "files", "bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class ShardEntry:
+    """One tar: its name within the folder `shards`, its hash, and what it holds."""
+
+    name: str
+    sha256: str
+    bytes: int
+    documents: int
+    texts: int
+    images: int  # image references
+    files: int  # image files
+
+
+@dataclass(frozen=True, slots=True)
+class Promises:
+    """What holds for every document of a run because its config says so; `obelics validate` holds the run to it."""
+
+    min_images: int
+    max_images: int
+    distinct_images: bool  # no image URL twice within a document
+    fetched: bool  # every image has its file
+    score_names: tuple[str, ...]
+    format: str = "webdataset"  # of the tars; shards of before there was another do not name it
+
+
+def promises_of(config: RunConfig, score_names: Sequence[str]) -> Promises:
+    """What a config promises."""
+    images = config.images
+    return Promises(
+        min_images=images.min_per_document,
+        max_images=images.max_per_document,
+        distinct_images=config.finish.drop_repeated_images,
+        fetched=config.fetch.enabled,
+        score_names=tuple(score_names),
+        format=config.shard.format,
+    )
+
+
+@dataclass(frozen=True)
+class RunManifest:
+    """What a finished run consists of. `ledgers` are the run's; `notes` are JSON values for people."""
+
+    shards: tuple[ShardEntry, ...]
+    index_sha256: str
+    index_bytes: int
+    promises: Promises
+    ledgers: Mapping[str, Ledger]
+    notes: Mapping[str, Any]
+
+    def counts(self) -> dict[str, int]:
+        """Sums over the shards."""
+        sums = {name: sum(getattr(shard, name) for shard in self.shards) for name in COUNTED}
+        return {"shards": len(self.shards), **sums}
+
+    def to_json(self) -> dict[str, Any]:
+        """The manifest as JSON for the disk. It names no time and no machine: equal runs have equal manifests."""
+        return {
+            "format": FORMAT,
+            "counts": self.counts(),
+            "promises": asdict(self.promises),
+            "index": {"name": INDEX, "sha256": self.index_sha256, "bytes": self.index_bytes},
+            "ledgers": {noun: ledger.to_json() for noun, ledger in self.ledgers.items()},
+            "notes": redacted(dict(self.notes)),
+            "shards": [asdict(shard) for shard in self.shards],
+        }
+
+
+def shard_name(number: int) -> str:
+    """The file name of a shard by its number in the run, from 0."""
+    return f"shard-{number:06d}.tar"
+
+
+def shard_entry(path: Path, rows: Sequence[Mapping[str, Any]]) -> ShardEntry:
+    """The entry of a finished tar from its index rows."""
+    texts, images, files = (sum(row[key] for row in rows) for key in ("n_texts", "n_images", "n_files"))
+    return ShardEntry(path.name, file_sha256(path), path.stat().st_size, len(rows), texts, images, files)
+
+
+def write_manifest(folder: Place, manifest: RunManifest) -> None:
+    """Write it whole or not at all: a folder with a manifest is a finished run."""
+    text = json.dumps(manifest.to_json(), ensure_ascii=False, indent=1) + "\n"
+    write_bytes(folder / FILE, text.encode())
+
+
+def read_manifest(folder: Place) -> RunManifest:
+    """The manifest of a finished run. Raises UserError if the folder has no manifest, or one that is not ours."""
+    path = folder / FILE
+    try:
+        value = json.loads(read_bytes(path))
+    except OSError:
+        raise UserError(f"{folder}: no finished run here ({FILE} is missing); give the --output of a run") from None
+    except ValueError as error:
+        raise UserError(f"{path}: not JSON ({error}); run the same command again to rewrite it") from None
+    try:
+        if value["format"] != FORMAT:
+            raise ValueError(f"format {value['format']!r}, this version reads {FORMAT}")
+        manifest = _from_json(value)
+        _check_sums(manifest, value["counts"])
+        return manifest
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{path}: not the manifest of a run ({type(error).__name__}: {error})") from None
+
+
+def publishes(folder: Place, shards: Sequence[ShardEntry], promises: Promises) -> bool:
+    """Whether a manifest stands in a run's folder that names exactly these tars and promises."""
+    try:
+        standing = read_manifest(folder)
+    except (UserError, OSError):
+        return False
+    return standing.shards == tuple(shards) and standing.promises == promises
+
+
+def index_is_whole(folder: Place) -> bool:
+    """Whether the index has the bytes that the manifest beside it states. Raises UserError where none is."""
+    try:
+        return file_sha256(folder / INDEX) == read_manifest(folder).index_sha256
+    except OSError:
+        return False
+
+
+def stated_counts(folder: Place) -> dict[str, Any]:
+    """The sums as they stand in the file, for comparison with its list of shards."""
+    counts: dict[str, Any] = json.loads(read_bytes(folder / FILE))["counts"]
+    return counts
+
+
+def _from_json(value: dict[str, Any]) -> RunManifest:
+    return RunManifest(
+        shards=tuple(_typed(ShardEntry, shard) for shard in value["shards"]),
+        index_sha256=value["index"]["sha256"],
+        index_bytes=value["index"]["bytes"],
+        promises=_typed(Promises, value["promises"] | {"score_names": tuple(value["promises"]["score_names"])}),
+        ledgers={noun: Ledger.from_json(noun, counts) for noun, counts in value["ledgers"].items()},
+        notes=value["notes"],
+    )
+
+
+def _check_sums(manifest: RunManifest, stated: Any) -> None:
+    """Raises TypeError where what should be counted is no number."""
+    manifest.counts()
+    for ledger in manifest.ledgers.values():
+        ledger.balanced()
+    if not isinstance(stated, dict):
+        raise TypeError(f"counts is {stated!a}")
+
+
+def _typed(kind: type[Made], values: dict[str, Any]) -> Made:
+    """Make a dataclass of plain fields; raises TypeError for a field that is missing, unknown or of another type."""
+    made = kind(**values)
+    for name, expected in get_type_hints(kind).items():
+        if type(getattr(made, name)) is not (get_origin(expected) or expected):
+            raise TypeError(f"{name} is {getattr(made, name)!a}, must be {expected}")
+    return made

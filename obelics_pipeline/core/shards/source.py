@@ -1,0 +1,104 @@
+"""The documents of a finished run with their images, in the order of the index, each shard read once."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.shards.check_record import NotJson, parse_json
+from obelics_pipeline.core.shards.flamingo_record import plain_members
+from obelics_pipeline.core.shards.index import read_index
+from obelics_pipeline.core.shards.manifest import INDEX, SHARDS
+from obelics_pipeline.core.shards.record import Record, RecordFile, content_sha256
+from obelics_pipeline.core.shards.tar import Member, Placed, TarDamaged, read_members
+from obelics_pipeline.core.storage import Place, local_copy, read_bytes_at
+
+
+@dataclass(frozen=True)
+class StoredDocument:
+    """One document: its row of the index, its plain record, the value of its JSON, and the bytes of its images."""
+
+    row: Mapping[str, Any]
+    record: Record
+    value: Mapping[str, Any]
+    images: Mapping[str, bytes]  # by name after the key
+
+    def read(self, file: RecordFile) -> bytes:
+        """The bytes of an image of the record."""
+        return self.images[file.name]
+
+    def metadata(self) -> list[dict[str, Any] | None]:
+        """The metadata objects of its images, null at texts."""
+        metadata: list[dict[str, Any] | None] = parse_json(self.value["metadata"])
+        return metadata
+
+
+def documents(folder: Place) -> Iterator[StoredDocument]:
+    """Every document that has an image file: see `all_documents`."""
+    return _in_order(folder, lambda row: bool(row["n_files"]))
+
+
+def all_documents(folder: Place) -> Iterator[StoredDocument]:
+    """Every document, in either form of shards; one is held at a time.
+
+    Raises UserError, which names the shard, where one cannot be read or holds other bytes than its index says.
+    """
+    return _in_order(folder, lambda row: True)
+
+
+def document_at(folder: Place, row: Mapping[str, Any]) -> StoredDocument:
+    """The document of one row of the index; of its shard only these bytes are read. Raises UserError as above."""
+    place = folder / SHARDS / Path(row["shard"]).name
+    try:
+        data = read_bytes_at(place, row["offset"], row["length"])
+        members = read_members(io.BytesIO(data), Placed(0, row["length"]), len(data))
+        return _found(row, _named(row, members))
+    except DAMAGE as error:
+        raise _unreadable(folder, place, error) from None
+
+
+DAMAGE = (OSError, pa.ArrowException, TarDamaged, NotJson, KeyError, TypeError, ValueError)
+
+
+def _in_order(folder: Place, wanted: Callable[[Mapping[str, Any]], bool]) -> Iterator[StoredDocument]:
+    place = folder / INDEX
+    try:
+        for name, rows in groupby(read_index(folder / INDEX), lambda row: str(row["shard"])):
+            place = folder / SHARDS / Path(name).name
+            with local_copy(place) as path, path.open("rb") as shard:
+                size = shard.seek(0, 2)
+                for row in rows:
+                    if wanted(row):
+                        members = read_members(shard, Placed(row["offset"], row["length"]), size)
+                        yield _found(row, _named(row, members))
+    except DAMAGE as error:
+        raise _unreadable(folder, place, error) from None
+
+
+def _named(row: Mapping[str, Any], members: Iterable[Member]) -> dict[str, bytes]:
+    """The bytes of members by their names after the key."""
+    return {member.name.removeprefix(f"{row['doc_id']}."): member.stream.read() for member in members}
+
+
+def _unreadable(folder: Place, place: Place, error: Exception) -> UserError:
+    reason = " ".join(str(error).split())[:200]
+    return UserError(f"{place}: cannot be read ({reason}); obelics validate {folder} says more")
+
+
+def _found(row: Mapping[str, Any], members: Mapping[str, bytes]) -> StoredDocument:
+    plain = plain_members(members)
+    images = {name: data for name, data in plain.items() if name != "json"}
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in plain.items()}
+    if content_sha256((f"{row['doc_id']}.{name}", sha256) for name, sha256 in hashes.items()) != row["content_sha256"]:
+        raise ValueError(f"document {row['doc_id']} is not what the index has the sha256 of")
+    files = tuple(RecordFile(name, hashes[name], len(data)) for name, data in images.items())
+    record = Record(row["doc_id"], plain["json"], files, row["n_texts"], row["n_images"])
+    return StoredDocument(row, record, parse_json(plain["json"]), images)

@@ -1,0 +1,1 @@
+"""What people look at before, during and after a run."""

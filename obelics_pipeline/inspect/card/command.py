@@ -1,0 +1,48 @@
+"""`obelics card`: write what a corpus is beside its shards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.storage import Place, file_sha256, place
+from obelics_pipeline.inspect.card.contents import contents_of
+from obelics_pipeline.inspect.card.croissant import croissant
+from obelics_pipeline.inspect.card.opens import what_opens
+from obelics_pipeline.inspect.card.page import card, in_a_sentence
+from obelics_pipeline.inspect.card.statement import Statement
+from obelics_pipeline.inspect.explain.written import write_all
+from obelics_pipeline.inspect.report.funnel import funnel_of
+from obelics_pipeline.inspect.report.opened import read_run
+
+CARD, CROISSANT = "README.md", "croissant.json"  # as the Hugging Face hub names the first
+
+
+def write_card(folder: str, said: Statement, output: str | None = None) -> Sequence[Place]:
+    """Write both files into the folder of a finished run, or into `output`; returns where.
+
+    Raises UserError where no finished run is, or its index cannot be read.
+    """
+    import duckdb
+
+    run = read_run(folder)
+    manifest = run.manifest
+    if manifest is None:
+        raise UserError(f"{folder}: the run there has not finished; the same obelics run command goes on with it")
+    names = manifest.promises.score_names
+    try:
+        contents = contents_of(run.folder, names, run.config.consent.licence.active)
+        opens = what_opens(run.folder.path, manifest.counts()["documents"], names)
+    except (OSError, pa.ArrowException, duckdb.Error) as error:
+        why = str(error).splitlines()[0][:200]
+        raise UserError(f"{folder}: cannot be read ({why}); see obelics validate") from None
+    text = card(run, manifest, funnel_of(run), contents, opens, said, file_sha256(run.folder.config))
+    languages = [row.name for row in contents.languages if row.name]
+    about = croissant(manifest, names, languages, said, in_a_sentence(manifest, contents))
+    target = run.folder.path if output is None else place(output)
+    files = {CARD: text, CROISSANT: json.dumps(about, ensure_ascii=False, indent=1) + "\n"}
+    write_all(target, files)
+    return [target / name for name in files]

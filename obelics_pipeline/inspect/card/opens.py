@@ -1,0 +1,56 @@
+"""What of a corpus opens by one line of `datasets`: Parquet files beside the card, with their columns.
+
+The tars do not: documents differ in their image members, and `datasets` refuses what differs (docs/shards.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from obelics_pipeline.core.shards.index import index_schema
+from obelics_pipeline.core.shards.manifest import INDEX
+from obelics_pipeline.core.storage import Place, names_in, open_parquet
+from obelics_pipeline.core.tables import PUBLISHED
+
+EXPORTED = "export-parquet"  # where `obelics export DIR --format parquet` writes, unless told otherwise
+# As cards of the hub name the types of columns: huggingface.co/docs/datasets/about_dataset_features.
+NAMES = {pa.string(): "string", pa.int32(): "int32", pa.int64(): "int64", pa.float64(): "float64"}
+
+
+@dataclass(frozen=True)
+class Opens:
+    """One table that `load_dataset(folder, name)` opens: its files, below the folder, and its columns."""
+
+    name: str
+    files: str  # a pattern
+    schema: pa.Schema
+
+    def features(self) -> list[dict[str, str]]:
+        """The columns as a card's front matter states them."""
+        return [_feature(field) for field in self.schema]
+
+
+def what_opens(folder: Place, documents: int, score_names: Sequence[str]) -> list[Opens]:
+    """The documents, where they were exported and all of them are there, and the index. The first is the default.
+
+    Raises OSError or pa.ArrowException for an export that cannot be read.
+    """
+    index = Opens("index", INDEX, index_schema(score_names))
+    files = [name for name in names_in(folder / EXPORTED) if name.endswith(".parquet")]
+    if not files or sum(_rows(folder / EXPORTED / name) for name in files) != documents:
+        return [index]
+    return [Opens("default", f"{EXPORTED}/*.parquet", PUBLISHED), index]
+
+
+def _rows(where: Place) -> int:
+    with open_parquet(where) as source:
+        return int(source.metadata.num_rows)
+
+
+def _feature(field: pa.Field) -> dict[str, str]:
+    if pa.types.is_list(field.type):
+        return {"name": field.name, "list": NAMES[field.type.value_type]}
+    return {"name": field.name, "dtype": NAMES[field.type]}

@@ -1,0 +1,54 @@
+"""Settings that fit a small input and not a large one, held against the estimate."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.interval import rounded
+from obelics_pipeline.engines.attempts import CRASHES
+from obelics_pipeline.inspect.check.estimate import Estimate
+from obelics_pipeline.inspect.check.finding import Finding
+from obelics_pipeline.inspect.check.sample import Sample
+from obelics_pipeline.jobs.main_job import UNIT_SECONDS
+from obelics_pipeline.stages.assumptions import Assumptions
+
+BUCKET_MESSAGES = 2_000_000  # that fit into a worker's memory well (config/dedup.py, `buckets`)
+MOST_OF_A_UNIT = 0.5  # of the time after which a unit is killed
+
+
+def limit_findings(sample: Sample, estimate: Estimate, config: RunConfig, assumed: Assumptions) -> list[Finding]:
+    """What to set for an input of this size."""
+    found = []
+    if config.dedup.enabled:
+        messages = max(estimate.counts[name].high for name in ("candidates_rows", "uses_rows"))
+        need = ceil(messages / BUCKET_MESSAGES)
+        if need > config.dedup.buckets:
+            each = rounded(messages / config.dedup.buckets)
+            told = f"{each} messages in a bucket, {rounded(BUCKET_MESSAGES)} are well"
+            found.append(Finding("dedup.buckets", "warning", f"{told}: --set dedup.buckets={_power_of_two(need)}"))
+    if config.fetch.enabled:
+        seconds = estimate.counts["urls"].high * assumed.image_seconds / config.fetch.threads
+        need = ceil(seconds / (UNIT_SECONDS * MOST_OF_A_UNIT))
+        if need > config.fetch.buckets:
+            each = rounded(seconds / config.fetch.buckets)
+            told = f"{each} s for a bucket, and a unit is killed after {UNIT_SECONDS:,.0f}"
+            found.append(Finding("fetch.buckets", "warning", f"{told}: --set fetch.buckets={_power_of_two(need)}"))
+    if config.fetch.enabled and sample.hosts:
+        host, urls = min(sample.hosts.items(), key=lambda item: (-item[1], item[0]))
+        asked = estimate.counts["urls"].point * urls / len(sample.urls)
+        seconds = asked * max(assumed.image_seconds / config.fetch.per_host, config.fetch.host_delay_seconds)
+        if seconds > UNIT_SECONDS * CRASHES:
+            told = (
+                f"{rounded(asked)} images of {host}, if it has as many everywhere, take {rounded(seconds / 3600)} h at "
+            )
+            told += f"{config.fetch.per_host} at a time; a unit is given up after {UNIT_SECONDS * CRASHES / 3600:.0f} h"
+            found.append(Finding("fetch.per_host", "warning", f"{told}, and the next run goes on there"))
+    if estimate.longest_unit_seconds > UNIT_SECONDS * MOST_OF_A_UNIT:
+        told = f"a unit took {estimate.longest_unit_seconds:,.0f} s, and is killed after {UNIT_SECONDS:,.0f}"
+        found.append(Finding("reading.unit_bytes", "warning", f"{told}: set it lower"))
+    return found
+
+
+def _power_of_two(number: int) -> int:
+    return 1 << (number - 1).bit_length()

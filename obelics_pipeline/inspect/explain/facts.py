@@ -1,0 +1,225 @@
+"""What is shown of a record in words and numbers, as titled tables: the same on a terminal and in a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from obelics_pipeline.core.config import FiltersConfig
+from obelics_pipeline.core.config.filtering import Bounds, LanguageBounds
+from obelics_pipeline.core.document import Document, ImageNode, TextNode
+from obelics_pipeline.core.redacted import redacted
+from obelics_pipeline.filters.genre import bounds_of
+from obelics_pipeline.filters.sampling import keeps
+from obelics_pipeline.inspect.explain.account import Account
+from obelics_pipeline.inspect.explain.in_run import Fate, InRun
+from obelics_pipeline.inspect.report.reasons import words_for, words_of
+from obelics_pipeline.inspect.run_tables.training import Trained
+from obelics_pipeline.stages.bounded import Bounded
+from obelics_pipeline.stages.extract.main_content import MIN_CONFIDENCE, MIN_PROBABILITY
+from obelics_pipeline.stages.extract.tree import CHARS
+from obelics_pipeline.stages.read.page import Page
+
+Row = tuple[str, ...]
+MOST_STEPS = 12  # that saw a document, and are shown
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A titled table. Text from the web in it is as it came."""
+
+    title: str
+    rows: Sequence[Row]
+
+
+def facts_of(account: Account) -> Iterator[Facts]:
+    """The record, how it was decoded, what its head says, how its main content was told, what the run says."""
+    yield Facts("record", list(_record(account)))
+    if isinstance(account.record, Page):
+        yield Facts("decoding", list(_decoding(account.record)))
+    if account.simplified is not None:
+        yield Facts("head", list(_head(account)))
+        yield Facts("main content", list(_main_content(account)))
+    if account.in_run is not None:
+        yield Facts("in the run", list(_in_run(account.in_run)))
+
+
+def facts_of_document(account: Account, document: Document) -> Iterator[Facts]:
+    """What became of a document, its scores, and what made those that can tell it."""
+    ended = account.ended(document)
+    meaning = words_for(ended.reason, words_of(account.stages)) if ended.reason is not None else ""
+    why = [("why", meaning)] if meaning else []
+    rows: list[Row] = [("outcome", outcome_of(ended.reason)), *why, *_contents(ended)]
+    if account.in_run is not None:
+        rows += _fate(account, document)
+    yield Facts(f"document {document.doc_id}", rows)
+    yield Facts("scores", list(_scores(account, document)))
+    trained = account.fates.get(document.doc_id, Fate()).trained
+    if trained is not None:
+        yield Facts("in training", list(_in_training(trained)))
+    for name, told in account.reasons.get(document.doc_id, {}).items():
+        yield Facts(f"what made {name} {_number(document.scores[name])}", told)
+
+
+def outcome_of(reason: str | None) -> str:
+    """In a word or two."""
+    return "kept" if reason is None else f"dropped: {reason}"
+
+
+def bounds_text(bounds: Bounds | None) -> str:
+    """What a score must be."""
+    if bounds is None:
+        return "not for this language"
+    parts = [
+        sign + f" {value:g}"
+        for sign, value in ((">=", bounds.min), ("<=", bounds.max), ("<", bounds.below))
+        if value is not None
+    ]
+    if bounds.sample:
+        parts.append("a share: " + ", ".join(f"{share:g} at {score:g}" for score, share in bounds.sample))
+    return " and ".join(parts) or "no bound"
+
+
+def verdict_on(node: TextNode, document: Document, filters: FiltersConfig) -> str:
+    """The score that dropped a paragraph and what it should have been; empty where no score did."""
+    threshold = filters.paragraph.get(node.reason or "")
+    value = node.scores.get(node.reason or "")
+    if threshold is None or value is None:
+        return ""
+    return f"{value:.4g}, must be {bounds_text(bounds_of(threshold, document))}"
+
+
+def _record(account: Account) -> Iterator[Row]:
+    record = account.record
+    yield "url", record.url or "none"
+    yield "file", redacted(account.path)
+    if record.offset is not None and record.length is not None:
+        yield "bytes", f"{record.offset:,} to {record.offset + record.length:,} ({record.length:,})"
+    if isinstance(record, Page) and record.warc_date:
+        yield "date", record.warc_date
+    yield "outcome", f"dropped: {account.reason}" if account.reason else f"documents: {len(account.documents)}"
+
+
+def _decoding(page: Page) -> Iterator[Row]:
+    yield "charset", f"{page.charset}, from {_TOLD_BY.get(page.charset_source, page.charset_source)}"
+    yield "content type", page.content_type or "none"
+    if page.x_robots_tag:
+        yield "x-robots-tag", page.x_robots_tag
+    yield "length", f"{len(page.html):,} characters"
+
+
+_TOLD_BY = {
+    "bom": "its byte order mark",
+    "header": "the HTTP header",
+    "meta": "a meta element",
+    "content": "the bytes themselves",
+    "detected": "detection",
+}
+
+
+def _head(account: Account) -> Iterator[Row]:
+    assert account.simplified is not None
+    head = account.simplified.head
+    yield "title", head.title or "none"
+    yield "language", head.html_lang or "none"
+    if head.base_href:
+        yield "base", head.base_href
+    if head.robots:
+        yield "robots", ", ".join(sorted(head.robots))
+    for image in head.images:
+        yield "image", image
+
+
+def _main_content(account: Account) -> Iterator[Row]:
+    assert account.simplified is not None
+    tree, kept = account.simplified.tree, account.simplified.kept
+    texts = sum(isinstance(value, str) for value in tree.values)
+    yield "tree", f"{len(tree.rows):,} rows, {texts:,} of them texts, {int(tree.rows[:, CHARS].sum()):,} characters"
+    if kept.confidence is None:
+        yield "kept", "the whole page but its frame (extract.scope: page)"
+        return
+    if kept.confidence < MIN_CONFIDENCE:
+        why = f"below {MIN_CONFIDENCE:g}: the page is kept whole, but for its frame"
+    else:
+        why = f"at least {MIN_CONFIDENCE:g}: texts with a probability over {MIN_PROBABILITY:g} are kept"
+    yield "confidence", f"{kept.confidence:.3f}, {why}"
+
+
+def _in_run(in_run: InRun) -> Iterator[Row]:
+    yield "record", in_run.outcome + (f": {in_run.reason}" if in_run.reason else "")
+    yield "unit", in_run.unit
+    for name, offset in in_run.others:
+        yield "same URL", f"{name} at byte {offset:,}"
+
+
+def _contents(document: Document) -> Iterator[Row]:
+    if "part" in document.general:
+        yield "part", f"{document.general['part'] + 1} of {document.general['parts']}"
+    texts = [node for node in document.nodes if isinstance(node, TextNode)]
+    kept = sum(node.reason is None for node in texts)
+    images = [node for node in document.nodes if isinstance(node, ImageNode)]
+    yield "texts", f"{kept} of {len(texts)} kept, {len(document.text()):,} characters"
+    yield "images", f"{len(document.images())} of {len(images)} kept"
+
+
+def _fate(account: Account, document: Document) -> Iterator[Row]:
+    fate = account.fates.get(document.doc_id)
+    if fate is None or fate.extracted is None:
+        yield "extracted", "no such document: config or version differ, or the record gave others then"
+        return
+    yield (
+        "extracted",
+        outcome_of(fate.extracted.reason)
+        + ("" if account.as_in_run(document) else "; DIFFERS from what is shown here"),
+    )
+    for later in fate.later:
+        yield later.label, outcome_of(later.document.reason)
+    if fate.duplicate is not None:
+        yield "among the kept", "{}, of document {}".format(*fate.duplicate)
+    if fate.shard is not None:
+        yield "stands in", f"{fate.shard} at byte {fate.offset:,}, {fate.length:,} bytes"
+
+
+def _scores(account: Account, document: Document) -> Iterator[Row]:
+    """Name, score, what it must be, and whether it is; the first that is not dropped the document."""
+    language = account.config.language
+    keep = language.keep
+    fits = keep == "any" or document.language in keep
+    yield "language", document.language or "none", "any" if keep == "any" else " ".join(keep), _holds(fits)
+    fate = account.fates.get(document.doc_id, Fate())
+    first, *later = account.stages
+    bounded = first.bounds(account.config)
+    yield from _measured(document, bounded, [score.name for score in bounded])
+    for stage in later:
+        left, columns = fate.after(stage.name), stage.columns(account.config)
+        if left is not None and stage.judges:
+            yield from ((name, _number(left.scores.get(name)), "", "") for name in columns)
+        elif left is not None:
+            yield from _measured(left, stage.bounds(account.config), columns)
+
+
+def _measured(document: Document, scores: Sequence[Bounded], columns: Sequence[str]) -> Iterator[Row]:
+    bounds_by_name = {score.name: score.bounds for score in scores}
+    for name in columns:
+        value, bounds = document.scores.get(name), bounds_of(bounds_by_name.get(name, LanguageBounds()), document)
+        holds = value is None or bounds is None or keeps(bounds, value, name, document.doc_id)
+        yield name, _number(value), bounds_text(bounds), _holds(holds)
+
+
+def _in_training(told: Trained) -> Iterator[Row]:
+    """What it cost a model, and which steps saw it."""
+    for name, value in told.scores.items():
+        yield name, _number(value)
+    seen = zip(told.steps[:MOST_STEPS], told.losses, strict=False)
+    for step, loss in seen:
+        yield f"step {step:,}", f"{loss:.4g} nats a token"
+    if len(told.steps) > MOST_STEPS:
+        yield "and", f"{len(told.steps) - MOST_STEPS:,} more steps"
+
+
+def _number(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:.4g}"
+
+
+def _holds(holds: bool) -> str:
+    return "ok" if holds else "DROPS"

@@ -1,0 +1,51 @@
+"""An account as plain, aligned lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from obelics_pipeline.core.document import Document, ImageNode, Node
+from obelics_pipeline.core.html.visible import on_a_line
+from obelics_pipeline.inspect.explain.account import Account
+from obelics_pipeline.inspect.explain.facts import Facts, facts_of, facts_of_document, verdict_on
+
+_WIDTH = 100  # characters shown of a text or a value
+
+
+def lines_of(account: Account) -> Iterator[str]:
+    """The tables of `facts_of`, then each document with its scores and its nodes, one a line."""
+    for facts in facts_of(account):
+        yield from _table(facts)
+    for document in account.documents:
+        for facts in facts_of_document(account, document):
+            yield from _table(facts)
+        yield from _table(Facts("nodes", [_node(node, document, account) for node in account.ended(document).nodes]))
+    for notice in account.notices:
+        yield f"note: {notice}"
+
+
+def _node(node: Node, document: Document, account: Account) -> tuple[str, ...]:
+    verdict = (node.reason or "kept") + (f" (first in {node.duplicate_of})" if node.duplicate_of else "")
+    if isinstance(node, ImageNode):
+        return verdict, f"image {node.role or ''}".strip(), f"{_found(node)}{node.src} {node.alt_text or ''}".strip()
+    why = verdict_on(node, document, account.config.filters)
+    return verdict, node.role, (f"({why}) " if why else "") + node.text
+
+
+def _found(image: ImageNode) -> str:
+    """What the fetch found: size in pixels, format, bytes; nothing where it found no image."""
+    if image.original_width is None or image.original_height is None:
+        return ""
+    size = f", {image.n_bytes:,} bytes" if image.n_bytes is not None else ""
+    return f"({image.original_width}x{image.original_height} {image.format or ''}".rstrip() + f"{size}) "
+
+
+def _table(facts: Facts) -> Iterator[str]:
+    """A title, then the rows, indented, columns aligned; the last column is cut, what is from the web made safe."""
+    yield facts.title
+    rows = [[on_a_line(cell) for cell in row] for row in facts.rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        yield ("  " + "  ".join([*cells, on_a_line(row[-1], _WIDTH)])).rstrip()
+    yield ""

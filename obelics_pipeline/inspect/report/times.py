@@ -1,0 +1,104 @@
+"""How long each stage worked, from the event log: over all the times that a run was started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from obelics_pipeline.inspect.report.opened import Event
+from obelics_pipeline.jobs.stages import STAGES, names_of, stage_of
+from obelics_pipeline.stages.stage import Stage
+
+BETWEEN = "between stages"  # reading what is done, planning, starting workers
+
+
+@dataclass
+class StageTime:
+    """Wall seconds of a stage, units that it did in them, and the worker hours (each worker is one virtual CPU)."""
+
+    stage: str
+    seconds: float = 0.0
+    units: int = 0
+    failed: int = 0
+    worker_hours: float = 0.0
+    steps: dict[str, float] = field(default_factory=dict)  # seconds of each
+
+    @property
+    def rate(self) -> float | None:
+        """Units a second."""
+        return self.units / self.seconds if self.units and self.seconds > 0 else None
+
+
+@dataclass(frozen=True)
+class Times:
+    """By stage; `starts` is how often the run was started, `workers` what each start had, where it is known."""
+
+    stages: Sequence[StageTime]
+    starts: int
+    seconds: float
+    workers: Sequence[int]
+    unknown_workers: bool
+
+    @property
+    def worker_hours(self) -> float:
+        """In all."""
+        return sum(stage.worker_hours for stage in self.stages)
+
+
+def times_of(events: Sequence[Event], known: Sequence[Stage] = STAGES) -> Times:
+    """The sums over all starts in a log. A step that a kill ended counts to the last event of its start.
+
+    `known` are the stages of the run.
+    """
+    stages: dict[str, StageTime] = {}
+    starts, total, workers, unknown = 0, 0.0, list[int](), False
+    of = partial(stage_of, known)
+    for start in _starts(events):
+        starts += 1
+        n = start[0].get("workers")
+        if isinstance(n, int):
+            workers.append(n)
+        else:
+            unknown = True
+        length = max(0.0, start[-1]["time"] - start[0]["time"])
+        total += length
+        spans = list(_spans(start))
+        for step, seconds in [*spans, (BETWEEN, max(0.0, length - sum(s for _, s in spans)))]:
+            stage = stages.setdefault(of(step), StageTime(of(step)))
+            stage.seconds += seconds
+            stage.worker_hours += seconds / 3600 * (n if isinstance(n, int) else 1)
+            stage.steps[step] = stage.steps.get(step, 0.0) + seconds
+        for name, key in (("unit_done", "units"), ("unit_failed", "failed")):
+            for event in start:
+                if event["event"] == name and (told := stages.get(of(str(event.get("stage"))))):
+                    setattr(told, key, getattr(told, key) + 1)
+    rank: Mapping[str, int] = {name: i for i, name in enumerate(names_of(known))}
+    ordered = sorted(stages.values(), key=lambda s: (s.stage == BETWEEN, rank.get(s.stage, len(rank)), s.stage))
+    return Times(ordered, starts, total, workers, unknown)
+
+
+def _starts(events: Sequence[Event]) -> Iterator[list[Event]]:
+    """The events of each start of the run."""
+    start: list[Event] = []
+    for event in events:
+        if event["event"] == "run_started" and start:
+            yield start
+            start = []
+        start.append(event)
+    if start:
+        yield start
+
+
+def _spans(start: Sequence[Event]) -> Iterator[tuple[str, float]]:
+    """Each step and its seconds; they follow one another."""
+    begun: tuple[str, float] | None = None
+    for event in start:
+        name, step = event["event"], str(event.get("stage") or event.get("step") or "")
+        if name in ("stage_started", "shuffle_started"):
+            begun = step, event["time"]
+        elif name in ("stage_done", "shuffle_done") and begun is not None and begun[0] == step:
+            yield step, max(0.0, event["time"] - begun[1])
+            begun = None
+    if begun is not None:
+        yield begun[0], max(0.0, start[-1]["time"] - begun[1])

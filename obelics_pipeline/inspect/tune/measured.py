@@ -1,0 +1,68 @@
+"""All that one folder of a run has measured, read when it is asked for."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from obelics_pipeline.core.config import RunConfig, load_config
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.storage import local_copy
+from obelics_pipeline.core.tables import read_documents
+from obelics_pipeline.inspect.dry_run.known import known_images
+from obelics_pipeline.inspect.run_tables.documents import document_table
+from obelics_pipeline.inspect.run_tables.images import image_tables
+from obelics_pipeline.inspect.run_tables.paragraphs import paragraph_tables
+from obelics_pipeline.inspect.tune.documents import Documents
+from obelics_pipeline.inspect.tune.estimate import Contents
+from obelics_pipeline.inspect.tune.images import Images
+from obelics_pipeline.inspect.tune.paragraphs import Paragraphs
+
+
+class Measured:
+    """A run's folder, or that of a rehearsal, and the config that decided there.
+
+    Raises UserError where nothing is extracted there, or where its config is not one that can be read.
+    """
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.folder = folder
+        with local_copy(folder.config) as path:
+            self.config: RunConfig = load_config(str(path))
+        self.documents = Documents(document_table(folder))
+
+    @cached_property
+    def paragraphs(self) -> Paragraphs:
+        """Its paragraphs."""
+        return Paragraphs(self.documents, paragraph_tables(self.folder, self.documents.table))
+
+    @cached_property
+    def images(self) -> Images:
+        """Its images."""
+        return Images(self.documents, image_tables(self.folder, self.documents.table))
+
+    @cached_property
+    def stored(self) -> dict[str, str]:
+        """The sha256 of the stored image of each URL that has one."""
+        known = known_images(self.folder, self.config.fetch)
+        rows = zip(known["url"].to_pylist(), known["sha256"].to_pylist(), strict=True)
+        return {url: sha256 for url, sha256 in rows if sha256 is not None}
+
+    def document(self, row: int) -> Document:
+        """One document, as the last stage that had it left it."""
+        file, at = (self.documents.table[name][row].as_py() for name in ("file", "row"))
+        return next(read_documents(self.folder.path / file, at, at + 1))
+
+    def contents(self, config: RunConfig) -> Contents | None:
+        """What another config leaves of each document by its rules of paragraphs and images; None if none differs."""
+        mine, documents = self.config, self.documents
+        paragraphs = config.filters.paragraph != mine.filters.paragraph
+        images = config.images != mine.images
+        if not paragraphs and not images:
+            return None
+        return Contents(
+            self.paragraphs.bytes_left(mine.filters.paragraph, config.filters.paragraph)
+            if paragraphs
+            else documents.bytes,
+            self.images.left(config.images) if images else documents.images,
+        )

@@ -1,0 +1,49 @@
+"""A run's claim to its folder: made before the first piece of work; to a finished run only where a person agrees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.storage import Place
+
+SHOWN = 5  # differences in the line of a refusal
+
+
+class Claim:
+    """Makes the folder this run's, once, by `take`.
+
+    Where `changed` says how this run differs from the finished one in the folder, `agrees` is asked before anything
+    of it is touched: True or False are a person's answer, None means that there is nobody to ask.
+    """
+
+    def __init__(
+        self, folder: Place, changed: Sequence[str], agrees: Callable[[str], bool | None], take: Callable[[], None]
+    ) -> None:
+        self._folder, self._changed, self._agrees, self._take = folder, changed, agrees, take
+        self._taken = False
+
+    def begin(self, stage: str, todo: int, units: int) -> None:
+        """Before so many of the units of a stage are done, or removed. Raises UserError where nobody agrees."""
+        if self._taken:
+            return
+        if self._changed:
+            redone = f"{stage} ({todo} of {units} units)" if todo else stage
+            what = f"{self._folder} holds a finished run; {redone} and all that depends on it would be redone"
+            self._ask(f"{what}, and its shards replaced")
+        self.take()
+
+    def take(self) -> None:
+        """Make the folder this run's, if it is not yet."""
+        if not self._taken:
+            self._taken = True
+            self._take()
+
+    def _ask(self, what: str) -> None:
+        agreed = self._agrees(f"{what}. Continue?")
+        if agreed is None:
+            more = f"; and {len(self._changed) - SHOWN} more" if len(self._changed) > SHOWN else ""
+            told = "; ".join(self._changed[:SHOWN]) + more
+            raise UserError(f"--output {what}, because of {told}: confirm with --yes, or give another folder")
+        if not agreed:
+            raise UserError(f"--output {self._folder}: left unchanged; give another folder, or the former values")

@@ -1,0 +1,103 @@
+"""The event log of a run: one JSON object a line, appended and flushed as things happen.
+
+The only file of a run that holds times; nothing is computed from it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+from obelics_pipeline.core.errors import Stopped
+from obelics_pipeline.core.redacted import redacted
+from obelics_pipeline.core.storage import Place, read_bytes, scratch_of, write_bytes
+
+PUT_SECONDS = 30.0  # between two puts of the log to an object store, at least
+PUT_GROWTH = 1.25  # and it must have grown by so much: all puts together move five times its bytes, at most
+
+
+class EventLog:
+    """Appends to `events.jsonl`. A run that is started again goes on in the same file.
+
+    Nothing can be appended to an object: there the log is a local file that is put whole, now and then and at the end.
+    A kill loses the lines since then.
+
+    Passwords and signatures of URLs are hidden. While the log is `held`, nothing is written: a run that is refused
+    before `release` leaves no line.
+    """
+
+    def __init__(self, place: Place, held: bool = False) -> None:
+        self._held: list[str] | None = [] if held else None
+        self._place, self._path = place, scratch_of(place)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        if not isinstance(place, Path):
+            self._path.write_bytes(_so_far(place))
+        self._stream = self._path.open("a", encoding="utf-8")
+        self._put_at, self._put_bytes = 0.0, 0
+
+    def write(self, event: str, **values: Any) -> None:
+        """Write one event. A full disk must not hide the error that matters, so a failed write is let go."""
+        line = redacted({"time": round(time.time(), 3), "event": event, **values})
+        text = json.dumps(line, ensure_ascii=False) + "\n"
+        if self._held is not None:
+            self._held.append(text)
+        else:
+            self._append(text)
+
+    def release(self) -> None:
+        """Write what was held, and all that comes."""
+        held, self._held = self._held or [], None
+        if held:
+            self._append("".join(held))
+
+    def _append(self, text: str) -> None:
+        with contextlib.suppress(OSError):
+            self._stream.write(text)
+            self._stream.flush()
+        due = time.monotonic() - self._put_at >= PUT_SECONDS
+        if not isinstance(self._place, Path) and due and self._stream.tell() >= self._put_bytes * PUT_GROWTH:
+            self._put()
+
+    def close(self) -> None:
+        """Close the file."""
+        with contextlib.suppress(OSError):
+            self._stream.close()
+        if not isinstance(self._place, Path):
+            self._put()
+
+    def _put(self) -> None:
+        self._put_at = time.monotonic()
+        with contextlib.suppress(OSError, Stopped):
+            data = self._path.read_bytes()
+            write_bytes(self._place, data)
+            self._put_bytes = len(data)
+
+
+def read_events(place: Place) -> list[dict[str, Any]]:
+    """The lines of a log, oldest first; an empty list if there is no log.
+
+    A line that a killed run left half written, or that is no event, is skipped.
+    """
+    try:
+        lines = read_bytes(place).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(event, dict) and isinstance(event.get("time"), int | float) and "event" in event:
+            found.append(event)
+    return found
+
+
+def _so_far(place: Place) -> bytes:
+    try:
+        return read_bytes(place)
+    except FileNotFoundError:
+        return b""

@@ -1,0 +1,173 @@
+"""A finished run, read: its documents, images and scores. Only what its manifest names is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+
+from obelics_pipeline.core.document import Document, ImageNode
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.shards.manifest import INDEX, RunManifest, index_is_whole, read_manifest
+from obelics_pipeline.core.shards.source import StoredDocument, all_documents, document_at
+from obelics_pipeline.core.storage import Place, place, read_table
+from obelics_pipeline.jobs.score_rows.document_of_row import document_of_row
+from obelics_pipeline.jobs.score_rows.row_error import RowError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class StoredImage(NamedTuple):
+    """An image of a kept document: what the page and the fetch say of it, and the bytes of its file."""
+
+    doc_id: str
+    node: ImageNode
+    data: bytes
+
+
+class Run:
+    """The folder of a finished run: its `--output`, a path or a URL such as s3://bucket/run.
+
+    `storage_options` are those of fsspec, by protocol, as in the config's section `reading`. Raises `UserError` where
+    no finished run is there. What is damaged, or is not what the manifest names, raises `UserError` when it is read.
+
+    >>> import obelics_pipeline as op
+    >>> run = op.Run(finished)
+    >>> len(run), run.manifest.counts()["shards"]
+    (6, 1)
+    >>> [document.text()[:9] for document in run.documents()][:2]
+    ['The bench', 'The ladde']
+    >>> run.to_arrow(["word_count"]).to_pylist()[0]
+    {'word_count': 39.0}
+    """
+
+    def __init__(self, path: str | Path, storage_options: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+        self.path: Place = place(str(path), storage_options)
+        self.manifest: RunManifest = read_manifest(self.path)
+
+    def __len__(self) -> int:
+        return self.manifest.counts()["documents"]
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.path)!r}): {len(self):,} documents"
+
+    def documents(self) -> Iterator[Document]:
+        """The kept documents in the order of the index; one is held in memory at a time.
+
+        A text between two images is one node, as in the shards. `scores` and `language` are those of the run.
+        What the run dropped is not in its shards; `obelics report` and `obelics explain` show it.
+        """
+        self._check_index()
+        for found in all_documents(self.path):
+            yield _document(found, self.path)
+
+    def images(self) -> Iterator[StoredImage]:
+        """The images of the kept documents with the bytes of their files, in the same order."""
+        self._check_index()
+        for found in all_documents(self.path):
+            for name, node in _images(found, _document(found, self.path)):
+                yield StoredImage(found.record.doc_id, node, found.images[name])
+
+    def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """The index as a table: a row per kept document, of where it came from, its language and every score.
+
+        `columns` names those that are wanted; None: all. Texts and images are in the shards: see `documents`. Raises
+        `UserError` for a column that is not there.
+        """
+        self._check_index()
+        table = read_table(self.path / INDEX)
+        for name in columns or ():
+            if name not in table.column_names:
+                raise UserError(f"{self.path}: no column {name}; valid columns: {', '.join(table.column_names)}")
+        return table if columns is None else table.select(list(columns))
+
+    def to_pandas(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
+        """The same as a DataFrame. Raises `UserError` where pandas is not installed."""
+        table = self.to_arrow(columns)
+        try:
+            frame: pd.DataFrame = table.to_pandas()
+        except ModuleNotFoundError:
+            raise UserError("Run.to_pandas needs pandas: pip install pandas; or use Run.to_arrow") from None
+        return frame
+
+    def torch_dataset(self) -> RunDataset:
+        """A dataset for `torch.utils.data.DataLoader`, by number: see `RunDataset`."""
+        return RunDataset(self.path, self.to_arrow(_PLACED).to_pylist())
+
+    def _check_index(self) -> None:
+        _ = self._whole
+
+    @cached_property
+    def _whole(self) -> bool:
+        if not index_is_whole(self.path):
+            index = self.path / INDEX
+            raise UserError(f"{index}: is not what the manifest names; obelics validate {self.path} says more")
+        return True
+
+
+_PLACED = ("shard", "offset", "length", "doc_id", "content_sha256", "n_texts", "n_images", "n_files")
+
+
+class RunDataset:
+    """The documents of a run by number, each read from its shard when it is asked for: a map-style dataset of torch.
+
+    An element is a dict: `doc_id`, `url`, `language`, `scores`, and the lists `texts` (str or None), `images` (the
+    bytes of a file, or None) and `metadata` (a dict or None), all of one length and in the order of the page. Worker
+    processes get the places of the documents, not their bytes. Lists differ in length, so give the loader a
+    `collate_fn`, such as `list`.
+
+    >>> import obelics_pipeline as op
+    >>> dataset = op.Run(finished).torch_dataset()
+    >>> len(dataset), dataset[1]["texts"][0][:10], dataset[1]["images"]
+    (6, 'The ladder', [None])
+    """
+
+    def __init__(self, folder: Place, rows: list[dict[str, Any]]) -> None:
+        self._folder, self._rows = folder, rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, number: int) -> dict[str, Any]:
+        """One document. Raises IndexError beyond the last, and `UserError` where its shard is damaged."""
+        found = document_at(self._folder, self._rows[number])
+        document = _document(found, self._folder)
+        files = found.value["files"]
+        return {
+            "doc_id": document.doc_id,
+            "url": document.url,
+            "language": document.language,
+            "scores": document.scores,
+            "texts": found.value["texts"],
+            "images": [None if name is None else found.images[name] for name in files],
+            "metadata": found.metadata(),
+        }
+
+
+def _document(found: StoredDocument, folder: Place) -> Document:
+    """The document of a record, its images with the names of their bytes."""
+    try:
+        document = document_of_row(found.value)
+        document.language, document.scores = found.value["language"], found.value["scores"]
+        for name, node in _images(found, document):
+            file = next(file for file in found.record.files if file.name == name)
+            node.sha256, node.n_bytes = file.sha256, file.n_bytes
+    except (RowError, KeyError, TypeError, ValueError, StopIteration) as error:
+        reason = f"document {found.record.doc_id}: {' '.join(str(error).split())}"[:200]
+        raise UserError(f"{folder}: cannot be read ({reason}); obelics validate {folder} says more") from None
+    for node, about in zip(document.images(), filter(None, found.metadata()), strict=False):
+        node.similarity, node.unsafe = about.get("similarity"), about.get("unsafe")
+    return document
+
+
+def _images(found: StoredDocument, document: Document) -> Iterator[tuple[str, ImageNode]]:
+    """The images that have a file, each with the file's name."""
+    places = zip(found.value["images"], found.value["files"], strict=True)
+    names = [name for image, name in places if image is not None]
+    for name, node in zip(names, document.images(), strict=True):
+        if name is not None:
+            yield name, node

@@ -1,0 +1,47 @@
+"""A run that meets a damaged file of its own sets it aside and begins again: the step that wrote it writes it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from obelics_pipeline.core.commit import disown
+from obelics_pipeline.core.errors import Damaged, Stopped
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch.left import fetch_again
+
+
+def until_whole(attempt: Callable[[], int], folder: RunFolder, say: Callable[[str], None]) -> int:
+    """What `attempt` returns once it meets no damaged file any more; what is done is not done again.
+
+    Raises Stopped for a file that is damaged again after it was rewritten, Damaged for one of another run.
+    """
+    made_anew: set[str] = set()
+    while True:
+        try:
+            return attempt()
+        except Damaged as damaged:
+            _set_aside(damaged, folder, made_anew, say)
+
+
+def _set_aside(damaged: Damaged, folder: RunFolder, made_anew: set[str], say: Callable[[str], None]) -> None:
+    for where in damaged.places:
+        name = where.removeprefix(f"{folder.path}/")
+        if name == where:
+            raise damaged
+        if name in made_anew:
+            raise Stopped(f"{where}: damaged again after it was rewritten; see whether the disk or the memory fails")
+        made_anew.add(name)
+        say(f"{where}: not what was written there; made again")
+        try:
+            _remove(name, folder)
+        except Damaged as another:
+            _set_aside(another, folder, made_anew, say)
+
+
+def _remove(name: str, folder: RunFolder) -> None:
+    store = ImageStore(folder.images)
+    if name.startswith(f"{folder.images.name}/"):
+        fetch_again(folder.fetch, store, name.rpartition("/")[2])
+    else:
+        disown(folder.path / name)

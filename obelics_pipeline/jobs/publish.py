@@ -1,0 +1,56 @@
+"""From tars to a finished run: the ledgers are added up, the index is written, and last of all the manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from obelics_pipeline.core.commit import sweep
+from obelics_pipeline.core.shards.index import merge_indexes
+from obelics_pipeline.core.shards.manifest import RunManifest, index_is_whole, promises_of, publishes, write_manifest
+from obelics_pipeline.core.storage import draft, file_sha256, remove, size_of
+from obelics_pipeline.jobs.account import account
+from obelics_pipeline.stages.job import Job
+from obelics_pipeline.stages.shard.stage import shard_entries
+from obelics_pipeline.stages.stage import Stage
+
+
+def publish(job: Job, stages: Sequence[Stage]) -> None:
+    """Make the tars of a job a finished run."""
+    runner, in_tars = job.runner, sum(m.notes["documents"] for m in job.tars)
+    job.ledgers = account(stages, runner.ledgers, runner.failures, in_tars)
+    _publish(job)
+    sweep(job.folder.shards, job.tars)
+
+
+def _publish(job: Job) -> None:
+    """Write the index and, last of all, the manifest that makes the folder a finished run.
+
+    Where tars only went, those of before are still there: what the earlier run published is readable until now.
+    """
+    folder = job.folder
+    notes: dict[str, Any] = {"failed_units": sorted(job.runner.failures, key=str)} | job.notes
+    if job.sample is not None:
+        notes["sample"] = job.sample
+    shards, promises = shard_entries(job.tars), promises_of(job.config, job.columns)
+    if not publishes(folder.path, shards, promises):
+        _index(job)
+    elif not index_is_whole(folder.path):
+        job.runner.say(f"shard: {folder.index} is not what the manifest says; made again")
+        _index(job)
+    manifest = RunManifest(
+        shards=shards,
+        index_sha256=file_sha256(folder.index),
+        index_bytes=size_of(folder.index) or 0,
+        promises=promises,
+        ledgers=job.ledgers,
+        notes=notes,
+    )
+    write_manifest(folder.path, manifest)
+
+
+def _index(job: Job) -> None:
+    """Put the parts of the index together, and take back the manifest: it is of other tars, or of another index."""
+    with draft(job.folder.index) as path:
+        merge_indexes([m.path(job.folder.shards, "index") for m in job.tars if m.files], path, job.columns)
+        remove([job.folder.manifest])

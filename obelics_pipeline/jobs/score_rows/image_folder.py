@@ -1,0 +1,101 @@
+"""A folder of images that somebody has, told apart by what lies in it, as a source of images by their URL."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from obelics_pipeline.core.config.run import load_config
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.storage import TEMPORARY, read_table
+from obelics_pipeline.jobs.score_rows.fetched_images import name_of
+from obelics_pipeline.models.pictures.sources import FolderImages
+from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch.result import results_from_table
+from obelics_pipeline.stages.fetch.stage import earlier_results
+
+VALID = "files named by the sha256 of their URL, OUTPUT.images of an earlier command, RUN/images, img2dataset's files"
+
+_NAME = re.compile(r"[0-9a-f]{64}")
+_LOOKED_AT = 10_000  # entries of a folder before it is said to hold no image
+_BESIDE = (".json", ".txt")  # what img2dataset writes beside an image
+
+
+@contextmanager
+def images_of(folder: Path, beside: Path) -> Iterator[FolderImages]:
+    """The images of a folder, by URL; where they have other names, by links in a folder below `beside` meanwhile.
+
+    Raises UserError for a folder that is none of `VALID`.
+    """
+    folder = folder.absolute()
+    if not folder.is_dir():
+        raise UserError(f"--images {folder}: no such folder; valid are fetch, none and a folder")
+    named = _of_run(folder) if _is_of_run(folder) else _of_img2dataset(folder) if _shards(folder) else None
+    if named is None:
+        if not _is_by_url(folder):
+            tars = " (of img2dataset, output_format=files alone is read)" if any(folder.glob("*.tar")) else ""
+            raise UserError(f"--images {folder}: holds no images by URL{tars}; valid are {VALID}")
+        yield FolderImages(folder)
+        return
+    beside.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=beside.absolute(), prefix=TEMPORARY) as name:
+        links = Path(name)
+        for url, file in named:
+            _link(links / name_of(url), file)
+        yield FolderImages(links)
+
+
+def _link(link: Path, file: Path | None) -> None:
+    link.unlink(missing_ok=True)
+    if file is not None:
+        link.symlink_to(file)
+
+
+def _is_by_url(folder: Path) -> bool:
+    if (folder / "results").is_dir():  # of `fetched_images`, maybe without a single image
+        return True
+    with os.scandir(folder) as entries:
+        return any(_NAME.fullmatch(entry.name) for entry in islice(entries, _LOOKED_AT))
+
+
+def _is_of_run(folder: Path) -> bool:
+    run = folder.parent
+    return folder.name == "images" and (run / "config.yaml").is_file() and (run / "fetch" / "manifests").is_dir()
+
+
+def _of_run(folder: Path) -> Iterator[tuple[str, Path | None]]:
+    """What each URL gave when the run fetched it under its config; the last word of a URL comes last."""
+    config = load_config(str(folder.parent / "config.yaml")).fetch
+    store = ImageStore(folder)
+    for bucket in range(config.buckets):
+        for _, table in earlier_results(folder.parent / "fetch", bucket, config):
+            for result in results_from_table(read_table(table)):
+                yield result.url, None if result.sha256 is None else Path(str(store.path(result.sha256)))
+
+
+def _shards(folder: Path) -> list[Path]:
+    """The tables of img2dataset's shards that are folders of files."""
+    return sorted(table for table in folder.glob("*.parquet") if table.with_suffix("").is_dir())
+
+
+def _of_img2dataset(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The image of each URL; a table says which row is which, but not what ending the file has."""
+    for table in _shards(folder):
+        with os.scandir(table.with_suffix("")) as entries:
+            files = {Path(e.name).stem: Path(e.path) for e in entries if not e.name.endswith(_BESIDE)}
+        try:
+            rows = pq.read_table(table, columns=["url", "key", "status"]).to_pylist()
+        except (OSError, pa.ArrowException) as error:
+            said = str(error).splitlines()[0][:200]
+            raise UserError(f"--images {folder}: {table.name} is no table of img2dataset ({said})") from None
+        for row in rows:
+            if row["status"] == "success" and row["url"] is not None and row["key"] in files:
+                yield row["url"], files[row["key"]]

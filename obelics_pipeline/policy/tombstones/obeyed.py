@@ -1,0 +1,53 @@
+"""Readers of a finished run: is anything in its index that was taken back, and where was the run exported to?"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from obelics_pipeline.core.config.dedup import DedupConfig
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.redacted import redacted
+from obelics_pipeline.core.shards.index import read_index
+from obelics_pipeline.core.shards.manifest import INDEX
+from obelics_pipeline.core.storage import Place, create, names_in, read_bytes, size_of
+from obelics_pipeline.core.unit import digest
+from obelics_pipeline.policy.tombstones.tombstones import FOLDER, Tombstones, refuse_unfinished, tombstones_in
+
+EXPORTS = "exports"  # below the folder of tombstones: a note for each place that the run was exported to
+NO_DUPLICATES = DedupConfig(enabled=False)  # an index says nothing of texts
+
+
+def tombstones_of(run: Place) -> Tombstones | None:
+    """What a run took back. Raises UserError where that is not done."""
+    refuse_unfinished(run)
+    return tombstones_in([run / FOLDER], NO_DUPLICATES)
+
+
+def refuse_forgotten(run: Place) -> None:
+    """Raises UserError for a run whose shards hold a document that it took back: old ones were put back there."""
+    known = tombstones_of(run)
+    if known is None or size_of(run / INDEX) is None:
+        return
+    rows = read_index(run / INDEX, ["doc_id", "url"])
+    n = sum(known.document(row["doc_id"]) or known.url(row["url"]) for row in rows)
+    if n:
+        raise UserError(
+            f"{run}: its shards hold {n:,} documents that were taken back: obelics forget {run} removes them"
+        )
+
+
+def note_export(run: Place, output: Place) -> None:
+    """Note where a run is exported to, so that what is taken back can be named there. A folder for reading has none."""
+    where = str(output.resolve()) if isinstance(output, Path) else redacted(str(output))
+    folder = run / FOLDER / EXPORTS
+    with suppress(OSError):
+        if isinstance(folder, Path):
+            folder.mkdir(parents=True, exist_ok=True)
+        create(folder / f"{digest(where)}.txt", f"{where}\n".encode())
+
+
+def noted_exports(run: Place) -> list[str]:
+    """Where a run was exported to."""
+    folder = run / FOLDER / EXPORTS
+    return [read_bytes(folder / name).decode("utf-8", "replace").strip() for name in names_in(folder)]

@@ -1,0 +1,119 @@
+"""Tombstones of texts: what tells a near duplicate of a text that was taken back, and nothing of the text itself.
+
+Two texts are compared as dedup compares them: they must share the key of a band of their MinHash signatures, and their
+sketches must agree. Of a text that was taken back the band keys are kept as keyed hashes, and the sketch under a mask
+that only the key gives: without it neither says anything of another text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from obelics_pipeline.core.config.dedup import TextConfig
+from obelics_pipeline.core.minhash.signature import Signatures, Signer
+from obelics_pipeline.core.storage import Place, draft, open_parquet, size_of
+from obelics_pipeline.policy.tombstones.keyed import BAND, MASK, Keyed
+
+ENDING = ".texts"
+SETTINGS = b"obelics_texts"  # key of the schema's metadata
+_COMPARED = ("threshold", "shingle_words", "permutations", "bands", "rows", "min_characters")
+
+Words = npt.NDArray[np.uint64]
+
+
+def settings_of(config: TextConfig) -> dict[str, Any]:
+    """What a signature, and its comparison, depend on."""
+    values = config.model_dump(mode="json")
+    return {name: values[name] for name in _COMPARED}
+
+
+class TextSet:
+    """Texts that were taken back, of one key and of one way to compare."""
+
+    def __init__(self, keyed: Keyed, settings: dict[str, Any], bands: Words, sketches: npt.NDArray[np.uint8]) -> None:
+        """`bands` are (texts, bands), `sketches` (texts, bytes), both as they are stored."""
+        self._keyed, self._settings, self._sketches = keyed, settings, sketches
+        flat = bands.reshape(-1)
+        order = np.argsort(flat, kind="stable")
+        self._bands = flat[order]
+        self._texts = (order // max(bands.shape[1], 1)).astype(np.int64)
+        self._most = int(8 * sketches.shape[1] * (1 - settings["threshold"]) / 2 + 1e-9)  # as leaders.Sketches has it
+        self._signer = Signer(*(settings[name] for name in ("shingle_words", "permutations", "bands", "rows")))
+        self._mask = _mask(keyed, sketches.shape[1])
+
+    def __len__(self) -> int:
+        return len(self._sketches)
+
+    def has(self, text: str) -> bool:
+        """Whether a text is nearly the same as one of them."""
+        if len(text) < self._settings["min_characters"]:
+            return False
+        signed = self._signer.sign([text])
+        keys = _band_hashes(self._keyed, signed)[0]
+        low, high = (np.searchsorted(self._bands, keys, side) for side in ("left", "right"))
+        found = [self._texts[a:b] for a, b in zip(low, high, strict=True) if a < b]
+        if not found:
+            return False
+        sketches = self._sketches[np.unique(np.concatenate(found))]
+        differ = np.bitwise_count(sketches ^ (signed.sketches[0] ^ self._mask)).sum(axis=1, dtype=np.int64)
+        return bool((differ <= self._most).any())
+
+
+def write_texts(folder: Place, keyed: Keyed, config: TextConfig, texts: Sequence[str]) -> str | None:
+    """Put texts into a folder as what tells their near duplicates; the name of the file, None where none is compared.
+
+    Texts that are too short to be compared are left out.
+    """
+    long = sorted({text for text in texts if len(text) >= config.min_characters})
+    if not long:
+        return None
+    settings = settings_of(config)
+    signed = Signer(config.shingle_words, config.permutations, config.bands, config.rows).sign(long)
+    bands = _band_hashes(keyed, signed)
+    masked = signed.sketches ^ _mask(keyed, signed.sketches.shape[1])
+    order = np.lexsort(bands.T[::-1])  # by themselves: the order of the texts would tell of them
+    rows = {"bands": [bands[i].tobytes() for i in order], "sketch": [masked[i].tobytes() for i in order]}
+    said = json.dumps(settings, sort_keys=True).encode()
+    schema = pa.schema([("bands", pa.binary()), ("sketch", pa.binary())], metadata={SETTINGS: said})
+    table = pa.table(rows, schema=schema)
+    content = hashlib.sha256(said + b"".join(rows["bands"]) + b"".join(rows["sketch"])).hexdigest()[:16]
+    place = folder / f"{content}{ENDING}"
+    if size_of(place) is None:
+        with draft(place) as path:
+            pq.write_table(table, path, compression="none")
+    return str(place.name)
+
+
+def read_texts(place: Place, keyed: Keyed) -> TextSet:
+    """Texts from their file. Raises OSError, pa.ArrowException or ValueError."""
+    with open_parquet(place) as source:
+        table = source.read()
+    settings = json.loads((table.schema.metadata or {})[SETTINGS])
+    n = table.num_rows
+    bands = np.frombuffer(b"".join(table["bands"].to_pylist()), np.uint64).reshape(n, -1)
+    sketches = np.frombuffer(b"".join(table["sketch"].to_pylist()), np.uint8).reshape(n, -1)
+    return TextSet(keyed, settings, bands, sketches)
+
+
+def _band_hashes(keyed: Keyed, signed: Signatures) -> Words:
+    """Eight bytes for each band of each text."""
+    n, bands = signed.band_keys.shape
+    data = b"".join(
+        keyed.of(BAND, band.to_bytes(2, "big") + signed.band_keys[i, band].tobytes())[:8]
+        for i in range(n)
+        for band in range(bands)
+    )
+    return np.frombuffer(data, np.uint64).reshape(n, bands)
+
+
+def _mask(keyed: Keyed, size: int) -> npt.NDArray[np.uint8]:
+    data = b"".join(keyed.of(MASK, part.to_bytes(4, "big")) for part in range(-(-size // 16)))
+    return np.frombuffer(data[:size], np.uint8)

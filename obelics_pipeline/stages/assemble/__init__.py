@@ -1,0 +1,1 @@
+"""Documents meet their images, and are decided."""

@@ -1,0 +1,1 @@
+"""Images that look the same in too many documents."""

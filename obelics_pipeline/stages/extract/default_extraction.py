@@ -1,0 +1,71 @@
+"""The default rules: from a simplified tree to nodes, of the whole page or of its main content."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obelics_pipeline.core.config.extraction import ExtractionConfig
+from obelics_pipeline.core.document import Node
+from obelics_pipeline.stages.extract.compose import compose
+from obelics_pipeline.stages.extract.head import Head
+from obelics_pipeline.stages.extract.image_candidates import Candidate, image_candidates, picture_name
+from obelics_pipeline.stages.extract.image_roles import set_roles
+from obelics_pipeline.stages.extract.main_content import MIN_CONFIDENCE, MainContent, find_main_content
+from obelics_pipeline.stages.extract.main_images import main_images, picture_rows
+from obelics_pipeline.stages.extract.markup import Markdown, Markup, Plain
+from obelics_pipeline.stages.extract.page_scope import page_scope
+from obelics_pipeline.stages.extract.tags import tag_id
+from obelics_pipeline.stages.extract.tree import END, TAG, SimplifiedTree, sums_before
+
+_FIGURE, _FIGCAPTION = tag_id("figure"), tag_id("figcaption")
+_MARKUPS: dict[str, Markup] = {"plain": Plain(), "markdown": Markdown()}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What stays of a page: one flag a row of the tree, True at what may stay, and its pictures.
+
+    `confidence` says how sure the main content was told from the rest (see `MainContent`), None if nobody asked.
+    """
+
+    rows: NDArray[np.bool_]
+    pictures: Sequence[Candidate]
+    confidence: float | None
+
+
+def choose(tree: SimplifiedTree, url: str, head: Head, config: ExtractionConfig) -> Kept:
+    """Choose what stays by the configured scope. `url` is the page's own."""
+    confidence = None
+    if config.scope == "main":
+        main = find_main_content(tree)
+        if main.confidence >= MIN_CONFIDENCE:
+            return _main(tree, main, url, head)
+        confidence = main.confidence
+    rows = page_scope(tree)
+    return Kept(rows, image_candidates(tree, url, head.base_href, rows), confidence)
+
+
+def _main(tree: SimplifiedTree, main: MainContent, url: str, head: Head) -> Kept:
+    candidates = image_candidates(tree, url, head.base_href, picture_rows(tree, main.kept))
+    pictures = main_images(tree, main.kept, candidates, lead=frozenset(map(picture_name, head.images)))
+    return Kept(main.kept | _captions(tree, pictures), pictures, main.confidence)
+
+
+def nodes_of(tree: SimplifiedTree, kept: Kept, config: ExtractionConfig) -> list[Node]:
+    """The nodes of what stays."""
+    set_roles(tree, kept.rows, kept.pictures)
+    return compose(tree, kept.rows, {c.row: c.image for c in kept.pictures}, _MARKUPS[config.markup])
+
+
+def _captions(tree: SimplifiedTree, pictures: Sequence[Candidate]) -> NDArray[np.bool_]:
+    """Which rows are in the caption of a figure with one of the pictures: what describes a picture stays with it."""
+    tags, ends = tree.rows[:, TAG], tree.rows[:, END]
+    shown = np.zeros(len(tags), np.bool_)
+    shown[[picture.row for picture in pictures]] = True
+    before = sums_before(shown)
+    figures = (tags == _FIGURE) & (before[ends] > before[:-1])
+    return tree.inside(tree.inside(figures) & (tags == _FIGCAPTION))

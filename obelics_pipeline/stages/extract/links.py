@@ -1,0 +1,76 @@
+"""Where a page's links lead: how many there are, how many leave its site, how many look paid for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from urllib.parse import urlsplit
+
+from obelics_pipeline.net.registered_domain import site_of_host
+
+# How networks of partners note who sent a reader: a parameter of the address, whoever the merchant is.
+_AFFILIATE = re.compile(
+    r"[?&;](?:tag|ref|refid|ref_id|referrer_id|aff|aff_?id|aff_?code|aff_?sub|affiliate|affiliate_?id|"
+    r"partner|partner_?id|click_?id|sub_?id)=[^&#]",
+    re.IGNORECASE,
+)
+# How a site hides them: an address of its own that leads away at once.
+_FORWARDING = re.compile(r"/(?:go|out|goto|recommends?|refer|aff|affiliate|visit|click|redirect)/[^/?#]")
+_ABSOLUTE = re.compile(r"(?:[hH][tT]{2}[pP][sS]?:)?[/\\]{2}([^/\\?#]*)")
+_NO_LINK = ("#", "javascript:", "mailto:", "tel:", "data:")  # lead to no page
+
+
+@dataclass(slots=True)
+class LinkCounts:
+    """Links of a page, those in its navigation and hidden ones not among them.
+
+    `affiliate_link_count` are those that say so (rel=sponsored), that carry a partner's mark to another site, or that
+    lead through a forwarding path of the page's own.
+    """
+
+    link_count: int = 0
+    outbound_link_count: int = 0
+    affiliate_link_count: int = 0
+
+    def to_json(self) -> dict[str, int]:
+        """The counts for a document's general metadata."""
+        return asdict(self)
+
+
+def count_links(links: Iterable[tuple[str, str | None]], url: str) -> LinkCounts:
+    """Count links, each an address as written and its `rel`; `url` is the page's own."""
+    count = outbound = affiliate = 0
+    elsewhere, absolute, forwarding = _Elsewhere(url), _ABSOLUTE.match, _FORWARDING.match
+    for href, rel in links:
+        if not href or href[:11].lower().startswith(_NO_LINK):
+            continue
+        count += 1
+        found = absolute(href)
+        if found is not None and elsewhere[found[1]]:
+            outbound += 1
+            paid = "=" in href and _AFFILIATE.search(href) is not None
+        else:
+            paid = forwarding(href, found.end() if found else 0) is not None
+        if paid or (rel and "sponsored" in rel.lower().split()):
+            affiliate += 1
+    return LinkCounts(count, outbound, affiliate)
+
+
+class _Elsewhere(dict[str, bool]):
+    """Whether the host of a link is of another site than the page; each is looked up once."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self._site = site_of_host(_host_of(url))
+
+    def __missing__(self, authority: str) -> bool:
+        answer = self[authority] = site_of_host(_host_of(f"//{authority}")) != self._site
+        return answer
+
+
+def _host_of(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

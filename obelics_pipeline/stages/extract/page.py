@@ -1,0 +1,149 @@
+"""From the decoded HTML of a page to its nodes: the one entrance to extraction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
+
+from obelics_pipeline.core.config.extraction import ExtractionConfig
+from obelics_pipeline.core.document import Node
+from obelics_pipeline.stages.extract.default_extraction import Kept, choose, nodes_of
+from obelics_pipeline.stages.extract.head import Head, read_head
+from obelics_pipeline.stages.extract.licence.page_licence import NO_LICENCE, PageLicence, read_licence
+from obelics_pipeline.stages.extract.links import LinkCounts, count_links
+from obelics_pipeline.stages.extract.obelics_listener import ObelicsListener
+from obelics_pipeline.stages.extract.parse_cost import check_parse_cost
+from obelics_pipeline.stages.extract.publication import published
+from obelics_pipeline.stages.extract.simplify import simplify
+from obelics_pipeline.stages.extract.tags import TEXT
+from obelics_pipeline.stages.extract.tree import CHARS, TAG, SimplifiedTree
+from obelics_pipeline.stages.extract.walk import PageRejected, walk
+
+__all__ = ["ExtractedPage", "PageRejected", "SimplifiedPage", "extract_page", "simplify_page"]
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedPage:
+    """What a page says: its nodes in document order, and what its head declares.
+
+    `title` and `html_lang` are as written, white space squeezed; `robots` holds the directives of its robots metas
+    in lower case, such as noai and noimageai, which the caller obeys. `main_content_confidence` is in 0 … 1 (see
+    `MainContent`), None where no main content was looked for; `published` the day that the page gives itself; `links`
+    what its links are, None by the reference's rules, which do not look; `licence` what it is under, where that was
+    asked for; `tdm` what its metas say of text and data mining.
+    """
+
+    nodes: list[Node]
+    title: str | None
+    html_lang: str | None
+    robots: frozenset[str]
+    main_content_confidence: float | None = None
+    published: date | None = None
+    links: LinkCounts | None = None
+    licence: PageLicence = NO_LICENCE
+    tdm: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SimplifiedPage:
+    """A page on its way through the default rules: its simplified tree, what its head says, and what stays of it."""
+
+    tree: SimplifiedTree
+    head: Head
+    kept: Kept
+    licence: PageLicence = NO_LICENCE
+
+
+def extract_page(html: str, url: str, config: ExtractionConfig, licence: bool = False) -> ExtractedPage:
+    """Extract a page by the configured rule set. `url` is the page's own URL, against which images are resolved.
+
+    `licence` says whether to look for what it is under.
+    Any string terminates within the config's bounds. Raises `PageRejected` and nothing else.
+    """
+    if config.rules == "obelics":
+        return _extract_by_reference(_source(html, config), url, config, licence)
+    source = _source(html, config)
+    page = _simplified(source, url, config, licence)
+    head = page.head
+    return ExtractedPage(
+        nodes_of(page.tree, page.kept, config),
+        head.title,
+        head.html_lang,
+        frozenset(head.robots),
+        page.kept.confidence,
+        published(head.dates, source),
+        count_links(page.tree.links, url),
+        page.licence,
+        head.tdm,
+    )
+
+
+def simplify_page(html: str, url: str, config: ExtractionConfig) -> SimplifiedPage:
+    """The simplified tree of a page by the default rules, and what stays of it. Raises `PageRejected`."""
+    return _simplified(_source(html, config), url, config)
+
+
+def _simplified(source: bytes, url: str, config: ExtractionConfig, licence: bool = False) -> SimplifiedPage:
+    parser, tree, head = _simplify(source, config)
+    if TEXT not in tree.rows[:, TAG] and _NOSCRIPT in source:
+        # All text is for those without scripts, or in a noscript that is never closed, as scripted browsers do not see.
+        opened_parser, opened, opened_head = _simplify(_opened(source), config)
+        if opened.rows[:, CHARS].sum() > _NOTICE:
+            parser, tree, head = opened_parser, opened, opened_head
+    under = read_licence(parser, source, head.licences, url) if licence else NO_LICENCE
+    return SimplifiedPage(tree, head, choose(tree, url, head, config), under)
+
+
+_NOSCRIPT, _NOSCRIPT_END = b"<noscript", b"</noscript"
+_NOTICE = 200  # characters; a page that only scripts fill says in no more that they are needed
+
+
+def _opened(source: bytes) -> bytes:
+    """The page with its noscript elements as blocks."""
+    return source.replace(_NOSCRIPT, b"<x-noscript").replace(_NOSCRIPT_END, b"</x-noscript")
+
+
+def _source(html: str, config: ExtractionConfig) -> bytes:
+    """What the parser is given. Raises `PageRejected` for a page that would take it too long."""
+    source = html.encode("utf-8", "replace")
+    if b"\0" in source:
+        source = source.replace(b"\0", b"")  # browsers ignore it in text; our rule sets may use it as a mark
+    check_parse_cost(source, config)
+    return source
+
+
+def _parse(source: bytes) -> tuple[LexborHTMLParser, LexborNode, Head]:
+    try:
+        parser = LexborHTMLParser(source)
+    except SelectolaxError:
+        raise PageRejected("parser_error") from None
+    root = parser.root
+    if root is None:
+        raise PageRejected("parser_error")
+    return parser, root, read_head(parser)
+
+
+def _simplify(source: bytes, config: ExtractionConfig) -> tuple[LexborHTMLParser, SimplifiedTree, Head]:
+    parser, root, head = _parse(source)
+    tree = simplify(root, config)
+    head.note_body(tree.declarations)
+    return parser, tree, head
+
+
+def _extract_by_reference(source: bytes, url: str, config: ExtractionConfig, licence: bool) -> ExtractedPage:
+    parser, root, head = _parse(source)
+    under = read_licence(parser, source, head.licences, url) if licence else NO_LICENCE
+    listener = ObelicsListener(url)
+    walk(root, listener, config)
+    return ExtractedPage(
+        listener.finish(),
+        head.title,
+        head.html_lang,
+        frozenset(head.robots),
+        published=published(head.dates, source),
+        licence=under,
+        tdm=head.tdm,
+    )

@@ -1,0 +1,426 @@
+"""The extract stage: a byte range of a WARC becomes measured, decided documents and a row for every record."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from obelics_pipeline.core.commit import Attempt, Manifest, read_manifests, unit_names
+from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.document import (
+    MEASURING_ERROR,
+    Document,
+    ImageNode,
+    Node,
+    TextNode,
+    has_failed,
+    make_doc_id,
+)
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.redacted import redacted
+from obelics_pipeline.core.storage import Place, read_table, scratch_of
+from obelics_pipeline.core.tables import DocumentWriter, read_documents
+from obelics_pipeline.core.unit import Unit, digest
+from obelics_pipeline.policy.consent.lists import NO_LISTS, OPT_OUT, OptOuts
+from obelics_pipeline.policy.consent.signals import crawl_signals
+from obelics_pipeline.policy.consent.tdm import page_tdm
+from obelics_pipeline.policy.forgotten import FORGOTTEN, Forgotten, blank, forget_images
+from obelics_pipeline.policy.personal_data.budget import TooManyLooks
+from obelics_pipeline.policy.personal_data.clean import UNSEARCHED
+from obelics_pipeline.policy.personal_data.counts import PersonalDataTally
+from obelics_pipeline.stages.extract.measure import Measurer, decision_config, measurement_config, score_names
+from obelics_pipeline.stages.extract.page import ExtractedPage, PageRejected, extract_page
+from obelics_pipeline.stages.extract.publication import is_ahead
+from obelics_pipeline.stages.extract.safety import Safety, safety_config, safety_of
+from obelics_pipeline.stages.extract.split import split_nodes
+from obelics_pipeline.stages.extract.suspects import Suspects
+from obelics_pipeline.stages.read.page import Page, Skipped
+from obelics_pipeline.stages.read.ranges import ReadTask
+from obelics_pipeline.stages.read.raw_record import NO_RECORD, TRUNCATED
+from obelics_pipeline.stages.read.records import read_task
+from obelics_pipeline.stages.read.robots import DISALLOWED, RobotsCaptures
+
+STAGE = "extract"
+MEASURED_AT_ONCE = 16  # documents: so that the language model's tables stay in the processor's cache for that long
+VERSION = 6  # raise it when the same page would give other documents: finished units are then redone
+
+INCOMPLETE_FILE = {  # reasons of a WARC file's ledger that say that the rest of the file is missing
+    TRUNCATED: "the file ends within a record; what comes before it was read, what should follow is missing",
+    NO_RECORD: "no WARC record can be read in the file",
+}
+
+RECORDS = pa.schema(
+    [
+        ("url", pa.string()),
+        ("warc_filename", pa.string()),
+        ("warc_record_offset", pa.int64()),
+        ("warc_record_length", pa.int64()),
+        ("outcome", pa.string()),  # kept, dropped or failed
+        ("reason", pa.string()),
+        ("documents", pa.int32()),
+    ]
+)
+
+
+def extract_units(
+    tasks: Sequence[ReadTask],
+    config: RunConfig,
+    everything: bool = False,
+    opt_outs: OptOuts = NO_LISTS,
+    robots: RobotsCaptures | None = None,
+    forgotten: str = "",
+) -> list[Unit]:
+    """One unit per byte range. Its id follows from the range, from what is measured and from what is decided.
+
+    `everything` measures documents beyond their first drop, for thresholds to be chosen on. `forgotten` is the digest
+    of the tombstones of other corpora that are obeyed.
+    """
+    measured = digest(
+        VERSION,
+        everything,
+        redacted(config.reading.model_dump(mode="json", exclude={"unit_bytes", "pointer_rows", "pointer_root"})),
+        config.extract.model_dump(mode="json"),
+        measurement_config(config),
+        *([{"forgotten": forgotten}] if forgotten else []),
+        *safety_config(config),  # nothing, and so the ids of before, where nothing of it is asked for
+        *_consent_config(config, robots),
+    )
+    lists = opt_outs.identity("pages")
+    decided = digest(decision_config(config), *([lists] if lists else []))
+    return [
+        Unit(STAGE, digest(measured, decided, _range(task)), task.label, _payload(task, measured, everything))
+        for task in tasks
+    ]
+
+
+def _consent_config(config: RunConfig, robots: RobotsCaptures | None) -> list[Any]:
+    """What of the section consent is measured; nothing where nothing is, so that ids are as they were without it."""
+    licence, crawl = config.consent.licence, config.consent.crawl
+    active: dict[str, Any] = {"licence": licence.active, "record": crawl.record, "tdm": crawl.tdm == "drop"}
+    if robots is not None:
+        active |= {"robots": crawl.robots == "drop", "captures": robots.key, "tokens": list(robots.tokens)}
+    return [active] if any(active.values()) else []
+
+
+def _range(task: ReadTask) -> list[Any]:
+    """What a task reads, wherever it lies and whenever it was put there (see RunFolder.changed_inputs)."""
+    return [task.kind, task.name, task.size, task.start, task.end]
+
+
+def _payload(task: ReadTask, measured: str, everything: bool) -> dict[str, Any]:
+    return {"task": task.to_json(), "measured": digest(measured, _range(task)), "everything": everything}
+
+
+def extract_unit(
+    unit: Unit,
+    *,
+    folder: Place,
+    config: RunConfig,
+    opt_outs: OptOuts = NO_LISTS,
+    robots: RobotsCaptures | None = None,
+    forgotten: Forgotten | None = None,
+) -> Manifest:
+    """Read, extract, measure and decide one unit; a page that `opt_outs` name, or is forgotten, is not looked at.
+
+    Where only thresholds of documents changed since an earlier run, or opt-out lists got longer, the stored documents
+    are decided again and no page is read. Raises OSError where the source cannot be read or the output not be written.
+    """
+    measuring = measurer(config.model_dump_json())
+    safety, tally = safety_of(config.model_dump_json()), PersonalDataTally(config.personal_data.columns)
+    earlier = _earlier(folder, unit)
+    listed = None if earlier is None else _listed_again(earlier, folder, opt_outs)
+    with Attempt(folder, unit) as attempt:
+        documents = Ledger("documents")
+        if earlier is not None and listed is not None:
+            records, table = listed
+            source = _decide_again(earlier.path(folder, "data"), measuring, unit, opt_outs)
+            write_documents(tally.passing(source), attempt.file("data", ".parquet"), config, documents)
+            pq.write_table(table, attempt.file("records", ".parquet"), compression="zstd")
+        else:
+            records = Ledger("records")
+            with Suspects(scratch_of(folder) / f".tmp-suspects-{unit.label}", unit.crashes) as suspects:
+                rows: list[dict[str, Any]] = []
+                pages = _documents(unit, config, safety, records, rows, suspects, opt_outs, robots, forgotten)
+                source = _measure(pages, measuring, unit)
+                if forgotten is not None:
+                    source = _less_forgotten(source, forgotten)
+                write_documents(tally.passing(source), attempt.file("data", ".parquet"), config, documents)
+                suspects.forget()
+            pq.write_table(pa.Table.from_pylist(rows, RECORDS), attempt.file("records", ".parquet"), compression="zstd")
+        notes = {"measured": unit.payload["measured"]}
+        if config.personal_data.enabled:
+            notes["personal_data"] = tally.to_json()
+        return attempt.commit([records, documents], notes)
+
+
+def incomplete_file(unit: Unit, manifest: Manifest) -> str | None:
+    """One line for a person where a committed unit read a WARC file that is not whole, None where it is."""
+    task = ReadTask.from_json(unit.payload["task"])
+    if task.kind != "warc":  # of a pointer, which is one record, the row in the ledger says it
+        return None
+    for reason, said in INCOMPLETE_FILE.items():
+        if manifest.ledgers["records"].failed[reason]:
+            return f"{task.path} ({task.size:,} bytes): {said}; put the whole file there and run the same command"
+    return None
+
+
+def _earlier(folder: Place, unit: Unit) -> Manifest | None:
+    """A committed unit of the same range in which the same things were measured."""
+    for manifest in read_manifests(folder, unit_names(folder, unit.label)).values():
+        if manifest.notes.get("measured") == unit.payload["measured"]:
+            return manifest
+    return None
+
+
+def _listed_again(earlier: Manifest, folder: Place, opt_outs: OptOuts) -> tuple[Ledger, pa.Table] | None:
+    """The records of an earlier unit by the lists of now; None where a page must be read that was left unread then."""
+    table = read_table(earlier.path(folder, "records"))
+    records = Ledger.from_json("records", earlier.ledgers["records"].to_json())
+    rows = table.to_pylist()
+    for row in rows:
+        was = row["reason"] if (row["reason"] or "").startswith(OPT_OUT) else None
+        if row["outcome"] != "kept" and was is None:
+            continue
+        now = opt_outs.page_reason(row["url"])
+        if was is not None and now is None:
+            return None
+        if now == was:
+            continue
+        if was is None:
+            records.kept -= 1
+        else:
+            records.dropped[was] -= 1
+        records.dropped[str(now)] += 1
+        row.update(outcome="dropped", reason=now, documents=0)
+    records.dropped = +records.dropped  # without reasons that nothing has any more
+    return records, pa.Table.from_pylist(rows, RECORDS)
+
+
+@functools.lru_cache(maxsize=1)
+def measurer(config_json: str) -> Measurer:
+    """The measurer of a config, made once per process."""
+    config = RunConfig.model_validate_json(config_json)
+    made = Measurer(config.filters, config.language, config.consent.licence)
+    # Models and lists are loaded now, so that a worker that is killed while it loads them accuses no page.
+    nodes: list[Node] = [TextNode("What is written here is of no account, but it is read.")]
+    made.measure(Document("", "", "", 0, 0, nodes), everything=True)
+    return made
+
+
+def _measure(documents: Iterator[Document], measurer: Measurer, unit: Unit) -> Iterator[Document]:
+    everything = unit.payload["everything"]
+    at_once = 1 if unit.crashes else MEASURED_AT_ONCE  # page by page where `Suspects` must know which one is at hand
+    while batch := list(islice(documents, at_once)):
+        for document in batch:
+            if document.reason == FORGOTTEN:
+                continue
+            try:
+                measurer.measure(document, everything=everything)
+            except UserError:
+                raise
+            except Exception as error:  # a filter of somebody else's, or ours, at a document it did not expect
+                document.reason = f"{MEASURING_ERROR}_{type(error).__name__}"
+        yield from batch
+
+
+def _decide_again(path: Place, measurer: Measurer, unit: Unit, opt_outs: OptOuts) -> Iterator[Document]:
+    for document in read_documents(path):
+        if opt_outs.page_reason(document.url) is not None:
+            continue  # counted among the records
+        if document.reason != FORGOTTEN:
+            measurer.decide(document, everything=unit.payload["everything"])
+        yield document
+
+
+def _less_forgotten(documents: Iterator[Document], forgotten: Forgotten) -> Iterator[Document]:
+    """Documents of which those whose text was taken back are left blank."""
+    for document in documents:
+        if document.reason != FORGOTTEN and forgotten.text(document.text()):
+            blank(document, forgotten.name(document.doc_id))
+        yield document
+
+
+def write_documents(documents: Iterable[Document], path: Path, config: RunConfig, ledger: Ledger) -> None:
+    """Write measured documents as the stage's file, and count what became of each."""
+    with DocumentWriter(path, score_names(config), list(config.filters.paragraph)) as writer:
+        for document in documents:
+            ledger.count(document.reason, has_failed(document))
+            writer.write(document)
+
+
+def _documents(
+    unit: Unit,
+    config: RunConfig,
+    safety: Safety,
+    ledger: Ledger,
+    rows: list[dict[str, Any]],
+    suspects: Suspects,
+    opt_outs: OptOuts,
+    robots: RobotsCaptures | None,
+    forgotten: Forgotten | None,
+) -> Iterator[Document]:
+    """The documents of a unit's pages; what becomes of each record is counted in `ledger` and listed in `rows`."""
+    task = ReadTask.from_json(unit.payload["task"])
+
+    def add_row(item: Page | Skipped, reason: str | None, outcome: str, documents: int) -> None:
+        row = _record_row(item, safety.stored_url(item.url), task.name, reason, outcome, documents)
+        gone = forgotten is not None and item.url is not None and forgotten.url(item.url)
+        rows.append(blank_record(row) if gone or reason == FORGOTTEN else row)
+
+    for item in read_task(task, config.reading):
+        if isinstance(item, Skipped):
+            _count(ledger, item.reason, item.failed)
+            if not item.counted_only:
+                add_row(item, item.reason, "failed" if item.failed else "dropped", 0)
+            continue
+        name = f"{item.offset}.{item.ordinal}"
+        suspects.touch(name)
+        listed = opt_outs.page_reason(item.url)
+        if forgotten is not None and forgotten.url(item.url):
+            outcome: list[Document] | Refused = Refused(FORGOTTEN)
+        elif listed is not None:
+            outcome = Refused(listed)
+        elif name in suspects.guilty:
+            outcome = Refused("worker_died", failed=True)
+        else:
+            outcome = page_documents(item, config, safety, robots)
+        if forgotten is not None and not isinstance(outcome, Refused):
+            outcome = _remembered(outcome, forgotten)
+        if isinstance(outcome, Refused):
+            _count(ledger, outcome.reason, outcome.failed)
+            add_row(item, outcome.reason, "failed" if outcome.failed else "dropped", 0)
+            continue
+        ledger.keep()
+        add_row(item, None, "kept", len(outcome))
+        yield from outcome
+
+
+def _remembered(documents: list[Document], forgotten: Forgotten) -> list[Document] | Refused:
+    """The documents of a page, those that were taken back by their id left blank, and less such images."""
+    gone = [forgotten.document(document.doc_id) for document in documents]
+    if all(gone):
+        return Refused(FORGOTTEN)
+    for document, is_gone in zip(documents, gone, strict=True):
+        if is_gone:
+            blank(document, forgotten.name(document.doc_id))
+        else:
+            forget_images(document, forgotten)
+    return documents
+
+
+def blank_record(row: dict[str, Any]) -> dict[str, Any]:
+    """The row of a record without what tells which one it is."""
+    return row | {"url": None, "warc_filename": None, "warc_record_offset": None, "warc_record_length": None}
+
+
+def _count(ledger: Ledger, reason: str, failed: bool) -> None:
+    if failed:
+        ledger.fail(reason)
+    else:
+        ledger.drop(reason)
+
+
+def _record_row(
+    item: Page | Skipped, url: str | None, source: str, reason: str | None, outcome: str, documents: int
+) -> dict[str, Any]:
+    return {
+        "url": url,
+        "warc_filename": item.warc_filename if isinstance(item, Page) else source,
+        "warc_record_offset": item.offset,
+        "warc_record_length": item.length,
+        "outcome": outcome,
+        "reason": reason,
+        "documents": documents,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why a page gave no document: a rule, or a failure of ours."""
+
+    reason: str
+    failed: bool = False
+
+
+def page_documents(
+    page: Page, config: RunConfig, safety: Safety, robots: RobotsCaptures | None = None
+) -> list[Document] | Refused:
+    """The documents of one page, at least one, or the reason why the page gives no document."""
+    blocked = safety.page_reason(page.url)
+    if blocked is not None:
+        return Refused(blocked)
+    crawl = config.consent.crawl
+    allowed, day = robots.said(page.url) if robots is not None else (None, None)
+    if crawl.robots == "drop" and allowed == DISALLOWED:
+        return Refused("robots_txt")
+    try:
+        extracted = extract_page(page.html, page.url, config.extract, config.consent.licence.active)
+    except PageRejected as rejected:
+        return Refused(rejected.reason)
+    except Exception as error:  # a bad page costs a page, whatever it found in us
+        return Refused(f"extraction_error_{type(error).__name__}", failed=True)
+    if config.reading.honour_noai and "noai" in extracted.robots:
+        return Refused("noai_meta")
+    tdm = page_tdm(extracted.tdm, page.tdm)
+    if crawl.tdm == "drop" and tdm.reserved:
+        return Refused("tdm_reserved")
+    if not any(isinstance(node, TextNode) and node.text for node in extracted.nodes):
+        return Refused("no_text")
+    if config.reading.honour_noai and "noimageai" in extracted.robots:
+        for node in extracted.nodes:
+            if isinstance(node, ImageNode):
+                node.reason = "noimageai_meta"
+    safety.judge_images(extracted.nodes)
+    heard = None
+    if crawl.record:
+        token = config.reading.robots_token
+        heard = crawl_signals(page.warc_date, page.x_robots_tag, extracted.robots, tdm, token, allowed, day)
+    parts = split_nodes(extracted.nodes, config.extract)
+    documents = [_document(page, extracted, heard, nodes, i, len(parts)) for i, nodes in enumerate(parts)]
+    try:
+        safety.clean(documents, extracted.html_lang)
+    except TooManyLooks:  # what was not searched is not stored
+        return Refused(UNSEARCHED)
+    return documents
+
+
+def _document(
+    page: Page, extracted: ExtractedPage, heard: dict[str, Any] | None, nodes: list[Node], part: int, parts: int
+) -> Document:
+    day = extracted.published
+    general: dict[str, Any] = {
+        "warc_date": page.warc_date,
+        "charset": page.charset,
+        "title": extracted.title,
+        "main_content_confidence": extracted.main_content_confidence,
+        "published": None if day is None or is_ahead(day, page.warc_date) else day.isoformat(),
+        **(extracted.links.to_json() if extracted.links is not None else {}),
+        **extracted.licence.to_json(),
+        "image_licences": _image_licences(extracted, nodes),
+        "consent": heard,
+    }
+    if parts > 1:
+        general |= {"part": part, "parts": parts}
+    return Document(
+        doc_id=make_doc_id(page.warc_filename, page.offset, page.ordinal, part),
+        url=page.url,
+        warc_filename=page.warc_filename,
+        warc_record_offset=page.offset,
+        warc_record_length=page.length,
+        nodes=nodes,
+        general={key: value for key, value in general.items() if value is not None},
+    )
+
+
+def _image_licences(extracted: ExtractedPage, nodes: Sequence[Node]) -> dict[str, str] | None:
+    """The licences of a document's images, of those that the page names one for."""
+    of = extracted.licence.pictures
+    return {n.src: of[n.src] for n in nodes if isinstance(n, ImageNode) and n.src in of} or None if of else None

@@ -1,0 +1,101 @@
+"""The simplified DOM tree of a page: what may be content, as rows in document order.
+
+A row is an element, a text or an image. Scripts, forms' fields, navigation, comments and hidden elements are gone;
+inline elements are dissolved into the text that they are part of; elements in which nothing is left have no row. The
+rows of an element's subtree follow it, up to its `END`, so that a sum over a subtree is a difference of two sums.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obelics_pipeline.stages.extract import default_rules as rules
+from obelics_pipeline.stages.extract.image_source import Attributes
+from obelics_pipeline.stages.extract.marks import names_of
+from obelics_pipeline.stages.extract.tags import tag_id
+
+# Columns of `SimplifiedTree.rows`. From CHARS on they count in the text of a row, and are 0 elsewhere.
+TAG = 0  # Lexbor's number of the tag; TEXT for a text, CUSTOM for an element that is not of the standard
+PARENT = 1  # row of the element around it, -1 for none
+END = 2  # row after the last of its subtree
+MARKS = 3  # what class, id and itemprop say, as bits (see marks.py), of dissolved inline elements too
+JOIN = 4  # how a text continues the one before the images before it: 0 not at all, 1 directly, 2 after a space
+CHARS = 5  # characters without white space
+LINKED = 6  # of these, those inside links
+WORDS = 7  # stretches without white space
+COMMAS = 8
+STOPS = 9  # ends of sentences
+DIGITS = 10
+UPPERS = 11  # capital letters
+WIDE = 12  # characters of scripts written without spaces
+ENDS = 13  # 1 if it ends like a sentence
+WIDTH = 14
+
+_NAMES = {tag_id(name): name for names in rules.TAGS.values() for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class SimplifiedTree:
+    """The rows of a page.
+
+    `rows` has shape (rows, WIDTH). `values` has the text of a text row, the attributes of an image and of a source of
+    a picture, and None at other elements. `hrefs` has the addresses of the links around images, by row.
+    `declarations` has the attributes of meta and base elements, by tag, in document order; `links` has the address and
+    the `rel` of every link that a reader can see, in document order, those in navigation not among them.
+    """
+
+    rows: NDArray[np.int32]
+    values: Sequence[str | Attributes | None]
+    hrefs: dict[int, str]
+    declarations: Sequence[tuple[int, Attributes]]
+    links: Sequence[tuple[str, str | None]] = ()
+
+    def inside(self, is_root: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which rows lie in the subtree of one of the roots, these included; one flag a row."""
+        ended = np.bincount(self.rows[is_root, END], minlength=len(self.rows) + 1)
+        open_roots: NDArray[np.int64] = np.cumsum(is_root - ended[:-1])
+        return open_roots > 0
+
+    def to_html(self) -> str:
+        """The tree as indented HTML, for people: marks as an attribute, a text a line, in whatever depth."""
+        lines: list[str] = []
+        closing: list[tuple[int, int]] = []  # end, row
+        table = self.rows.tolist()
+        for number, row in enumerate(table):
+            while closing and closing[-1][0] <= number:
+                lines.append(_indent(len(closing) - 1) + f"</{tag_name(table[closing.pop()[1]][TAG])}>")
+            value = self.values[number]
+            if isinstance(value, str):
+                lines.append(_indent(len(closing)) + html.escape(value, quote=False).replace("\n", "&#10;"))
+                continue
+            lines.append(_indent(len(closing)) + _start_tag(row, value))
+            if value is None:
+                closing.append((row[END], number))
+        while closing:
+            lines.append(_indent(len(closing) - 1) + f"</{tag_name(table[closing.pop()[1]][TAG])}>")
+        return "\n".join(lines)
+
+
+def sums_before(values: NDArray[np.generic]) -> NDArray[np.int64]:
+    """The sum of the values before each row, and of all of them at the end: over a subtree, `[END] - [row]`."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
+
+
+def _indent(depth: int) -> str:
+    return " " * min(depth, 40)
+
+
+def _start_tag(row: Sequence[int], attributes: Attributes | None) -> str:
+    shown = {"marks": " ".join(names_of(row[MARKS]))} if row[MARKS] else {}
+    shown |= {name: value or "" for name, value in (attributes or {}).items()}
+    return f"<{tag_name(row[TAG])}" + "".join(f' {k}="{html.escape(v)}"' for k, v in shown.items()) + ">"
+
+
+def tag_name(tag: int) -> str:
+    """What the tag of an element or an image is called."""
+    return _NAMES.get(tag, "custom")

@@ -1,0 +1,73 @@
+"""What a fetch unit found out when it was done before: it is not asked for again when the unit is to be done again.
+
+A unit is done again where one of its files, its manifest or an image of it is damaged. Its other files are still there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from obelics_pipeline.core.commit import Manifest, manifest_path, read_manifests, unit_names
+from obelics_pipeline.core.content_name import stated_hash, stem_of
+from obelics_pipeline.core.errors import Damaged
+from obelics_pipeline.core.storage import Place, names_in, read_table, remove
+from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch.result import FetchResult, results_from_table
+from obelics_pipeline.stages.fetch.robots_observations import Observation
+
+ROLES = {"data": "", "answers": "answers/", "robots": "robots/"}  # of files -> where they lie in the stage's folder
+
+
+@dataclass
+class Left:
+    """What is left of a unit: results by URL, what origins said, and the files that say so."""
+
+    results: dict[str, FetchResult] = field(default_factory=dict)
+    observations: list[Observation] = field(default_factory=list)
+    files: list[Place] = field(default_factory=list)
+
+    def clear(self, manifest: Manifest, folder: Place) -> None:
+        """Remove the files that the unit, committed again, does not consist of."""
+        named = {folder / file["name"] for file in manifest.files.values()}
+        remove(place for place in self.files if place not in named)
+
+
+def left_of(folder: Place, unit_name: str, store: ImageStore) -> Left:
+    """What the files of a unit say that are whole; a result whose image is gone, or damaged, is not among it."""
+    left = Left()
+    for role, below in ROLES.items():
+        for place in _files(folder, below, unit_name):
+            left.files.append(place)
+            try:
+                table = read_table(place)
+            except Damaged:
+                continue
+            if role == "robots":
+                left.observations += table.to_pylist()
+            else:
+                left.results |= {r.url: r for r in results_from_table(table) if r.url not in left.results}
+    images = {r.sha256 for r in left.results.values() if r.sha256 is not None}
+    lost = {sha256 for sha256 in images if not store.holds(sha256)}
+    left.results = {url: r for url, r in left.results.items() if r.sha256 not in lost}
+    return left
+
+
+def _files(folder: Place, below: str, unit_name: str) -> Iterator[Place]:
+    for name in names_in(folder / below if below else folder, unit_name):
+        if stated_hash(name) is not None and stem_of(name) == unit_name:
+            yield folder / f"{below}{name}"
+
+
+def fetch_again(folder: Place, store: ImageStore, sha256: str) -> None:
+    """Remove an image that is damaged, and the manifests of the units in `folder` that have it: it is asked for again.
+
+    Raises Damaged where it cannot be read which units these are.
+    """
+    naming = [m.unit for m in read_manifests(folder, unit_names(folder)).values() if sha256 in _images(m, folder)]
+    store.discard(sha256)
+    remove(manifest_path(folder, unit) for unit in naming)
+
+
+def _images(manifest: Manifest, folder: Place) -> set[str | None]:
+    return set(read_table(manifest.path(folder, "data"), ["sha256"])["sha256"].to_pylist())

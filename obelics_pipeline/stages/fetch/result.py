@@ -1,0 +1,80 @@
+"""What became of one image URL: a row of a fetch unit's table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from obelics_pipeline.stages.fetch.reason import is_dropped, is_retryable
+
+Status = Literal["ok", "dropped", "failed"]
+
+RESULT_SCHEMA = pa.schema(
+    [
+        pa.field("url", pa.string(), nullable=False),
+        pa.field("status", pa.string(), nullable=False),
+        pa.field("reason", pa.string()),
+        pa.field("retryable", pa.bool_(), nullable=False),
+        pa.field("sha256", pa.string()),
+        pa.field("n_bytes", pa.int64()),
+        pa.field("format", pa.string()),
+        pa.field("width", pa.int32()),
+        pa.field("height", pa.int32()),
+        pa.field("phash", pa.string()),
+        pa.field("received_sha256", pa.string()),
+    ]
+)
+
+# What documents want to know of it: all that results of earlier versions have too, for they are dealt out together.
+ANSWER_SCHEMA = pa.schema([field for field in RESULT_SCHEMA if field.name != "received_sha256"])
+
+
+@dataclass(frozen=True, slots=True)
+class FetchResult:
+    """One URL's outcome; no clock values, so equal outcomes are equal rows.
+
+    `reason` is set unless `status` is ok. `sha256` names the bytes in the image store, `format` is Pillow's
+    name in lower case, `width` and `height` are pixels as stored (an EXIF orientation is not applied). `phash` is the
+    perceptual hash, in hexadecimal. `received_sha256` names the bytes as they came, where what is stored was changed
+    (metadata taken out, faces blurred, re-encoded). `of` is set where images are compared, and not stored: the document
+    that has the image first, where too many have it.
+    """
+
+    url: str
+    status: Status
+    reason: str | None = None
+    retryable: bool = False
+    sha256: str | None = None
+    n_bytes: int | None = None
+    format: str | None = None
+    width: int | None = None
+    height: int | None = None
+    phash: str | None = None
+    received_sha256: str | None = None
+    duplicate_of: str | None = None
+
+    @classmethod
+    def without_image(cls, url: str, reason: str) -> FetchResult:
+        """The row of an image that was dropped or failed; which of the two, and retryable, follow from the reason."""
+        return cls(url, "dropped" if is_dropped(reason) else "failed", reason, is_retryable(reason))
+
+    def to_json(self) -> dict[str, Any]:
+        """The row of a journal or a table: all that is stored of the result."""
+        return {name: getattr(self, name) for name in RESULT_SCHEMA.names}
+
+
+def results_to_table(results: Iterable[FetchResult]) -> pa.Table:
+    """A table of `RESULT_SCHEMA`, a row per result in the order given."""
+    return pa.Table.from_pylist([result.to_json() for result in results], schema=RESULT_SCHEMA)
+
+
+def results_from_table(table: pa.Table) -> list[FetchResult]:
+    """The inverse of `results_to_table`; further columns are ignored.
+
+    Raises KeyError if a column is missing, except the last, which older runs lack.
+    """
+    names = [n for n in RESULT_SCHEMA.names if n != "received_sha256" or n in table.column_names]
+    return [FetchResult(**row) for row in table.select(names).to_pylist()]

@@ -1,0 +1,340 @@
+"""The fetch stage: which images the kept documents ask for, dealt out by host, and what became of each URL."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, get_args
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from obelics_pipeline.core.commit import (
+    Attempt,
+    Manifest,
+    committed,
+    manifest_path,
+    read_manifest,
+    read_manifests,
+    unit_names,
+)
+from obelics_pipeline.core.config import FetchingConfig, ImageSafetyConfig
+from obelics_pipeline.core.config.image_safety import MetadataPolicy
+from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.partitions import Partitions
+from obelics_pipeline.core.storage import Place, files_below, open_parquet, read_table, remove
+from obelics_pipeline.core.unit import Unit, digest
+from obelics_pipeline.policy.forgotten import FORGOTTEN, Forgotten
+from obelics_pipeline.stages.fetch.bucket import fetch_bucket
+from obelics_pipeline.stages.fetch.host import host_bucket
+from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch.ingest import Ingest
+from obelics_pipeline.stages.fetch.journal import Journal, journal_of
+from obelics_pipeline.stages.fetch.left import left_of
+from obelics_pipeline.stages.fetch.reason import FACES
+from obelics_pipeline.stages.fetch.result import ANSWER_SCHEMA, FetchResult, results_from_table, results_to_table
+from obelics_pipeline.stages.fetch.robots_observations import Observation, observation_table
+
+STAGE = "fetch"
+# These change no result, and so are not in an id.
+MANNERS = {"threads", "per_host", "host_delay_seconds", "enabled", "max_bytes_in_flight"}
+NEWER = {"ai_txt", "tdm", "ports"}  # these are in an id only where they are set, so that earlier results stand
+
+POINTER = ("url", "warc_filename", "warc_record_offset", "warc_record_length")  # of a document, in a report
+Treated = dict[str, str]  # see `treated_as`
+
+REQUESTS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url", pa.string())])
+ANSWERS = pa.schema([("partition", pa.string()), *ANSWER_SCHEMA])
+
+
+def request_units(
+    documents: Sequence[Manifest], config: FetchingConfig, rules: Any, everything: bool = False
+) -> list[Unit]:
+    """One unit per unit of documents: which image URLs its kept documents ask for. `rules` is what decides on a URL.
+
+    With `everything` dropped documents ask as well.
+    """
+    settings = [config.buckets, rules, *(["everything"] if everything else [])]
+    return [
+        Unit(
+            "requests",
+            digest(m.unit, m.files["data"]["sha256"], *settings),
+            "",
+            {"documents": m.unit, "everything": everything},
+        )
+        for m in documents
+    ]
+
+
+def request_unit(
+    unit: Unit,
+    *,
+    folder: Place,
+    document_folder: Place,
+    buckets: int,
+    url_reason: Callable[[str], str | None],
+) -> Manifest:
+    """Write the distinct (bucket, partition, url) of one unit of documents; what a rule refuses is not asked."""
+    documents = committed(document_folder, unit.payload["documents"])
+    images = _images(documents.path(document_folder, "data"), unit.payload["everything"])
+    urls = sorted({url for url in images if url_reason(url) is None})
+    columns = [[host_bucket(url, buckets) for url in urls], [documents.unit] * len(urls), urls]
+    with Attempt(folder, unit) as attempt:
+        pq.write_table(pa.Table.from_arrays(columns, schema=REQUESTS), attempt.file("data", ".parquet"))
+        return attempt.commit([], {"rows": {"data": len(urls)}})
+
+
+def _images(path: Place, everything: bool) -> Iterator[str]:
+    """The image URLs of kept documents, or of all, read from their two columns alone."""
+    with open_parquet(path) as source:
+        for group in range(source.num_row_groups):
+            table = source.read_row_group(group, columns=["reason", "images"])
+            for reason, images in zip(table["reason"].to_pylist(), table["images"].to_pylist(), strict=True):
+                if reason is None or everything:
+                    yield from (url for url in images if url is not None)
+
+
+def fetch_units(
+    requests: Partitions,
+    folder: Place,
+    config: FetchingConfig,
+    retry: Sequence[str] = (),
+    treated: Treated | None = None,
+    forgotten: str = "",
+) -> list[dict[str, Any]]:
+    """One unit (as JSON) per bucket with requests. `retry` names the reasons whose URLs are to be asked once more.
+
+    `treated` says what is done with images before they are stored. Where earlier units did otherwise there is a new
+    generation: what they stored is looked at again, and only asked for again where that is not enough. `forgotten` is
+    the digest of the tombstones of other corpora that are obeyed.
+    """
+    units = []
+    for bucket, names in sorted(requests.files.items(), key=lambda item: int(item[0])):
+        rows = _request_rows([requests.folder / name for name in names])
+        asked = hashlib.sha256("\n".join(f"{partition} {url}" for partition, url in rows).encode()).hexdigest()
+        earlier = list(_earlier(folder, int(bucket), config))
+        generation = max((m.notes["generation"] for m in earlier), default=0)
+        known = [r for m in earlier if retry for r in results_from_table(read_table(m.path(folder, "data")))]
+        if any(_retried(result, retry) for result in known) or (earlier and _treated(earlier[-1]) != (treated or {})):
+            generation += 1
+        units.append(
+            {
+                "bucket": int(bucket),
+                "identity": identity(config),
+                "generation": generation,
+                "retry": sorted(retry),
+                "asked": asked,
+                "requests": list(names),
+                **({"treated": treated} if treated else {}),
+                **({"forgotten": forgotten} if forgotten else {}),
+            }
+        )
+    return units
+
+
+def identity(config: FetchingConfig) -> str:
+    """What a result depends on, beside its URL."""
+    newer = {name for name in NEWER if getattr(config, name) == type(config).model_fields[name].default}
+    return digest(config.model_dump(mode="json", exclude=MANNERS | newer))
+
+
+def plan_name(requests: Mapping[str, str], config: FetchingConfig, treated: Treated, forgotten: str) -> str:
+    """The file of a fetch's plan: it begins with `plan_stem`, and ends with what is done with images, if anything."""
+    more = [value for value in (treated, forgotten) if value]
+    return plan_stem(requests, config) + (f"-{digest(*more)}" if more else "") + ".json"
+
+
+def plan_stem(requests: Mapping[str, str], config: FetchingConfig) -> str:
+    """What the names of all plans for the same requests begin with; `requests` are the digests of the groups."""
+    return digest(requests, identity(config))
+
+
+def treated_as(safety: ImageSafetyConfig, lists: str) -> Treated:
+    """What is done with images before they are stored, empty where nothing is; `lists` is the hash lists' identity."""
+    named = {"lists": lists, "metadata": "" if safety.metadata == "keep" else safety.metadata, "faces": safety.faces}
+    return {name: value for name, value in named.items() if value}
+
+
+def _treated(manifest: Manifest) -> Treated:
+    found: Treated = manifest.notes.get("treated", {})
+    return found
+
+
+def fetch_unit_of(value: dict[str, Any]) -> Unit:
+    """The unit of one bucket from its planned values."""
+    known = [{"forgotten": value["forgotten"]}] if "forgotten" in value else []
+    treated = [value["treated"]] if value.get("treated") else []
+    id_ = digest(value["identity"], value["asked"], value["generation"], *treated, *known)
+    return Unit(STAGE, id_, f"bucket-{value['bucket']:04d}", value)
+
+
+def fetch_unit(
+    unit: Unit,
+    *,
+    folder: Place,
+    request_folder: Place,
+    images: Place,
+    config: FetchingConfig,
+    safety: ImageSafetyConfig | None = None,
+    document_folders: Sequence[Place] = (),
+    forgotten: Forgotten | None = None,
+) -> Manifest:
+    """Fetch the URLs of one bucket, each once; what an earlier unit of the bucket found is not asked again.
+
+    `document_folders` are those of the units that ask: a match of a hash list is reported with its documents.
+    """
+    rows = _request_rows([request_folder / name for name in unit.payload["requests"]])
+    urls = sorted({url for _, url in rows})
+    treated: Treated = unit.payload.get("treated", {})
+    store = ImageStore(images)
+    previous, again = _previous(folder, unit, config, treated)
+    left = left_of(folder, unit.name, store)
+    previous, again = previous | left.results, again - left.results.keys()
+    if forgotten is not None:
+        previous = {url: _less_forgotten(result, forgotten) for url, result in previous.items()}
+        again -= {url for url, result in previous.items() if result.sha256 is None}
+    documents = partial(documents_with, rows=rows, folders=document_folders)
+    lists = treated.get("lists", "")
+    ingest = Ingest(config, safety or ImageSafetyConfig(), store, lists, documents, forgotten)
+    journal = journal_of(folder, unit.name)
+    results = fetch_bucket(urls, config, store, previous, journal, ingest, again)
+    superseded = [m for m in _earlier(folder, unit.payload["bucket"], config) if m.unit != unit.name]
+    if all(_treated(m) == treated for m in superseded):
+        superseded = []
+    with Attempt(folder, unit) as attempt:
+        pq.write_table(results_to_table(results), attempt.file("data", ".parquet"))
+        pq.write_table(_answers(rows, results), attempt.file("answers", ".parquet"))
+        noted = Journal(journal).observations()
+        new = [row for row in left.observations if row not in noted]
+        observations = [*_observed_before(folder, superseded), *new, *noted]
+        pq.write_table(observation_table(observations), attempt.file("robots", ".parquet"))
+        notes = {key: unit.payload[key] for key in ("bucket", "identity", "generation")}
+        notes |= {"treated": treated} if treated else {}
+        notes |= {"superseded": len(superseded)} if superseded else {}
+        manifest = attempt.commit([ledger_of_results(results)], notes)
+    journal.unlink(missing_ok=True)
+    left.clear(manifest, folder)
+    _supersede(folder, superseded)
+    return manifest
+
+
+def _request_rows(paths: Sequence[Place]) -> list[tuple[str, str]]:
+    """(partition, url) of a bucket, in a fixed order."""
+    rows: list[tuple[str, str]] = []
+    for path in paths:
+        table = read_table(path, ["partition", "url"])
+        rows += zip(table["partition"].to_pylist(), table["url"].to_pylist(), strict=True)
+    return sorted(rows)
+
+
+def documents_with(url: str, *, rows: Sequence[tuple[str, str]], folders: Sequence[Place]) -> list[dict[str, Any]]:
+    """Which documents have the image of a URL: id, page and WARC record of each; `rows` say which units ask for it."""
+    found = []
+    for unit in sorted({partition for partition, asked in rows if asked == url}):
+        for folder in folders:
+            manifest = read_manifest(folder, unit)
+            if manifest is not None:
+                table = read_table(manifest.path(folder, "data"), ["doc_id", "images", "general_metadata"])
+                for row in table.to_pylist():
+                    if url in row["images"]:
+                        about = json.loads(row["general_metadata"])
+                        found.append({"doc_id": row["doc_id"], **{name: about.get(name) for name in POINTER}})
+                break
+    return found
+
+
+def _supersede(folder: Place, earlier: Sequence[Manifest]) -> None:
+    """Remove earlier units of a bucket: they name images that are no more in the store, or should not be."""
+    for manifest in earlier:
+        remove([manifest_path(folder, manifest.unit)])
+        remove(folder / file["name"] for file in manifest.files.values())
+
+
+def drop_unnamed(folder: Place, store: ImageStore) -> int:
+    """Remove from the store what no fetch unit names; how many images. Only while nobody fetches."""
+    named: set[str | None] = set()
+    for manifest in read_manifests(folder, unit_names(folder)).values():
+        named.update(read_table(manifest.path(folder, "data"), ["sha256"])["sha256"].to_pylist())
+    unnamed = [name for name in files_below(store.folder) if name.rpartition("/")[2] not in named]
+    remove(store.folder / name for name in unnamed)
+    return len(unnamed)
+
+
+def earlier_results(folder: Place, bucket: int, config: FetchingConfig) -> Iterator[tuple[int, Place]]:
+    """(generation, file) of every committed unit of a bucket that was fetched under the same config, oldest first."""
+    return ((m.notes["generation"], m.path(folder, "data")) for m in _earlier(folder, bucket, config))
+
+
+def _earlier(folder: Place, bucket: int, config: FetchingConfig) -> list[Manifest]:
+    """Every committed unit of a bucket that was fetched under the same config, oldest first."""
+    found = read_manifests(folder, unit_names(folder, f"bucket-{bucket:04d}")).values()
+    same = [manifest for manifest in found if manifest.notes["identity"] == identity(config)]
+    return sorted(same, key=lambda manifest: (manifest.notes["generation"], manifest.unit))
+
+
+def _previous(
+    folder: Place, unit: Unit, config: FetchingConfig, treated: Treated
+) -> tuple[dict[str, FetchResult], set[str]]:
+    """What earlier units found, and the URLs of those whose images were stored under other rules."""
+    known: dict[str, tuple[FetchResult, Treated]] = {}
+    for manifest in _earlier(folder, unit.payload["bucket"], config):
+        for result in results_from_table(read_table(manifest.path(folder, "data"))):
+            older = manifest.notes["generation"] < unit.payload["generation"]
+            if not (older and _retried(result, unit.payload["retry"])):
+                known[result.url] = result, _treated(manifest)
+            elif result.url in known and _retried(known[result.url][0], unit.payload["retry"]):
+                del known[result.url]
+    usable = {url: result for url, (result, how) in known.items() if _is_enough(result, how, treated)}
+    return usable, {url for url, result in usable.items() if result.sha256 is not None and known[url][1] != treated}
+
+
+def _is_enough(result: FetchResult, how: Treated, wanted: Treated) -> bool:
+    """Whether what was stored, or was refused, can be made what is wanted: what was taken out is gone."""
+    if result.status != "ok":
+        return result.reason not in (FACES, "faces_failed") or how.get("faces") == wanted.get("faces")
+    if how.get("faces") != wanted.get("faces"):
+        return False
+    order = ["", *get_args(MetadataPolicy)[1:]]
+    less = order.index(how.get("metadata", "")) <= order.index(wanted.get("metadata", ""))
+    return less or result.received_sha256 is None
+
+
+def _less_forgotten(result: FetchResult, forgotten: Forgotten) -> FetchResult:
+    """What an earlier unit found, as it is to be taken now."""
+    hashes = (result.sha256, result.received_sha256)
+    gone = forgotten.url(result.url) or any(forgotten.sha256(sha256) for sha256 in hashes if sha256 is not None)
+    return FetchResult.without_image(result.url, FORGOTTEN) if gone else result
+
+
+def _retried(result: FetchResult, reasons: Sequence[str]) -> bool:
+    """Whether a result is one that `--retry-failed` names; `retryable` names all that may pass."""
+    return result.status == "failed" and (result.reason in reasons or ("retryable" in reasons and result.retryable))
+
+
+def _answers(rows: Sequence[tuple[str, str]], results: Sequence[FetchResult]) -> pa.Table:
+    """The results once per partition that asked."""
+    at = {result.url: i for i, result in enumerate(results)}
+    answers = results_to_table(results).take(pa.array([at[url] for _, url in rows], pa.int64()))
+    partitions = pa.array([partition for partition, _ in rows], pa.string())
+    return answers.add_column(0, "partition", partitions).select(ANSWERS.names).cast(ANSWERS)
+
+
+def _observed_before(folder: Place, earlier: Sequence[Manifest]) -> list[Observation]:
+    """What origins said to units that are to be removed, the newest word last: a record that must not be lost."""
+    files = [manifest.path(folder, "robots") for manifest in earlier if "robots" in manifest.files]
+    return [row for file in files for row in read_table(file).to_pylist()]
+
+
+def ledger_of_results(results: Sequence[FetchResult]) -> Ledger:
+    """What became of image URLs, counted."""
+    ledger = Ledger("urls")
+    for result in results:
+        if result.status == "ok":
+            ledger.keep()
+        elif result.status == "dropped":
+            ledger.drop(result.reason or "dropped")
+        else:
+            ledger.fail(result.reason or "failed")
+    return ledger

@@ -1,0 +1,135 @@
+"""The stage `fetch`: image URLs of the kept documents to images in the store."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from obelics_pipeline.core.commit import Manifest, remember, sweep
+from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.config.sharding import ImageRulesConfig
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.unit import digest
+from obelics_pipeline.engines.shuffle import partition_by, sources_of
+from obelics_pipeline.policy.consent.lists import OptOuts
+from obelics_pipeline.policy.image_safety.known_abuse import located, prepare
+from obelics_pipeline.policy.image_safety.report import hook
+from obelics_pipeline.stages.fetch.cost import COST
+from obelics_pipeline.stages.fetch.image_rules import url_reason
+from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch.reasons import REASONS
+from obelics_pipeline.stages.fetch.stage import (
+    drop_unnamed,
+    fetch_unit,
+    fetch_unit_of,
+    fetch_units,
+    plan_name,
+    request_unit,
+    request_units,
+    treated_as,
+)
+from obelics_pipeline.stages.job import Documents, Job
+from obelics_pipeline.stages.stage import Stage
+
+NAME = "fetch"
+PACKAGES = ("img2dataset", "PIL", "protego", "imagehash")  # of the extra "images"
+
+
+def fetches(config: RunConfig) -> bool:
+    """Whether images are fetched."""
+    return config.fetch.enabled
+
+
+def check(config: RunConfig) -> list[str]:
+    """Raises UserError for a missing package or hook; makes hash lists ready, and says of each what it held."""
+    if not config.fetch.enabled:
+        return []
+    absent = [name for name in PACKAGES if find_spec(name) is None]
+    if absent:
+        raise UserError(
+            f"fetching images needs {', '.join(absent)}: pip install 'obelics-pipeline[images]'; or run without: "
+            "--set fetch.enabled=false"
+        )
+    if config.image_safety.faces is not None:
+        hook(config.image_safety.faces, "image_safety.faces")
+    prepared = prepare(config.image_safety.known_abuse)
+    told = zip(config.image_safety.known_abuse.lists, () if prepared is None else prepared.counts, strict=False)
+    return [
+        f"hash list {Path(of.path).name}: {counts.hashes:,} hashes"
+        + (f"; {counts.bad:,} lines without a hash were skipped" if counts.bad else "")
+        for of, counts in told
+    ]
+
+
+def work(job: Job) -> None:
+    """Fetch the images; the answers by unit of documents.
+
+    Of a sample, those of all that was extracted as well, so that what is dropped can be shown and weighed.
+    """
+    folder, config = job.folder.fetch, job.config.fetch
+    requests = _requests(job, job.documents)
+    if job.sample is not None:
+        requests += _requests(job, Documents(job.extracted, job.folder.extract), everything=True)
+    sweep(job.folder.requests, requests)
+    sources = sources_of(requests, job.folder.requests)
+    partitions = partition_by(job.runner, job.folder.shuffled / "requests", sources, "bucket")
+    safety = located(job.config.image_safety)
+    lists = prepare(safety.known_abuse)
+    treated = treated_as(safety, "" if lists is None else lists.identity)
+    forgotten = job.forgotten_elsewhere
+    plan = folder / "plans" / plan_name(partitions.digests, config, treated, forgotten)
+    if job.retry:
+        plan.unlink(missing_ok=True)
+    planned = remember(plan, lambda: fetch_units(partitions, folder, config, job.retry, treated, forgotten))
+    units = [fetch_unit_of(value) for value in planned]
+    do = functools.partial(
+        fetch_unit,
+        folder=folder,
+        request_folder=partitions.folder,
+        images=job.folder.images,
+        config=config,
+        safety=safety,
+        document_folders=[job.documents.folder, job.folder.extract],
+        forgotten=job.forgotten,
+    )
+    fetched = job.runner.map(NAME, do, units, folder)
+    if len(fetched) == len(units) and any(m.notes.get("superseded") for m in fetched):
+        dropped = folder / "plans" / f"{digest([m.unit for m in fetched])}.dropped.json"
+        remember(dropped, lambda: drop_unnamed(folder, ImageStore(job.folder.images)))
+    answers = sources_of(fetched, folder, "answers")
+    job.answers = partition_by(job.runner, job.folder.shuffled / "answers", answers, "partition")
+
+
+def _requests(job: Job, documents: Documents, everything: bool = False) -> list[Manifest]:
+    """Which URLs to ask for; what a rule refuses by its URL alone is never asked."""
+    rules, folder = job.config.images, job.folder.requests
+    do = functools.partial(
+        request_unit,
+        folder=folder,
+        document_folder=documents.folder,
+        buckets=job.config.fetch.buckets,
+        url_reason=functools.partial(_url_reason, config=rules, opt_outs=job.opt_outs),
+    )
+    lists = job.opt_outs.identity("images")
+    refused: Sequence[object] = [rules.banned_words, rules.banned_as_substrings, *([lists] if lists else [])]
+    units = request_units(documents.units, job.config.fetch, refused, everything)
+    return job.runner.map("requests", do, units, folder, part_of=NAME)
+
+
+def _url_reason(url: str, config: ImageRulesConfig, opt_outs: OptOuts) -> str | None:
+    return opt_outs.image_reason(url) or url_reason(url, config)
+
+
+FETCH = Stage(
+    name=NAME,
+    title="Distinct image URLs that were asked for",
+    work=work,
+    active=fetches,
+    check=check,
+    steps=("requests", "answers"),
+    ledgers={NAME: ("urls",)},
+    reasons=REASONS,
+    cost=COST,
+)

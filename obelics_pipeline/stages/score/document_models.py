@@ -1,0 +1,147 @@
+"""The models that a config names, as one: what measures documents together with their images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from obelics_pipeline.core.config import ClassifierConfig, FlamingoConfig, ModelsConfig, ScoringConfig, SimilarityConfig
+from obelics_pipeline.core.config.models import classifier_of
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.models.device.threads import use_threads
+from obelics_pipeline.models.flamingo.statistics import COLUMNS as FLAMINGO_COLUMNS
+from obelics_pipeline.models.pictures.sources import ImageSource
+from obelics_pipeline.models.similarity.columns import COLUMNS as SIMILARITY_COLUMNS
+from obelics_pipeline.models.unsafe_images.columns import COLUMNS as UNSAFE_COLUMNS
+from obelics_pipeline.models.unsafe_images.loading import LoadUnsafeImages, is_onnx
+
+Columns = Mapping[str, float | None]
+
+
+class DocumentScorer(Protocol):
+    """A model that measures documents. It may form batches among those of one call as it likes."""
+
+    def score(self, documents: Sequence[Document]) -> Sequence[Columns]:
+        """Scores by name for each document, in their order."""
+        ...
+
+
+def model_columns(config: ScoringConfig) -> list[str]:
+    """The columns that the named models measure, in their order."""
+    named = ((config.flamingo, FLAMINGO_COLUMNS), (config.similarity, SIMILARITY_COLUMNS))
+    found = [column for model, columns in named if model is not None for column in columns]
+    return [*found, *UNSAFE_COLUMNS] if classifier_of(config) is not None else found
+
+
+Config = TypeVar("Config", bound=ScoringConfig)
+
+
+def located(config: Config) -> Config:
+    """The same with the full paths of its files: a worker may be in another folder, or another's home."""
+    flamingo = config.flamingo
+    if flamingo is not None:
+        paths = {"model": _full(flamingo.model), "token_counts": flamingo.token_counts and _full(flamingo.token_counts)}
+        flamingo = flamingo.model_copy(update=paths)
+    similarity = config.similarity
+    if similarity is not None:
+        paths = {"model": _full(similarity.model), "weights": _full(similarity.weights)}
+        similarity = similarity.model_copy(update=paths)
+    found = config.model_copy(update={"flamingo": flamingo, "similarity": similarity})
+    classifier = classifier_of(found)
+    return found if classifier is None else found.model_copy(update={"classifier": _located(classifier)})
+
+
+def _located(classifier: ClassifierConfig) -> ClassifierConfig:
+    embedding = classifier.embedding
+    if embedding is not None:
+        paths = {"model": _full(embedding.model), "weights": _full(embedding.weights)}
+        embedding = embedding.model_copy(update=paths)
+    return classifier.model_copy(update={"model": _full(classifier.model), "embedding": embedding})
+
+
+def _full(name_or_path: str) -> str:
+    path = Path(name_or_path).expanduser()
+    return str(path.absolute()) if path.exists() else name_or_path
+
+
+@dataclass(frozen=True, slots=True)
+class LoadDocumentModels:
+    """Makes the models of a config in a worker. Two that are equal make the same; `images` must be equal likewise."""
+
+    config: str  # a ScoringConfig or ModelsConfig as JSON, which can be hashed
+    images: ImageSource
+
+    def __call__(self) -> DocumentModels:
+        """Load them. Raises `UserError` for a model, a package or a device that is missing."""
+        config = ModelsConfig.model_validate_json(self.config)
+        scorers: list[DocumentScorer] = []
+        if config.flamingo is not None:
+            scorers.append(_flamingo(config.flamingo, self.images))
+        if config.similarity is not None:
+            scorers.append(_similarity(config.similarity, self.images))
+        if config.classifier is not None:
+            scorers.append(LoadUnsafeImages(config.classifier.model_dump_json(), self.images, config.threads)())
+        if _of_torch(config):
+            use_threads(config.threads)
+        return DocumentModels(scorers)
+
+
+def _of_torch(config: ModelsConfig) -> bool:
+    classifier = config.classifier
+    by_torch = classifier is not None and (classifier.embedding is not None or not is_onnx(Path(classifier.model)))
+    return config.flamingo is not None or config.similarity is not None or by_torch
+
+
+class DocumentModels:
+    """Several scorers, one after the other: each is given all documents of a call."""
+
+    def __init__(self, scorers: Sequence[DocumentScorer]) -> None:
+        self._scorers = scorers
+
+    def score(self, documents: Sequence[Document]) -> list[dict[str, float | None]]:
+        """The columns of all of them for each document."""
+        found: list[dict[str, float | None]] = [{} for _ in documents]
+        for scorer in self._scorers:
+            for columns, more in zip(found, scorer.score(documents), strict=True):
+                columns.update(more)
+        return found
+
+
+def _flamingo(config: FlamingoConfig, images: ImageSource) -> DocumentScorer:
+    from obelics_pipeline.models.flamingo.loading import LoadFlamingo
+    from obelics_pipeline.models.flamingo.scorer import Scoring
+
+    scoring = Scoring(
+        window_tokens=config.window_tokens,
+        overlap=config.overlap,
+        batch_tokens=config.batch_tokens,
+        batch_images=config.batch_images,
+        max_images=config.max_images,
+        image_gain=config.image_gain,
+    )
+    return LoadFlamingo(
+        config.model,
+        images=images,
+        scoring=scoring,
+        unigram=config.token_counts,
+        device=config.device,
+        dtype=config.dtype,
+        trust_remote_code=config.trust_remote_code,
+    )()
+
+
+def _similarity(config: SimilarityConfig, images: ImageSource) -> DocumentScorer:
+    from obelics_pipeline.models.similarity.loading import LoadSimilarity
+
+    return LoadSimilarity(
+        config.model,
+        config.weights,
+        sha256=config.sha256,
+        images=images,
+        device=config.device,
+        dtype=config.dtype,
+        batch=config.batch,
+        max_images=config.max_images,
+    )()

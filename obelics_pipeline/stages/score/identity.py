@@ -1,0 +1,104 @@
+"""What the scores of a config's models depend on, beside the documents: told at the start, without loading a model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from obelics_pipeline.core.config import ClassifierConfig, FlamingoConfig, ScoringConfig, SimilarityConfig
+from obelics_pipeline.core.config.image_safety import EmbeddingConfig
+from obelics_pipeline.core.config.models import classifier_of
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.near import did_you_mean
+from obelics_pipeline.core.unit import digest
+from obelics_pipeline.models.flamingo.identity import identity as flamingo_identity
+from obelics_pipeline.models.unsafe_images.loading import files_beside
+from obelics_pipeline.stages.score.document_models import model_columns
+
+# Settings of a Flamingo that change scores. The others (where it runs, how many documents meet in a batch) change them
+# by rounding only: docs/flamingo.md.
+OF_FLAMINGO = {"dtype", "window_tokens", "overlap", "max_images", "image_gain"}
+OF_SIMILARITY = {"dtype", "max_images"}  # likewise
+NOT_OF_CLASSIFIER = {"model", "sha256", "embedding", "device", "batch", "max", "per", "over"}
+JSON_FILES = ("config.json", "preprocessor_config.json")  # beside a classifier
+WEIGHTS = "model.safetensors"
+
+
+def check_bounds(config: ScoringConfig, taken: Sequence[str] = ()) -> None:
+    """Raises UserError for bounds of a column that no named model measures, and for a column that has a taken name."""
+    columns = model_columns(config)
+    for name in config.document:
+        if name not in columns:
+            valid = (
+                f"valid are {', '.join(columns)}"
+                if columns
+                else "no model is named; set score.flamingo, score.similarity or image_safety.classifier"
+            )
+            raise UserError(f"config: score.document.{name}: no such column{did_you_mean(name, columns)}; {valid}")
+    for name in columns:
+        if name in taken:
+            raise UserError(f"config: filters.document.{name}: a model measures a column of this name; leave one out")
+
+
+def models_identity(config: ScoringConfig) -> str:
+    """A digest that is equal where the named models give equal scores. Raises UserError for what is missing."""
+    return digest(
+        {
+            "flamingo": config.flamingo and _flamingo(config.flamingo),
+            "similarity": config.similarity and _similarity(config.similarity),
+        }
+        | ({} if (classifier := classifier_of(config)) is None else {"classifier": _classifier(classifier)})
+    )
+
+
+def _flamingo(config: FlamingoConfig) -> dict[str, Any]:
+    return {
+        "model": flamingo_identity(config.model, config.trust_remote_code),
+        "token_counts": config.token_counts and _sha256(config.token_counts, "score.flamingo.token_counts"),
+        "settings": config.model_dump(mode="json", include=OF_FLAMINGO),
+    }
+
+
+def _similarity(config: SimilarityConfig) -> dict[str, Any]:
+    """A file counts by its content; weights by the sha256 of the config where there is one, which loading compares."""
+    model, weights = (Path(value).expanduser() for value in (config.model, config.weights))
+    return {
+        "model": _sha256(config.model, "score.similarity.model") if model.is_file() else config.model,
+        "weights": config.sha256
+        or (_sha256(config.weights, "score.similarity.weights") if weights.is_file() else config.weights),
+        "settings": config.model_dump(mode="json", include=OF_SIMILARITY),
+    }
+
+
+def _classifier(config: ClassifierConfig) -> dict[str, Any]:
+    """Files count by their content, the JSON beside them too; a name of the hub counts as it is."""
+    path, setting = Path(config.model).expanduser(), "image_safety.classifier.model"
+    model, folder = config.model, None
+    if path.is_dir():
+        model, folder = config.sha256 or _sha256(str(path / WEIGHTS), setting), path
+    elif path.suffix.lower() == ".onnx":
+        model, folder = config.sha256 or _sha256(config.model, setting), files_beside(path)
+    told = {name: _sha256(str(folder / name), setting) for name in JSON_FILES if folder and (folder / name).is_file()}
+    return {
+        "model": model,
+        "beside": told,
+        "embedding": config.embedding and _embedding(config.embedding),
+        "settings": config.model_dump(mode="json", exclude=NOT_OF_CLASSIFIER),
+    }
+
+
+def _embedding(config: EmbeddingConfig) -> dict[str, Any]:
+    model, weights = (Path(value).expanduser() for value in (config.model, config.weights))
+    setting = "image_safety.classifier.embedding"
+    told = config.sha256 or (_sha256(config.weights, f"{setting}.weights") if weights.is_file() else config.weights)
+    return {"model": _sha256(config.model, f"{setting}.model") if model.is_file() else config.model, "weights": told}
+
+
+def _sha256(path: str, setting: str) -> str:
+    try:
+        with Path(path).expanduser().open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UserError(f"config: {setting}: {path} cannot be read: {error.strerror}") from None

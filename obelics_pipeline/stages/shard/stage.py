@@ -1,0 +1,178 @@
+"""The shard stage: documents meet their images, the kept ones are dealt out to tars by size, the tars are written."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from obelics_pipeline.core.commit import Attempt, Manifest, committed
+from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.config.sharding import Format
+from obelics_pipeline.core.document import Document
+from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.partitions import Partitions
+from obelics_pipeline.core.shards.flamingo_record import shaped
+from obelics_pipeline.core.shards.index import IndexWriter, index_row
+from obelics_pipeline.core.shards.manifest import ShardEntry, shard_name
+from obelics_pipeline.core.shards.record import make_record
+from obelics_pipeline.core.shards.tar import ReadImage, ShardWriter
+from obelics_pipeline.core.storage import Place, read_tables
+from obelics_pipeline.core.tables import DocumentWriter, read_documents, read_kept, score_columns
+from obelics_pipeline.core.unit import Unit, digest
+from obelics_pipeline.policy.consent.lists import NO_LISTS, OptOuts
+from obelics_pipeline.policy.forgotten import Forgotten
+from obelics_pipeline.stages.shard.assemble import Fetched, assemble
+from obelics_pipeline.stages.shard.finish import ParagraphScore
+
+VERSION = 2  # raise it when the same documents would give other shards: finished units are then redone
+SIZES = pa.schema([("row", pa.int64()), ("bytes", pa.int64())])
+
+# Files of answers and of overused images -> what the fetch stage knows of each URL.
+Answers = Callable[[Sequence[str], Sequence[str]], Mapping[str, Fetched]]
+
+
+def assemble_units(
+    documents: Sequence[Manifest],
+    answers: Partitions,
+    overused: Partitions,
+    config: RunConfig,
+    opt_outs: OptOuts = NO_LISTS,
+    forgotten: str = "",
+) -> list[Unit]:
+    """One unit per unit of documents, with its answers of the fetch stage and what is known of overused images.
+
+    `forgotten` is the digest of the tombstones of other corpora that are obeyed.
+    """
+    rules: list[Any] = [section.model_dump(mode="json") for section in (config.images, config.finish)]
+    rules.append(config.fetch.enabled)
+    if lists := opt_outs.identity("images"):
+        rules.append(lists)
+    units = []
+    for m in documents:
+        partition = m.notes.get("partition", m.unit)
+        verdicts = [answers.digest(m.unit), overused.digest(partition)]
+        known = [{"forgotten": forgotten}] if forgotten else []
+        id_ = digest(VERSION, partition, m.files["data"]["sha256"], verdicts, rules, *known)
+        files = {"answers": answers.names(m.unit), "overused": overused.names(partition)}
+        payload = {"documents": m.unit, "partition": partition, **files}
+        units.append(Unit("assemble", id_, m.unit.rpartition("-")[0], payload))
+    return units
+
+
+def assemble_unit(
+    unit: Unit,
+    *,
+    folder: Place,
+    document_folder: Place,
+    config: RunConfig,
+    read_answers: Answers,
+    score: ParagraphScore,
+    opt_outs: OptOuts = NO_LISTS,
+    forgotten: Forgotten | None = None,
+) -> Manifest:
+    """Bring the kept documents of one unit together with their images, and decide them."""
+    answers = read_answers(unit.payload["answers"], unit.payload["overused"])
+    source = committed(document_folder, unit.payload["documents"]).path(document_folder, "data")
+    documents, images, sizes = Ledger("documents"), Ledger("images"), []
+    scores, paragraph_scores = score_columns(source)
+    paragraph_scores = list(dict.fromkeys([*paragraph_scores, *config.finish.paragraph]))
+    with Attempt(folder, unit) as attempt:
+        with DocumentWriter(attempt.file("data", ".parquet"), scores, paragraph_scores) as writer:
+            for row, document in enumerate(read_kept(source)):
+                images.add(assemble(document, answers, config, score, opt_outs, forgotten))
+                if document.reason is None:
+                    documents.keep()
+                    sizes.append({"row": row, "bytes": make_record(document, scores).size})
+                else:
+                    documents.drop(document.reason)
+                writer.write(document)
+        pq.write_table(pa.Table.from_pylist(sizes, SIZES), attempt.file("sizes", ".parquet"))
+        return attempt.commit([documents, images], {"partition": unit.payload["partition"]})
+
+
+def plan_tars(
+    assembled: Sequence[Manifest],
+    folder: Place,
+    config: RunConfig,
+    score_names: Sequence[str],
+    left_out: Mapping[str, Sequence[int]],
+) -> list[Unit]:
+    """Which rows of which assembled units make which tar: in order, a tar is closed once it has its target bytes.
+
+    `left_out` are the rows, by assembled unit, of documents that are duplicates of others.
+    """
+    units: list[Unit] = []
+    spans: list[dict[str, Any]] = []
+    filled = 0
+    form = config.shard.format
+
+    def close() -> None:
+        nonlocal spans, filled
+        name = shard_name(len(units))
+        id_ = digest(VERSION, spans, list(score_names), form)
+        payload = {"name": name, "spans": spans, "scores": list(score_names), "format": form}
+        units.append(Unit("shard", id_, Path(name).stem, payload))
+        spans, filled = [], 0
+
+    tables = read_tables([manifest.path(folder, "sizes") for manifest in assembled])
+    for manifest, table in zip(assembled, tables, strict=True):
+        gone = sorted(set(left_out.get(manifest.unit, ())))
+        without = frozenset(gone)
+        for row, size in zip(table["row"].to_pylist(), table["bytes"].to_pylist(), strict=True):
+            if row in without:
+                continue
+            if not spans or spans[-1]["unit"] != manifest.unit:
+                sha256 = manifest.files["data"]["sha256"]
+                spans.append({"unit": manifest.unit, "sha256": sha256, "start": row, "without": []})
+            span = spans[-1]
+            span["without"] += gone[bisect_left(gone, span.get("stop", row)) : bisect_left(gone, row)]
+            span["stop"] = row + 1
+            filled += planned_bytes(size, form)
+            if filled >= config.shard.target_bytes:
+                close()
+    if spans:
+        close()
+    return units
+
+
+def planned_bytes(size: int, form: Format) -> int:
+    """About how many bytes a plain record of `size` bytes takes in this form: base64 makes four of three."""
+    return size if form == "webdataset" else size * 4 // 3
+
+
+def tar_unit(unit: Unit, *, folder: Place, assembled_folder: Place, read_image: ReadImage) -> Manifest:
+    """Write one tar and its part of the index; neither where all its documents were taken back since."""
+    name, scores = unit.payload["name"], unit.payload["scores"]
+    sums = dict.fromkeys(("documents", "texts", "images", "files"), 0)
+    with Attempt(folder, unit) as attempt:
+        if next(_kept(unit, assembled_folder), None) is None:
+            return attempt.commit([], sums)
+        tar = ShardWriter(attempt.file("data", ".tar", name))
+        with tar, IndexWriter(attempt.file("index", ".parquet"), scores) as index:
+            for document in _kept(unit, assembled_folder):
+                record = shaped(make_record(document, scores), unit.payload["format"])
+                row = index_row(name, tar.add(record, read_image), document, record, scores)
+                index.write(row)
+                sums["documents"] += 1
+                for key in ("texts", "images", "files"):
+                    sums[key] += row[f"n_{key}"]
+        return attempt.commit([], sums)
+
+
+def shard_entries(manifests: Sequence[Manifest]) -> tuple[ShardEntry, ...]:
+    """What the run's manifest says of each tar."""
+    files = [(m.files["data"], m.notes) for m in manifests if m.files]
+    return tuple(ShardEntry(f["name"], f["sha256"], f["bytes"], **notes) for f, notes in files)
+
+
+def _kept(unit: Unit, folder: Place) -> Iterator[Document]:
+    for span in unit.payload["spans"]:
+        path = committed(folder, span["unit"]).path(folder, "data")
+        for row, document in enumerate(read_documents(path, span["start"], span["stop"]), span["start"]):
+            if document.reason is None and row not in span["without"]:
+                yield document

@@ -1,0 +1,75 @@
+"""The stage `shard`: one of each group of duplicates is kept, and documents with their images become tars."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+
+from obelics_pipeline.core.commit import Manifest, read_manifests, sweep
+from obelics_pipeline.core.storage import read_tables, remove
+from obelics_pipeline.stages.dedup.deduplication import compares, deduplication_of
+from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.job import Job
+from obelics_pipeline.stages.shard.cost import COST
+from obelics_pipeline.stages.shard.stage import plan_tars, tar_unit
+from obelics_pipeline.stages.shard.standing import disown_damaged
+from obelics_pipeline.stages.stage import Stage
+
+NAME = "shard"
+
+
+def work(job: Job) -> None:
+    """Write the documents that are left to tars; `jobs/publish.py` makes a finished run of these."""
+    folder, left_out = job.folder.shards, _left_out(job, settle(job))
+    units = plan_tars(job.documents.units, job.documents.folder, job.config, job.columns, left_out)
+    if disown_damaged(units, folder, job.runner):
+        remove([job.folder.validated])  # what is made again is read back, though its bytes are the same
+    standing = read_manifests(folder, [unit.name for unit in units])
+    if len(standing) < len(units):
+        _withdraw(job, standing.values())
+    do = functools.partial(
+        tar_unit,
+        folder=folder,
+        assembled_folder=job.documents.folder,
+        read_image=ImageStore(job.folder.images).read_whole,
+    )
+    job.tars = job.runner.map(NAME, do, units, folder)
+
+
+def settle(job: Job) -> list[Manifest]:
+    """Of each group of duplicates the first that passed everything is kept; what is left out, by unit."""
+    if not compares(job.config):
+        remove([job.folder.duplicates])
+        return []
+    return deduplication_of(job).settle(job.documents.units, job.documents.folder)
+
+
+def _left_out(job: Job, settled: Sequence[Manifest]) -> dict[str, list[int]]:
+    """The rows of duplicates by assembled unit."""
+    folder = job.folder.shuffled / "settled"
+    some = [m for m in settled if m.notes["rows"]["data"]]
+    tables = read_tables([m.path(folder, "data") for m in some], ["row"])
+    return {m.notes["documents"]: table["row"].to_pylist() for m, table in zip(some, tables, strict=True)}
+
+
+def _withdraw(job: Job, standing: Iterable[Manifest]) -> None:
+    """Take back what an earlier run published, because tars are to be written: their names are used again."""
+    remove([job.folder.manifest, job.folder.index])
+    sweep(job.folder.shards, standing)
+
+
+SHARD = Stage(
+    name=NAME,
+    title="Compared with each other: one of each group of duplicates is kept",
+    work=work,
+    steps=("passed", "alive", "firsts-", "lost-", "settled", "changed"),
+    ledgers={"settled": ("documents", "images")},
+    reasons={
+        "duplicate_url": "another capture of the same page is kept",
+        "duplicate_text": "nearly the same text is kept",
+        "duplicate_image_set": "a document with the same images is kept",
+    },
+    with_images=True,
+    cost=COST,
+    preload=("datasets",),  # reads the shards back; seconds to import, and passed over where it is not installed
+)

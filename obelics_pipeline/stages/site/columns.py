@@ -1,0 +1,98 @@
+"""From the sums of sites to the columns of their documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.stages.extract.measure import score_names
+from obelics_pipeline.stages.site.evidence import POINT_NAMES, POINTS, SCALE, WEIGHT
+from obelics_pipeline.stages.site.prior import score_in_site
+
+DIGITS = 6  # of what is written: below them processors differ
+Numbers = NDArray[np.float64]
+
+
+def require_score(config: RunConfig) -> None:
+    """Raises UserError where the score that the evidence is about is not measured."""
+    site, measured = config.site, score_names(config)
+    if site.active and site.score is not None and site.score not in measured:
+        raise UserError(
+            f"site.score: {site.score} is not measured; add it to filters.document, or name one of "
+            f"{', '.join(measured)}, or null"
+        )
+
+
+def site_columns(totals: pa.Table, own: pa.Table, scores: pa.ChunkedArray | None, config: RunConfig) -> pa.Table:
+    """The columns of `config.site.columns`, a row per document, null where nothing is known.
+
+    `totals` are rows of TOTALS, `own` rows of OWN, `scores` the documents' own, None where the config names none.
+    """
+    places = {site: place for place, site in enumerate(totals["site"].to_pylist())}
+    at = np.array([places.get(site, -1) for site in own["site"].to_pylist()], np.int64)
+    found = dict(_columns(totals, at, own, scores, config))
+    return pa.table({name: pa.array(_rounded(found[name], at), pa.float64()) for name in config.site.columns})
+
+
+def _columns(
+    totals: pa.Table, at: NDArray[np.int64], own: pa.Table, scores: pa.ChunkedArray | None, config: RunConfig
+) -> Iterator[tuple[str, Numbers]]:
+    """Values by column; NaN for a missing value, and any value for a document without a site."""
+    rows = np.maximum(at, 0)
+
+    def of(name: str) -> Numbers:
+        found: Numbers = np.zeros(len(rows))
+        if totals.num_rows:
+            found[:] = totals[name].to_numpy()[rows]
+        return found
+
+    documents, dedup = of("documents"), config.dedup
+    yield "site_documents", _known(documents, documents)
+    near = _share(of("near_duplicates"), documents)
+    yield "site_near_duplicate_share", near if dedup.enabled and dedup.text.enabled else _nothing(near)
+    templates = _share(of("templates"), of("paragraphs"))
+    counted = dedup.enabled and dedup.paragraphs.min_count is not None
+    yield "site_template_share", templates if counted else _nothing(templates)
+    yield "site_outbound_link_share", _share(of("outbound_links"), of("links"))
+    yield "site_affiliate_link_share", _share(of("affiliate_links"), of("links"))
+    days = of("last_day") - of("first_day") + 1
+    yield "site_documents_per_day", _share(of("dated"), np.where(of("dated") > 1, days, 0))
+    yield "site_language_mixture", _known(of("language_mixture"), documents)
+    if scores is not None:
+        weights = np.stack([of(name) for name in POINT_NAMES], axis=1).astype(np.int64)
+        n = weights.sum(axis=1) / WEIGHT
+        mean = _share((weights @ np.arange(POINTS)).astype(np.float64), n)
+        spread = np.sqrt(np.maximum(_share(of("score_squares"), n) - mean**2, 0))
+        others = np.maximum(weights - np.stack([own[name].to_numpy() for name in POINT_NAMES], axis=1), 0)
+        mean_name, spread_name, in_site = config.site.score_columns
+        yield mean_name, mean / SCALE
+        yield spread_name, spread / SCALE
+        yield in_site, score_in_site(_floats(scores), others, config.site)
+
+
+def _share(some: Numbers, of: Numbers) -> Numbers:
+    found: Numbers = np.full(len(of), np.nan)
+    np.divide(some, of, out=found, where=of > 0)
+    return found
+
+
+def _known(values: Numbers, where: Numbers) -> Numbers:
+    return np.where(where > 0, values, np.nan)
+
+
+def _nothing(values: Numbers) -> Numbers:
+    return np.full(len(values), np.nan)
+
+
+def _floats(scores: pa.ChunkedArray) -> Numbers:
+    return np.array([np.nan if score is None else score for score in scores.to_pylist()], np.float64)
+
+
+def _rounded(values: Numbers, at: NDArray[np.int64]) -> list[float | None]:
+    known = ~np.isnan(values) & (at >= 0)
+    return [round(value, DIGITS) if known_ else None for value, known_ in zip(values.tolist(), known, strict=True)]

@@ -1,0 +1,121 @@
+"""The steps of the stage `site` in their order: evidence is counted, added up over the corpus, and joined back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+from obelics_pipeline.core.commit import Manifest, sweep
+from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.partitions import Partitions
+from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.unit import Unit, digest
+from obelics_pipeline.engines.engine import Work
+from obelics_pipeline.engines.runner import StageRunner
+from obelics_pipeline.engines.shuffle import map_all, partition_by, shuffle, sources_of
+from obelics_pipeline.stages.dedup import judge
+from obelics_pipeline.stages.dedup.deduplication import Deduplication
+from obelics_pipeline.stages.site import apply, counting, total
+
+STAGE = "site"
+
+
+class SiteEvidence:
+    """Knows the sites of this run's documents; `dedup` says which of them are copies, None where nobody looked."""
+
+    def __init__(self, folder: RunFolder, config: RunConfig, runner: StageRunner, dedup: Deduplication | None) -> None:
+        self._run, self._config, self._runner, self._dedup = folder, config, runner, dedup
+
+    def _folder(self, name: str) -> Place:
+        return self._run.shuffled / f"site-{name}"
+
+    def join(
+        self, extracted: Sequence[Manifest], documents: Sequence[Manifest], folder: Place, out: Place
+    ) -> list[Manifest]:
+        """The units of the stage, one for each of `documents`, which lie in `folder` and are in the order of
+        `extracted`; they are written to `out`.
+        """
+        groups = self._groups(documents)
+        evidence = self._evidence(extracted, documents, folder, groups)
+        messages = sources_of(evidence, self._folder("evidence"))
+        sums = shuffle(self._runner, self._folder("sums"), messages, "bucket", total.total, total.VERSION)
+        totals = partition_by(self._runner, self._folder("totals"), sums.sources("data"), "partition")
+        units = []
+        for m, e in zip(documents, evidence, strict=True):
+            partition = e.notes["partition"]
+            read = [m.files["data"]["sha256"], e.files["own"]["sha256"], totals.digest(partition)]
+            id_ = digest(apply.VERSION, m.unit, read, self._rules())
+            payload = {"documents": m.unit, "evidence": e.unit, "totals": totals.names(partition)}
+            units.append(Unit(STAGE, id_, m.unit.rpartition("-")[0], payload | {"partition": partition}))
+        work: Work = partial(
+            apply.site_unit,
+            folder=out,
+            document_folder=folder,
+            evidence_folder=self._folder("evidence"),
+            total_folder=totals.folder,
+            config=self._config,
+        )
+        return self._map(STAGE, work, units, out)
+
+    def _groups(self, documents: Sequence[Manifest]) -> Partitions:
+        """The groups of near-duplicate texts that are of two pages or more, by partition."""
+        folder, config = self._folder("groups"), self._config.dedup
+        if self._dedup is None or not config.text.enabled:
+            return Partitions(self._folder("several"))
+        dedup = self._dedup
+        asked = [counting.VERSION, config.buckets]
+        units = [dedup.unit_on(m.notes["partition"], "site-groups", asked, {}) for m in documents]
+        work: Work = partial(
+            counting.groups_unit,
+            folder=folder,
+            candidate_folder=dedup.candidate_folder,
+            member_folder=dedup.member_folder,
+            buckets=config.buckets,
+        )
+        counted = self._map("site-groups", work, units, folder)
+        reduce = partial(judge.limit, limits=counting.LIMITS)
+        settings = [judge.VERSION, dict(counting.LIMITS)]
+        several = shuffle(self._runner, self._folder("limits"), sources_of(counted, folder), "bucket", reduce, settings)
+        return partition_by(self._runner, self._folder("several"), several.sources("data"), "partition")
+
+    def _evidence(
+        self, extracted: Sequence[Manifest], documents: Sequence[Manifest], folder: Place, groups: Partitions
+    ) -> list[Manifest]:
+        own, dedup, score = self._folder("evidence"), self._dedup, self._config.site.score
+        buckets, units = self._config.dedup.buckets, []
+        for x, m in zip(extracted, documents, strict=True):
+            partition = m.notes.get("partition", m.unit)
+            read = [x.unit, x.files["data"]["sha256"], m.unit, m.files["data"]["sha256"], groups.digest(partition)]
+            settings = [counting.VERSION, version("publicsuffixlist"), *read, score, buckets]
+            payload = {"documents": m.unit, "extracted": x.unit, "groups": groups.names(partition)}
+            if dedup is not None:
+                units.append(dedup.unit_on(partition, "site-evidence", settings, payload))
+            else:
+                id_, label = digest("site-evidence", settings), m.unit.rpartition("-")[0]
+                units.append(Unit("site-evidence", id_, label, payload | {"partition": partition}))
+        work: Work = partial(
+            counting.evidence_unit,
+            folder=own,
+            document_folder=folder,
+            extract_folder=self._run.extract,
+            candidate_folder=dedup.candidate_folder if dedup is not None else self._run.shuffled,
+            member_folder=dedup.member_folder if dedup is not None else self._run.shuffled,
+            group_folder=groups.folder,
+            score=score,
+            buckets=buckets,
+        )
+        return self._map("site-evidence", work, units, own)
+
+    def _rules(self) -> list[Any]:
+        """What the columns and the verdicts of a document depend on, beside the sums."""
+        dedup = self._config.dedup
+        compared = [dedup.enabled, dedup.text.enabled, dedup.paragraphs.min_count is not None]
+        return [self._config.site.model_dump(mode="json", exclude={"enabled"}), compared]
+
+    def _map(self, stage: str, work: Work, units: Sequence[Unit], folder: Place) -> list[Manifest]:
+        manifests = map_all(self._runner, stage, work, units, folder, STAGE)
+        sweep(folder, manifests)
+        return manifests

@@ -1,0 +1,83 @@
+"""The curation runs that a plan's documents come from: the scores that these documents had there, and all others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.shards.index import NAMES
+from obelics_pipeline.core.storage import Place, open_parquet, place, read_table, size_of
+from obelics_pipeline.training.diagnosis.robust import Numbers
+
+MOST = 1_000_000  # documents of a run that a percentile is taken among: of more, row groups spread evenly
+
+
+@dataclass(frozen=True, eq=False)
+class Curated:
+    """The scores of the documents of a curation run, an array a score; NaN where one was not measured."""
+
+    folder: str
+    documents: int  # of the run
+    scores: Mapping[str, Numbers]  # of those that were read
+
+
+def folder_of(shard: str) -> str | None:
+    """The curation run that a tar belongs to; None where it does not lie as a run's tars do."""
+    parent, _, name = shard.rstrip("/").rpartition("/")
+    folder, _, shards = parent.rpartition("/")
+    return folder if name.endswith(".tar") and shards == "shards" and folder else None
+
+
+def read_curated(folder: str) -> Curated | None:
+    """The scores of a run, None where it has no index any more. Raises UserError for one that cannot be read."""
+    index = _index(folder)
+    if index is None:
+        return None
+    try:
+        with open_parquet(index) as source:
+            groups, total = source.num_row_groups, source.metadata.num_rows
+            every = max(1, -(-total // MOST))
+            names = [f.name for f in source.schema_arrow if f.name not in NAMES and pa.types.is_floating(f.type)]
+            table = source.read_row_groups(list(range(0, groups, every)), columns=names)
+    except (OSError, pa.ArrowException) as error:
+        raise _damaged(index, error) from None
+    return Curated(folder, total, {name: _numbers(table[name]) for name in names})
+
+
+def scores_of(folder: str, doc_ids: Sequence[str]) -> dict[str, dict[str, float | None]]:
+    """The scores that some documents had in a run, by id; those that it does not have are left out."""
+    index = _index(folder)
+    if index is None or not doc_ids:
+        return {}
+    try:
+        table = read_table(index, filters=[("doc_id", "in", sorted(set(doc_ids)))])
+    except (OSError, pa.ArrowException) as error:
+        raise _damaged(index, error) from None
+    names = [f.name for f in table.schema if f.name not in NAMES and pa.types.is_floating(f.type)]
+    return {row["doc_id"]: {name: row[name] for name in names} for row in table.to_pylist()}
+
+
+def percentile(value: float, among: Numbers) -> float | None:
+    """The share of measured values that are below, and half of those that are equal, from 0 to 100."""
+    fine = among[np.isfinite(among)]
+    if not len(fine):
+        return None
+    return float(100 * (np.count_nonzero(fine < value) + 0.5 * np.count_nonzero(fine == value)) / len(fine))
+
+
+def _index(folder: str) -> Place | None:
+    index = place(folder) / "index.parquet"
+    return index if size_of(index) is not None else None
+
+
+def _numbers(column: pa.ChunkedArray) -> Numbers:
+    values: Numbers = column.fill_null(float("nan")).to_numpy().astype(np.float64)
+    return values
+
+
+def _damaged(index: Place, error: Exception) -> UserError:
+    return UserError(f"{index}: cannot be read ({str(error).splitlines()[0][:200]}); give it back, or leave it out")

@@ -1,0 +1,1 @@
+"""Experiments on top of the trainer, under looser rules: ablations and evaluations."""

@@ -1,0 +1,42 @@
+"""What is evaluated: the finished checkpoints of a training, which may be at work, or a model that was saved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.packed_flamingo.model import PackedFlamingo
+from obelics_pipeline.models.packed_flamingo.saved import DESCRIPTION, load
+from obelics_pipeline.training.train.saved_model import load_checkpoint
+from obelics_pipeline.training.train.state.kept import FOLDER, checkpoints
+from obelics_pipeline.training.train.state.saved import read_state
+
+
+@dataclass(frozen=True)
+class EvaluatedModel:
+    """A model that can be loaded. `step`: None for a model that is not a checkpoint."""
+
+    name: str
+    path: Path
+    step: int | None
+
+    def load(self) -> PackedFlamingo:
+        """The model. Raises UserError for files that are damaged, stray or gone."""
+        return load(self.path) if self.step is None else load_checkpoint(self.path)
+
+    def versions(self) -> dict[str, str]:
+        """Those that it was made with; empty where nobody said."""
+        return {} if self.step is None else read_state(self.path).versions
+
+
+def sources(place: Path) -> list[EvaluatedModel]:
+    """What there is to evaluate now, the oldest first. A checkpoint is there once its manifest is, which comes last.
+
+    Raises UserError for a folder that is neither a training nor a model.
+    """
+    if (place / DESCRIPTION).is_file():
+        return [EvaluatedModel("model", place, None)]
+    if not (place / FOLDER).is_dir():
+        raise UserError(f"{place}: neither a training (it has no {FOLDER}) nor a model (no {DESCRIPTION})")
+    return [EvaluatedModel(kept.path.name, kept.path, kept.step) for kept in checkpoints(place / FOLDER) if kept.step]

@@ -1,0 +1,83 @@
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+from obelics_pipeline.core.shards.index import (
+    ROWS_PER_GROUP,
+    IndexWriter,
+    index_schema,
+    merge_indexes,
+    read_index,
+    read_span,
+)
+from tests.stages.shard.runs import SCORES, document, make_run
+
+
+def rows(folder: Path, count: int = 5) -> list[dict[str, object]]:
+    make_run(folder, [document(i) for i in range(count)], per_shard=2)
+    return list(read_index(folder / "index.parquet"))
+
+
+def test_a_row_says_where_a_document_stands_where_it_came_from_and_what_was_measured(tmp_path: Path) -> None:
+    found = rows(tmp_path / "run")
+    assert [row["shard"] for row in found] == [f"shard-00000{i}.tar" for i in (0, 0, 1, 1, 2)]
+    assert [row["warc_record_offset"] for row in found] == [0, 1, 2, 3, 4]
+    assert [row["word_count"] for row in found] == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert [row["perplexity"] is None for row in found] == [False, True, False, True, False]
+    assert found[0]["language"] is None
+    assert found[1]["language"] == "en"
+    assert all(row["n_files"] == row["n_images"] for row in found)
+
+
+def test_it_is_read_by_another_engine(tmp_path: Path) -> None:
+    rows(tmp_path / "run")
+    query = f"SELECT count(*), sum(n_texts) FROM '{tmp_path}/run/index.parquet' WHERE word_count >= 2"
+    assert duckdb.connect().execute(query).fetchall()[0][0] == 3
+
+
+@pytest.mark.parametrize("names", [["url"], ["a", "a"], ["word_count", "shard"]])
+def test_a_score_that_would_hide_a_column_is_refused(names: list[str]) -> None:
+    with pytest.raises(ValueError, match="taken by a column of the index, or given twice"):
+        index_schema(names)
+
+
+def test_parts_merged_in_order_are_the_same_bytes_however_they_were_cut(tmp_path: Path) -> None:
+    found = rows(tmp_path / "run", 6)
+    whole = tmp_path / "run/index.parquet"
+    for cut in (1, 3, 6):
+        parts = [tmp_path / f"{cut}-0.parquet", tmp_path / f"{cut}-1.parquet"]
+        for path, part in zip(parts, (found[:cut], found[cut:]), strict=True):
+            with IndexWriter(path, SCORES) as writer:
+                for row in part:
+                    writer.write(row)
+        merge_indexes(parts, tmp_path / "merged.parquet", SCORES)
+        assert (tmp_path / "merged.parquet").read_bytes() == whole.read_bytes()
+
+
+def test_row_groups_have_a_fixed_size(tmp_path: Path) -> None:
+    (row,) = rows(tmp_path / "run", 1)
+    path = tmp_path / "many.parquet"
+    with IndexWriter(path, SCORES) as writer:
+        for i in range(ROWS_PER_GROUP + 1):
+            writer.write(row | {"offset": i})
+    sizes = [pq.ParquetFile(path).metadata.row_group(i).num_rows for i in range(2)]
+    assert sizes == [ROWS_PER_GROUP, 1]
+    assert [r["offset"] for r in read_index(path, ["offset"])] == list(range(ROWS_PER_GROUP + 1))
+
+
+def test_a_span_of_rows_is_read_across_groups(tmp_path: Path) -> None:
+    (row,) = rows(tmp_path / "run", 1)
+    path = tmp_path / "many.parquet"
+    with IndexWriter(path, SCORES) as writer:
+        for i in range(2 * ROWS_PER_GROUP + 5):
+            writer.write(row | {"offset": i})
+    for start, stop in ((0, 0), (0, 1), (5, 9), (ROWS_PER_GROUP - 2, ROWS_PER_GROUP + 2), (10, 2 * ROWS_PER_GROUP + 5)):
+        assert [r["offset"] for r in read_span(path, start, stop)] == list(range(start, stop))
+
+
+def test_an_index_without_rows_is_an_index(tmp_path: Path) -> None:
+    make_run(tmp_path / "run", [])
+    assert list(read_index(tmp_path / "run/index.parquet")) == []
+    assert pq.read_schema(tmp_path / "run/index.parquet").equals(index_schema(SCORES))

@@ -1,0 +1,43 @@
+"""What a classifier said of images is known in a rehearsal, by the images, whatever documents they stand in now."""
+
+from pathlib import Path
+
+from obelics_pipeline.core.document import Document, ImageNode
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.storage import read_table, write_table
+from obelics_pipeline.inspect.dry_run.known import known_scores, known_unsafe, score_unit
+from obelics_pipeline.stages.score.stage import measure_unit, measure_units
+from tests.stages.score.test_stage import assembled, document
+from tests.stages.score.test_unsafe_images import COLUMNS, ByName
+
+
+def with_hashes(one: Document) -> Document:
+    for image in (node for node in one.nodes if isinstance(node, ImageNode)):
+        image.sha256 = f"{image.unformatted_src:0>64}"
+    return one
+
+
+def test_images_that_were_seen_keep_their_scores_and_others_stay(tmp_path: Path) -> None:
+    run, scratch = RunFolder(tmp_path / "run"), RunFolder(tmp_path / "scratch")
+    gone = with_hashes(document(1, "dropped", ["u99"]))
+    gone.reason = "image_count"
+    of = assembled(tmp_path / "run" / "assembled", [with_hashes(document(0, "x", ["u10", "none"])), gone])
+    [unit] = measure_units([of], "models")
+    measure_unit(unit, ByName(), folder=run.scores, document_folder=run.assembled, columns=COLUMNS)
+    known = known_unsafe(run)
+    assert known.to_pylist() == [{"sha256": f"{'u10':0>64}", "unsafe": 0.1}]
+
+    moved = assembled(tmp_path / "scratch" / "assembled", [with_hashes(document(5, "y", ["u20", "u10"]))])
+    write_table(known_scores(run, COLUMNS), tmp_path / "scores.parquet")
+    write_table(known, tmp_path / "unsafe.parquet")
+    [unit] = measure_units([moved], "known")
+    manifest = score_unit(
+        unit,
+        folder=scratch.scores,
+        document_folder=scratch.assembled,
+        scores=tmp_path / "scores.parquet",
+        unsafe=tmp_path / "unsafe.parquet",
+        columns=COLUMNS,
+    )
+    assert manifest.notes["unseen"] == 1
+    assert read_table(manifest.path(scratch.scores, "data"))["unsafe"].to_pylist() == [[0.0, 0.1]]

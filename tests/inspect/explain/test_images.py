@@ -1,0 +1,20 @@
+"""What the fetch found of each image is told beside what became of it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from obelics_pipeline.cli.main import main
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.inspect.run_tables.documents import document_table
+
+
+def test_size_format_and_bytes_of_an_image_are_told(
+    sampled_run: Path, warcs: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    documents = document_table(RunFolder(sampled_run))
+    kept = documents.filter(documents["reason"].is_null())["doc_id"][0].as_py()
+    assert main(["explain", str(sampled_run), kept, "--input", *map(str, warcs)]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if re.match(r"  \w+ +image ", line)]
+    assert any(re.search(r"\(\d+x\d+ (jpeg|png|webp), [\d,]+ bytes\) https?://", line) for line in lines), lines

@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+
+from obelics_pipeline.stages.extract import main_images as room
+from obelics_pipeline.stages.extract.image_candidates import Candidate, image_candidates
+from obelics_pipeline.stages.extract.main_content import find_main_content
+from obelics_pipeline.stages.extract.main_images import is_icon, main_images, picture_rows
+from tests.stages.extract.trees import row_of, tree_of
+from tests.stages.extract.written_pages import article, forum, links, page
+
+URL = "https://www.example.com/blog/post.html"
+
+
+def shown(html: str, lead: str = "") -> list[str]:
+    """The pictures of the main content."""
+    tree = tree_of(page(html))
+    kept = find_main_content(tree).kept
+    candidates = image_candidates(tree, URL, None, picture_rows(tree, kept))
+    return [c.image.unformatted_src for c in main_images(tree, kept, candidates, frozenset([lead]))]
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        "<p><img src=/x.jpg></p>", "<img src=/x.jpg width=640 height=480>", "<a href=/x-large.jpg><img src=/x.jpg></a>",
+        "<figure><img src=/x.jpg><figcaption>The pier</figcaption></figure>", "<div class=photo><img src=/x.jpg></div>",
+        "<p><a href=/another-page><img src=/x.jpg></a></p>", "<div class=overflow-hidden><img src=/x.jpg></div>",
+        "<figure><a href=/another-page><img src=/x.jpg></a><figcaption>The pier</figcaption></figure>",
+    ],
+)  # fmt: skip
+def test_pictures_among_the_content_stay(picture: str) -> None:
+    assert shown(article(picture)) == ["/x.jpg"]
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        "<p><img src=/x.jpg width=20 height=20></p>", "<p><img class=avatar src=/x.jpg></p>",
+        "<p><img class=wp-smiley src=/x.jpg></p>", "<div class=author-avatar><img src=/x.jpg></div>",
+        "<a href=/u/1><img src=/avatars/x.jpg width=96 height=96></a>", "<img src=/x.gif width=1 height=1>",
+        "<div class=hidden><img src=/x.jpg></div>", "<img class='photo hidden-xs' src=/x.jpg>",
+        "<div class=related-story><a href=/another-page><img src=/x.jpg></a></div>",
+        "<div class=card><a href=/another-page><img src=/x.jpg></a><a href=/another-page>Read on</a></div>",
+    ],
+)  # fmt: skip
+def test_signs_faces_hidden_pictures_and_those_of_other_pages_go(picture: str) -> None:
+    assert shown(article(picture)) == []
+
+
+def test_pictures_of_what_else_there_is_to_read_go() -> None:
+    assert shown(article()) == []
+    assert shown(article(before="<img src=/lead.jpg>")) == ["/lead.jpg"]
+
+
+def test_faces_of_a_forum_go_and_pictures_in_posts_stay() -> None:
+    posts = forum().replace("<p>Answer 3.", "<p><img src=/knot.jpg width=500>Answer 3.")
+    assert shown(posts) == ["/knot.jpg"]
+
+
+def test_pictures_of_the_pages_frame_go() -> None:
+    assert shown(article("<aside><img src=/x.jpg></aside>")) == []
+    assert shown(f"<img src=/banner.jpg>{links('menu') * 5}" + article()) == []
+
+
+def test_what_the_head_names_is_the_lead_picture() -> None:
+    before = "<div class=related-media><a href=/slides><img src=/harbour.jpg></a></div>"
+    assert shown(article(before=before)) == []
+    assert shown(article(before=before), lead="harbour") == ["/harbour.jpg"]
+
+
+@pytest.mark.parametrize(("sizes", "small"), [("", 0), ("width=49", 1), ("width=50", 0), ("width=10 height=90", 0),
+                                              ("width=10%", 0), ("width=30 height=30", 1)])  # fmt: skip
+def test_an_icon_is_small_on_its_longer_side(sizes: str, small: int) -> None:
+    (candidate,) = _candidates(f"<img src=/x.jpg {sizes}>")
+    assert is_icon(candidate) == bool(small)
+
+
+def test_pictures_stand_near_the_content() -> None:
+    tree = tree_of("<img src=/far.jpg><p>" + "x" * 900 + "</p><img src=/near.jpg><p>kept</p><img src=/after.jpg>")
+    kept = np.zeros(len(tree.rows), np.bool_)
+    kept[row_of(tree, "kept")] = True
+    near = picture_rows(tree, kept)
+    assert [bool(near[row_of(tree, f"/{name}.jpg")]) for name in ("far", "near", "after")] == [False, True, True]
+
+
+def _candidates(html: str) -> list[Candidate]:
+    tree = tree_of(html)
+    return image_candidates(tree, URL, None, np.ones(len(tree.rows), np.bool_))
+
+
+def test_what_is_around_thousands_of_pictures_is_looked_at_once() -> None:
+    looked: list[int] = []
+
+    class Parents(np.ndarray):  # type: ignore[type-arg]
+        def __getitem__(self, index: int) -> int:  # type: ignore[override]
+            looked.append(index)
+            return int(super().__getitem__(index))
+
+    deep = 1_000
+    parents = np.arange(-1, deep, dtype=np.int32).view(Parents)
+    around = room._Surroundings(parents, np.array([9] + [0] * deep), 0)
+    assert [around.of(deep) for _ in range(100)] == [0] * 100
+    assert len(looked) <= deep
