@@ -21,8 +21,8 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from obelics_pipeline.folder import RunFolder
-from obelics_pipeline.survey.documents import survey_documents
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.inspect.run_tables.documents import document_table
 
 PICTURES = Path(__file__).parent / "pictures"
 SIZE = {"width": 1280, "height": 860}  # pixels
@@ -84,7 +84,7 @@ def tuned(page: Page) -> None:
 
 def dropped(run: Path) -> str:
     """The first document that was taken for generated."""
-    documents = survey_documents(RunFolder(run))
+    documents = document_table(RunFolder(run))
     return str(next(row["doc_id"] for row in documents.to_pylist() if row["reason"] == "farm_score"))
 
 
