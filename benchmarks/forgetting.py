@@ -10,6 +10,7 @@ once in --folder and copied for each forget. Images are addresses: there are no 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import resource
 import shutil
@@ -25,7 +26,7 @@ from obelics_pipeline.core.commit import Attempt, Manifest
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.config.yaml_file import dump_config
 from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode
-from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.folder import FORMAT, MARK, RunFolder
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.tables import DocumentWriter
 from obelics_pipeline.core.unit import Unit, digest
@@ -83,7 +84,7 @@ def make(folder: Path, documents: int, per_unit: int) -> None:
     run = RunFolder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     run.config.write_text(dump_config(config))
-    (folder / "run.json").write_text('{"config": "default"}\n')
+    (folder / MARK).write_text(json.dumps({"config": "default", "format": FORMAT}) + "\n")
     extracted = [
         _unit(run, config, start, min(start + per_unit, documents), dice) for start in range(0, documents, per_unit)
     ]

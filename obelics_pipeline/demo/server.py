@@ -26,7 +26,7 @@ ROBOTS_OPEN = b"User-agent: *\nDisallow:\n"
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    request_queue_size = 128
+    request_queue_size = 1024  # connections not yet accepted: where a burst fills it, Linux resets connections
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
