@@ -75,14 +75,18 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,  # --temp or --stag may be Beam's
     )
     parser.add_argument("config", metavar="CONFIG", help="a YAML file, or the name of a bundled one")
-    parser.add_argument("--input", nargs="+", required=True, metavar="INPUT", help="as of `obelics run`")
+    parser.add_argument(
+        "--input", nargs="+", action="extend", required=True, metavar="INPUT", help="as of `obelics run`"
+    )
     parser.add_argument("--output", required=True, metavar="DIR", help="folder of the run")
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="override a value of the config"
     )
-    parser.add_argument("--stage", nargs="+", default=[], metavar="NAME", help="as of `obelics run`")
-    parser.add_argument("--retry-failed", nargs="+", default=[], metavar="REASON", help="as of `obelics run`")
-    parser.add_argument("--against", nargs="+", default=[], metavar="DIR", help="as of `obelics run`")
+    parser.add_argument("--stage", nargs="+", action="extend", default=[], metavar="NAME", help="as of `obelics run`")
+    parser.add_argument(
+        "--retry-failed", nargs="+", action="extend", default=[], metavar="REASON", help="as of `obelics run`"
+    )
+    parser.add_argument("--against", nargs="+", action="extend", default=[], metavar="DIR", help="as of `obelics run`")
     parser.add_argument("--sample", type=float, metavar="SHARE", help="as of `obelics run`")
     parser.add_argument("--force", action="store_true", help="as of `obelics run`")
     parser.add_argument("--yes", action="store_true", help="as of `obelics run`")

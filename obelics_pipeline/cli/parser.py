@@ -17,8 +17,23 @@ def say(line: str) -> None:
     print(redacted(line), flush=True)
 
 
+class EveryValue(argparse.Action):
+    """The values of an option, however often it is given; argparse keeps those of the last time and says nothing."""
+
+    def __call__(self, _parser: object, namespace: argparse.Namespace, values: Any, _option: object = None) -> None:
+        """Take further values; the first take the place of the default."""
+        before = getattr(namespace, self.dest)
+        setattr(namespace, self.dest, [*values] if before is self.default else [*before, *values])
+
+
 class Parser(argparse.ArgumentParser):
     """An argparse parser that says what is wrong in one line, names the nearest valid name, and exits with code 2."""
+
+    def add_argument(self, *names: str, **options: Any) -> argparse.Action:
+        """As argparse does; an option of many values may be given more than once."""
+        if options.get("nargs") == "+":
+            options.setdefault("action", EveryValue)
+        return super().add_argument(*names, **options)
 
     def error(self, message: str) -> NoReturn:
         """End the program."""

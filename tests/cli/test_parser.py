@@ -12,6 +12,7 @@ import pytest
 
 from obelics_pipeline.cli.completion import FILES, FOLDERS, SHELLS
 from obelics_pipeline.cli.main import GROUPS, main, make_parser
+from obelics_pipeline.cli.parser import EveryValue
 
 WIDTH = 80
 """Columns of the narrowest terminal in use."""
@@ -60,6 +61,36 @@ def test_a_wrong_command_line_is_answered_in_one_line(
 def test_an_option_may_be_abbreviated_and_a_value_may_look_like_one() -> None:
     arguments = make_parser().parse_args(["intervene", "x", "lr", "--fact", "2", "--reason", "--is what I type"])
     assert (arguments.factor, arguments.reason) == (2.0, "--is what I type")
+
+
+def test_an_option_of_many_values_keeps_them_all_however_often_it_is_given() -> None:
+    typed = [
+        "run",
+        "default",
+        "--output",
+        "o",
+        "--input",
+        "a",
+        "b",
+        "--input",
+        "c",
+        "--stage",
+        "dedup",
+        "--stage",
+        "shard",
+    ]
+    found = make_parser().parse_args(typed)
+    assert (found.input, found.stage, found.against) == (["a", "b", "c"], ["dedup", "shard"], [])
+    assert make_parser().parse_args(["probe", "x", "--output", "o", "--only", "range", "--only", "overfit"]).only == [
+        "range",
+        "overfit",
+    ]
+
+
+def test_no_option_of_any_command_drops_values_without_a_word() -> None:
+    many = [a for parser in parsers(make_parser()) for a in parser._actions if a.option_strings and a.nargs == "+"]
+    assert many
+    assert [a.dest for a in many if not isinstance(a, EveryValue)] == []
 
 
 def test_what_stands_after_two_dashes_is_no_option() -> None:

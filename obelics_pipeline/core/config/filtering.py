@@ -117,7 +117,9 @@ class LanguageConfig(Section):
         description="Characters of the beginning of the text that are looked at; null: the whole text, as the "
         "reference does. 2,000 are several times as fast on an ordinary page; the score is a little different.",
     )
-    keep: list[str] | Literal["any"] = Field("any", description="Language codes to keep, or any.")
+    keep: Annotated[list[str], Field(min_length=1)] | Literal["any"] = Field(
+        "any", description="Language codes to keep, or any."
+    )
     min_score: float = Field(
         0.0,
         ge=0,

@@ -16,7 +16,7 @@ class ImageRulesConfig(Section):
     """The image rules of the paper (A.1.3): by node, then by document."""
 
     formats: tuple[ImageFormat, ...] = Field(
-        ("jpeg", "png", "webp"), description="Formats as Pillow names them, lower case."
+        ("jpeg", "png", "webp"), min_length=1, description="Formats as Pillow names them, lower case."
     )
     min_side: PositiveInt = Field(150, description="Pixels of the shorter side, inclusive (paper: 150).")
     max_side: PositiveInt = Field(20_000, description="Pixels of the longer side, inclusive (paper: 20,000).")

@@ -54,6 +54,8 @@ def test_an_unknown_section_names_the_sections(path: Path) -> None:
         ("filters: {document: {word_count: {min: 3, max: 1}}}", "nothing would be kept"),
         ("extract: {rules: fancy}", "extract.rules"),
         ("language: {keep: english}", "language.keep"),
+        ("language: {keep: []}", "language.keep.list[str]: List should have at least 1 item"),
+        ("images: {formats: []}", "images.formats: Tuple should have at least 1 item"),
         ("images: {formats: [jpeg, jpg]}", "images.formats.1: Input should be 'jpeg', 'png', 'webp', 'gif', 'avif'"),
         ("images: {formats: [JPEG]}", "images.formats.0: Input should be 'jpeg', 'png'"),
         ("filters: {document: {word_count: {min: .nan}}}", "filters.document.word_count.min: Input should be a finite"),
