@@ -1,15 +1,12 @@
 """What watching costs a training step: CPU seconds, watched and unwatched steps in turn, one thread, in one run.
 
     python benchmarks/training.py [--repeat N] [--small]
-    python benchmarks/training.py --loader RUN [--repeat N]
 
 * accounts: sums of each document, EL2N, worst spans and the files of accounts, against a step without any of them;
 * monitors: activations, gradients, updates and attention by module, as at every tenth step; checksums of the weights,
   as at every fiftieth; the guard, at every step; each measured by itself and told as a share of a step.
 
 A language model of 12 x 768 and 32,000 words with gated layers (124 million parameters), 2 x 1,024 tokens a step.
-With --loader: documents per second of one worker from a finished run (read, tokenized, pictures decoded), against
-webdataset taking the same shards apart and doing nothing with them, and against it decoding the pictures.
 """
 
 from __future__ import annotations
@@ -216,79 +213,13 @@ def watching(shape: Shape, tokens: int, repeat: int) -> None:
         print(f"together {together:.3f} %")
 
 
-def loader(run: Path, repeat: int) -> None:
-    """Print documents per second of one worker."""
-    import io
-
-    import webdataset
-    from PIL import Image
-
-    from benchmarks.training_model import SMALL as shape
-    from obelics_pipeline.models.packed_flamingo.document_tokens import open_vocabulary
-    from obelics_pipeline.models.packed_flamingo.tiny import tiny_language_model
-    from obelics_pipeline.training.plan.command import make_plan
-    from obelics_pipeline.training.plan.plan_file import open_plan
-    from obelics_pipeline.training.plan.recipe import Recipe
-    from obelics_pipeline.training.train.stored_rows import RowReader
-
-    shards = [str(path) for path in sorted(run.glob("shards/*.tar"))]
-
-    def taken_apart(decode: bool) -> int:
-        n = 0
-        for sample in webdataset.WebDataset(shards, shardshuffle=False, empty_check=False):
-            n += 1
-            for name, data in sample.items() if decode else ():
-                if isinstance(data, bytes) and not name.endswith("json"):
-                    Image.open(io.BytesIO(data)).convert("RGB").resize((224, 224))
-        return n
-
-    def texts() -> Iterator[str]:
-        for sample in webdataset.WebDataset(shards, shardshuffle=False, empty_check=False):
-            yield "\n".join(text for text in json.loads(sample["json"])["texts"] if text)
-
-    with tempfile.TemporaryDirectory() as folder:
-        lm = tiny_language_model(Path(folder, "lm"), texts(), words=4000, width=shape.width, layers=1)
-        recipe = {
-            "datasets": {"demo": {"runs": [str(run)]}},
-            "language_model": str(lm),
-            "sequence_tokens": 1024,
-            "images_per_row": 16,
-            "batch_tokens": 8192,
-            "allow_equal_content": True,
-        }
-        make_plan(Recipe.model_validate(recipe), Path(folder, "plan"))
-        plan, known = open_plan(Path(folder, "plan")), open_vocabulary(lm)
-
-        def rows() -> int:
-            reader = RowReader(plan, known, 224)
-            for number in range(plan.n_rows):
-                reader.read(number)
-            return len({span.document for number in range(plan.n_rows) for span in plan.row(number).spans})
-
-        ways: dict[str, Callable[[], int]] = {
-            "webdataset, bare": lambda: taken_apart(False),
-            "webdataset, pictures decoded": lambda: taken_apart(True),
-            "rows of a plan, as trained on": rows,
-        }
-        found: dict[str, list[float]] = {name: [] for name in ways}
-        for _ in range(repeat):
-            for name, way in ways.items():
-                seconds, n = cpu(way)
-                found[name].append(n / seconds)
-        for name, values in found.items():
-            print(f"{name:<32}{statistics.median(values):10,.0f} documents per second of CPU")
-
-
 def main() -> None:
-    """Print one of the comparisons."""
+    """Print what watching costs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--loader", type=Path, metavar="RUN")
     parser.add_argument("--repeat", type=int, default=7)
     parser.add_argument("--small", action="store_true", help="a tiny model, to see that it works")
     arguments = parser.parse_args()
-    if arguments.loader:
-        loader(arguments.loader, arguments.repeat)
-    elif arguments.small:
+    if arguments.small:
         watching(SMALL, 128, arguments.repeat)
     else:
         watching(MIDDLE, 1024, arguments.repeat)
