@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,7 +24,7 @@ from obelics_pipeline.jobs.score_rows.columns import NO_IMAGES, Asked, ask
 from obelics_pipeline.jobs.score_rows.engines import Engines, OpenEngine, open_engines
 from obelics_pipeline.jobs.score_rows.fetched_images import fetch_images
 from obelics_pipeline.jobs.score_rows.image_folder import images_of
-from obelics_pipeline.jobs.score_rows.in_workers import Maps
+from obelics_pipeline.jobs.score_rows.in_workers import Batch, Maps, in_windows
 from obelics_pipeline.jobs.score_rows.row_error import RowError
 from obelics_pipeline.jobs.score_rows.scorer import scorer_of
 from obelics_pipeline.models.pictures.sources import FolderImages, ImageSource, no_images
@@ -163,10 +164,11 @@ def _check_output(target: Place, files: Sequence[Place]) -> None:
 
 @dataclass(frozen=True)
 class Format:
-    """How rows of one format are scored, which images they want, what writes them, and what counts them then."""
+    """How rows of one format are scored, read and looked through for images, written, and counted then."""
 
     scored: Callable[[Maps, int], Iterable[Scored]]
-    wanted_images: Callable[[Maps, int], Iterable[list[str]]]
+    batches: Callable[[], Iterable[Batch]]
+    images_of: Callable[[Any], list[str]]
     writer: Callable[[Path], Any]
     count: Callable[[Path], int]
 
@@ -177,14 +179,16 @@ def _format_of(files: Sequence[Place], asked: Asked, replace: bool) -> Format:
     if _suffixes(files[0].name) == json_lines.SUFFIXES:
         return Format(
             lambda engine, at_once: json_lines.scored_lines(files, asked, replace, engine, at_once),
-            lambda engine, at_once: json_lines.wanted_images(files, most, engine, at_once),
+            partial(json_lines.read_batches, files),
+            partial(json_lines.images_of_lines, at_most=most),
             json_lines.LineWriter,
             json_lines.count_lines,
         )
     schema = table_rows.output_schema(files, asked.columns(), replace)
     return Format(
         lambda engine, at_once: table_rows.scored_tables(files, asked, schema, engine, at_once),
-        lambda engine, at_once: table_rows.wanted_images(files, most, engine, at_once),
+        partial(table_rows.read_batches, files),
+        partial(table_rows.images_of_rows, at_most=most),
         lambda path: table_rows.TableWriter(path, schema),
         table_rows.count_rows,
     )
@@ -217,7 +221,8 @@ def _fetch(format_: Format, engines: Engines, asked: Asked, folder: Path, config
     list(engines.scoring.map(load_models, [asked]))
     with engines.plain() as engine, _progress("{task.description}") as progress:
         progress.add_task(f"fetching images into {folder}", total=None)
-        wanted = format_.wanted_images(engine, engines.at_once)
+        read = in_windows(format_.batches(), engines.at_once, engine, format_.images_of, lambda _batch, _error: [])
+        wanted = (urls for _, results in read for urls in results)
         return fetch_images(wanted, folder, config, engine, configured(config))
 
 

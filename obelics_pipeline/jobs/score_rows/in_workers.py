@@ -57,6 +57,14 @@ def windows(batches: Iterable[Rows], at_once: int) -> Iterator[list[Rows]]:
         yield window
 
 
+def in_windows(
+    batches: Iterable[Rows], at_once: int, engine: Maps, work: Callable[[Any], Result], lost: Lost[Rows, Result]
+) -> Iterator[tuple[Rows, list[Result]]]:
+    """Each batch with the results of its rows (see `in_workers`), in order; `at_once` batches are held."""
+    for window in windows(batches, at_once):
+        yield from zip(window, in_workers(engine, work, window, lost), strict=True)
+
+
 def in_workers(
     engine: Maps, work: Callable[[Any], Result], batches: Sequence[Rows], lost: Lost[Rows, Result]
 ) -> Iterator[list[Result]]:

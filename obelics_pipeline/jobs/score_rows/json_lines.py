@@ -20,7 +20,7 @@ from obelics_pipeline.core.ranged import Ranged
 from obelics_pipeline.core.storage import PIECE, Place, size_of
 from obelics_pipeline.jobs.score_rows.columns import Asked, Scores
 from obelics_pipeline.jobs.score_rows.document_of_row import document_of_row, image_urls
-from obelics_pipeline.jobs.score_rows.in_workers import BYTES_PER_BATCH, Maps, in_workers, windows
+from obelics_pipeline.jobs.score_rows.in_workers import BYTES_PER_BATCH, Maps, in_windows
 from obelics_pipeline.jobs.score_rows.json_members import append_members, as_json, replace_members
 from obelics_pipeline.jobs.score_rows.row_error import MAX_LENGTH, NOT_JSON, NOT_UTF8, TOO_LONG, RowError
 from obelics_pipeline.jobs.score_rows.scorer import scorer_of
@@ -95,28 +95,21 @@ def scored_lines(
         if long:
             yield from (_carried_over(part, asked.columns()) for part in group if isinstance(part, LongLine))
         else:
-            for window in windows((part for part in group if isinstance(part, LineBatch)), at_once):
-                for results in in_workers(engine, work, window, partial(_lost, columns=asked.columns())):
-                    yield from results
+            batches = (part for part in group if isinstance(part, LineBatch))
+            lost = partial(_lost, columns=asked.columns())
+            for _, results in in_windows(batches, at_once, engine, work, lost):
+                yield from results
 
 
-def wanted_images(files: Sequence[Place], at_most: int, engine: Maps, at_once: int) -> Iterator[list[str]]:
-    """The URLs of the first `at_most` images of each document, some rows at a time. Raises UserError."""
-    work = partial(images_of_lines, at_most=at_most)
-    batches = (part for file in files for part in read_lines(file) if isinstance(part, LineBatch))
-    for window in windows(batches, at_once):
-        for results in in_workers(engine, work, window, _no_images):
-            yield from results
+def read_batches(files: Sequence[Place]) -> Iterator[LineBatch]:
+    """The lines of all files but those that are too long. Raises UserError."""
+    return (part for file in files for part in read_lines(file) if isinstance(part, LineBatch))
 
 
 def images_of_lines(batch: LineBatch, at_most: int) -> list[str]:
     """The URLs of the first images of the documents of some lines."""
     rows = [row for row in map(_parsed, batch.lines) if isinstance(row, Parsed)]
     return image_urls([row.document() for row in rows], at_most)
-
-
-def _no_images(_batch: LineBatch, _error: RowError) -> list[str]:
-    return []
 
 
 def read_lines(file: Place) -> Iterator[LineBatch | LongLine]:

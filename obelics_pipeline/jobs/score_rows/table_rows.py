@@ -18,7 +18,7 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.storage import Place, open_parquet
 from obelics_pipeline.jobs.score_rows.columns import Asked, Value, is_text
 from obelics_pipeline.jobs.score_rows.document_of_row import INTERLEAVED, KEYS, PLAIN, document_of_row, image_urls
-from obelics_pipeline.jobs.score_rows.in_workers import BYTES_PER_BATCH, Maps, in_workers, windows
+from obelics_pipeline.jobs.score_rows.in_workers import BYTES_PER_BATCH, Maps, in_windows
 from obelics_pipeline.jobs.score_rows.row_error import NOT_UTF8, RowError
 from obelics_pipeline.jobs.score_rows.scorer import scorer_of
 
@@ -150,10 +150,13 @@ def scored_tables(
 ) -> Iterator[ScoredTable]:
     """The rows of all files, in their order, scored; `at_once` batches are held. Raises UserError."""
     work = partial(score_rows, asked=asked)
-    batches = (batch for file in files for batch in read_rows(file))
-    for window in windows(batches, at_once):
-        for batch, parts in zip(window, in_workers(engine, work, window, _lost), strict=True):
-            yield _with_scores(batch, [row for part in parts for row in part], asked.columns(), schema)
+    for batch, parts in in_windows(read_batches(files), at_once, engine, work, _lost):
+        yield _with_scores(batch, [row for part in parts for row in part], asked.columns(), schema)
+
+
+def read_batches(files: Sequence[Place]) -> Iterator[TableBatch]:
+    """The rows of all files. Raises UserError."""
+    return (batch for file in files for batch in read_rows(file))
 
 
 def read_rows(file: Place) -> Iterator[TableBatch]:
@@ -182,21 +185,9 @@ def score_rows(sent: SentRows, asked: Asked) -> list[list[Value] | RowError]:
     return [x if isinstance(x, RowError) else list(x.values()) for x in scored]
 
 
-def wanted_images(files: Sequence[Place], at_most: int, engine: Maps, at_once: int) -> Iterator[list[str]]:
-    """The URLs of the first `at_most` images of each document, some rows at a time. Raises UserError."""
-    work = partial(images_of_rows, at_most=at_most)
-    for window in windows((batch for file in files for batch in read_rows(file)), at_once):
-        for results in in_workers(engine, work, window, _no_images):
-            yield from results
-
-
 def images_of_rows(sent: SentRows, at_most: int) -> list[str]:
     """The URLs of the first images of the documents of some rows."""
     return image_urls(_received(sent), at_most)
-
-
-def _no_images(_batch: TableBatch, _error: RowError) -> list[str]:
-    return []
 
 
 def _received(sent: SentRows) -> list[Document | RowError]:

@@ -7,7 +7,6 @@ rows of an element's subtree follow it, up to its `END`, so that a sum over a su
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,7 +15,6 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.stages.extract import default_rules as rules
 from obelics_pipeline.stages.extract.image_source import Attributes
-from obelics_pipeline.stages.extract.marks import names_of
 from obelics_pipeline.stages.extract.tags import tag_id
 
 # Columns of `SimplifiedTree.rows`. From CHARS on they count in the text of a row, and are 0 elsewhere.
@@ -61,39 +59,10 @@ class SimplifiedTree:
         open_roots: NDArray[np.int64] = np.cumsum(is_root - ended[:-1])
         return open_roots > 0
 
-    def to_html(self) -> str:
-        """The tree as indented HTML, for people: marks as an attribute, a text a line, in whatever depth."""
-        lines: list[str] = []
-        closing: list[tuple[int, int]] = []  # end, row
-        table = self.rows.tolist()
-        for number, row in enumerate(table):
-            while closing and closing[-1][0] <= number:
-                lines.append(_indent(len(closing) - 1) + f"</{tag_name(table[closing.pop()[1]][TAG])}>")
-            value = self.values[number]
-            if isinstance(value, str):
-                lines.append(_indent(len(closing)) + html.escape(value, quote=False).replace("\n", "&#10;"))
-                continue
-            lines.append(_indent(len(closing)) + _start_tag(row, value))
-            if value is None:
-                closing.append((row[END], number))
-        while closing:
-            lines.append(_indent(len(closing) - 1) + f"</{tag_name(table[closing.pop()[1]][TAG])}>")
-        return "\n".join(lines)
-
 
 def sums_before(values: NDArray[np.generic]) -> NDArray[np.int64]:
     """The sum of the values before each row, and of all of them at the end: over a subtree, `[END] - [row]`."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
-
-
-def _indent(depth: int) -> str:
-    return " " * min(depth, 40)
-
-
-def _start_tag(row: Sequence[int], attributes: Attributes | None) -> str:
-    shown = {"marks": " ".join(names_of(row[MARKS]))} if row[MARKS] else {}
-    shown |= {name: value or "" for name, value in (attributes or {}).items()}
-    return f"<{tag_name(row[TAG])}" + "".join(f' {k}="{html.escape(v)}"' for k, v in shown.items()) + ">"
 
 
 def tag_name(tag: int) -> str:

@@ -5,6 +5,8 @@ import pytest
 
 from obelics_pipeline.stages.extract import image_candidates as room
 from obelics_pipeline.stages.extract.image_candidates import Candidate, image_candidates, picture_name
+from obelics_pipeline.stages.extract.tags import tag_id
+from obelics_pipeline.stages.extract.tree import TAG
 from tests.stages.extract.trees import row_of, tree_of
 
 URL = "https://www.example.com/blog/post.html"
@@ -22,7 +24,7 @@ def test_a_picture_knows_its_sizes_its_link_and_its_place() -> None:
     assert picture.image.src == "https://www.example.com/blog/s.jpg"
     assert (picture.image.alt_text, picture.image.rendered_width, picture.image.rendered_height) == ("a b", 300, "50%")
     assert picture.href == "/big"
-    assert tree.to_html().splitlines()[picture.parent].strip() == "<div>"
+    assert tree.rows[picture.parent, TAG] == tag_id("div")
     assert (picture.image.role, picture.image.position) == (None, None)
 
 

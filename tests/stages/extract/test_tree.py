@@ -1,7 +1,6 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from selectolax.lexbor import LexborHTMLParser
 
 from obelics_pipeline.stages.extract.marks import BITS
 from obelics_pipeline.stages.extract.tags import CUSTOM, TEXT, tag_id
@@ -48,26 +47,3 @@ def test_inline_elements_are_dissolved_into_their_text() -> None:
     assert not tree.rows[row_of(tree, "so it is"), MARKS]
     assert tree.rows[row_of(tree, "all of it"), MARKS] == BITS["byline"]  # what is said of the whole text
     assert tree.rows[tree.rows[row_of(tree, "own"), PARENT], TAG] == CUSTOM
-
-
-def test_a_tree_is_shown_as_html() -> None:
-    shown = tree_of("<article class=post-content><p>a &lt; b</p><img src=/x.jpg alt='\"'><p>c<br>d</article>").to_html()
-    assert '   <p>\n    a &lt; b\n   </p>\n   <img src="/x.jpg" alt="&quot;">\n' in shown
-    assert "c&#10;d" in shown
-    assert "<article marks=" in shown
-    assert "</html>" in shown.splitlines()[-1]
-
-
-@given(soups())
-def test_what_is_shown_has_the_texts_of_the_tree(page: str) -> None:
-    tree = tree_of(page)
-    shown = LexborHTMLParser(f"<pre>{tree.to_html()}").root
-    assert shown is not None
-    for value in tree.values:
-        assert not isinstance(value, str) or value.split()[0] in shown.text()
-
-
-def test_a_deep_tree_is_shown() -> None:
-    shown = tree_of("<div>" * 8_000 + "x").to_html()
-    assert shown.count("<div>") == shown.count("</div>") == 8_000
-    assert max(map(len, shown.splitlines())) < 100
