@@ -78,7 +78,7 @@ EXTRAS["train"] = [
     "transformers>=5.0",  # the first that keeps packed documents apart by their positions
 ]
 EXTRAS["demo"] = EXTRAS["images"] + EXTRAS["datasets"]  # what `make demo` installs
-EXTRAS["bench"] = ["datasketch>=1.6", "rensa>=0.5", "readability-lxml>=0.9", "trafilatura>=2.0"]
+EXTRAS["bench"] = ["readability-lxml>=0.9", "trafilatura>=2.0"]
 EXTRAS["docs"] = ["codespell>=2.3", "mkdocs>=1.6", "mkdocs-material>=9.5", "mkdocstrings[python]>=0.27"]
 EXTRAS["dev"] = [
     *EXTRAS["demo"],
