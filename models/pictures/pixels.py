@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from obelics_pipeline.models.pictures.decoding import decodable
+
 if TYPE_CHECKING:
     from PIL.Image import Image
 
@@ -16,8 +18,6 @@ Picture = npt.NDArray[np.uint8]  # (side, side, 3), RGB
 Fit = Literal["shortest", "squash"]  # open_clip's words: the middle square, or the whole image pressed into a square
 Interpolation = Literal["bicubic", "bilinear"]
 
-# What the fetch accepts. Pillow knows more formats, some of which run other programs (EPS: Ghostscript).
-FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "AVIF", "BMP", "TIFF")
 MAX_PIXELS = 89_478_485  # of the whole image: where Pillow itself begins to warn, a quarter gigabyte of RGB
 
 
@@ -34,7 +34,7 @@ def picture(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of odd EXIF, and of sizes that are refused just below
-            with Image.open(io.BytesIO(content), formats=_decodable()) as image:
+            with Image.open(io.BytesIO(content), formats=decodable()) as image:
                 if image.width * image.height > MAX_PIXELS:
                     return None
                 image.draft("RGB", (2 * side, 2 * side))
@@ -64,11 +64,3 @@ def _middle(length: int, shorter: int, side: int) -> tuple[float, float]:
     scaled = int(side * length / shorter)
     first = round((scaled - side) / 2.0)
     return first * length / scaled, (first + side) * length / scaled
-
-
-def _decodable() -> tuple[str, ...]:
-    """Those of `FORMATS` that this Pillow was built with."""
-    from PIL import Image
-
-    Image.init()
-    return tuple(name for name in FORMATS if name in Image.OPEN)

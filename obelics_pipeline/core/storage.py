@@ -428,6 +428,9 @@ def write_table(table: pa.Table, where: Place) -> None:
 
 
 def sync(path: Path) -> None:
-    """Bring a local file to the disk itself."""
-    with path.open("rb") as stream:
-        os.fsync(stream.fileno())
+    """Bring a local file, or the names in a local folder, to the disk itself."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -10,6 +10,7 @@ from obelics_pipeline.filters import Text, build
 from obelics_pipeline.fit import classifier as room
 from obelics_pipeline.models.quality_classifier import QualityClassifier, line_of
 from tests.fit.prose import text, write_rows
+from tests.refused import refused
 
 floret = pytest.importorskip("floret")
 
@@ -31,14 +32,6 @@ def fit(files: tuple[Path, Path], output: Path, *more: str) -> int:
     """The command, as a person gives it."""
     given = ["--positive", str(files[0]), "--negative", str(files[1]), "--output", str(output), *more]
     return main(["fit", "classifier", "--features", "300", *given])
-
-
-def refused(capsys: pytest.CaptureFixture[str], code: int) -> str:
-    """The one line that the command ended with."""
-    assert code == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1, lines
-    return lines[0]
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from obelics_pipeline.cli.main import main
 from obelics_pipeline.filters import Text, build
 from obelics_pipeline.models.lmplz import NAMES
 from tests.fit.prose import shuffled, text, write_rows
+from tests.refused import refused
 
 pytest.importorskip("kenlm")
 pytest.importorskip("sentencepiece")
@@ -33,14 +34,6 @@ def fit(corpus: Path, output: Path, *more: str) -> int:
     """The command, as a person gives it."""
     options = ["--pieces", "120", "--order", "3", "--memory", "100M", *more]
     return main(["fit", "kenlm", "--input", str(corpus), "--output", str(output), *options])
-
-
-def refused(capsys: pytest.CaptureFixture[str], code: int) -> str:
-    """The one line that the command ended with."""
-    assert code == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1, lines
-    return lines[0]
 
 
 def bytes_of(folder: Path) -> dict[str, bytes]:

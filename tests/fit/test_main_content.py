@@ -12,6 +12,7 @@ from obelics_pipeline.models.forest import Forest
 from obelics_pipeline.stages.extract.main_content import decide
 from obelics_pipeline.stages.extract.main_features import NAMES
 from tests.fit.site import gold_rows, html, page, paragraphs, url, write_gold, write_warc
+from tests.refused import refused
 
 pytest.importorskip("lightgbm")
 
@@ -24,14 +25,6 @@ def warc(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def fit(warc: Path, gold: Path, output: Path, *more: str) -> int:
     """The command, as a person gives it."""
     return main(["fit", "main-content", "--input", str(warc), "--gold", str(gold), "--output", str(output), *more])
-
-
-def refused(capsys: pytest.CaptureFixture[str], code: int) -> str:
-    """The one line that the command ended with."""
-    assert code == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1, lines
-    return lines[0]
 
 
 def test_the_same_input_gives_the_same_file(warc: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,31 +42,19 @@ def test_a_wrong_path(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Non
     assert not (tmp_path / "o").exists()
 
 
-def test_an_unknown_key(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    line = said(
-        capsys, *("run", "default", "--input", "x", "--output", str(tmp_path / "o"), "--set", "filters.docment.x=1")
-    )
-    assert "did you mean document?" in line
-
-
-def test_a_bad_threshold(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    bad = "filters.document.word_count={min: 9, max: 1}"
-    line = said(capsys, "run", "default", "--input", "x", "--output", str(tmp_path / "o"), "--set", bad)
-    assert "nothing would be kept" in line
-
-
-def test_an_unknown_filter_lists_the_valid_names(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    bad = "filters.document.wordcount={min: 9}"
-    line = said(capsys, "run", "default", "--input", "x", "--output", str(tmp_path / "o"), "--set", bad)
-    assert "did you mean word_count?" in line
-
-
-def test_a_missing_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    line = said(
-        capsys,
-        *("run", "default", "--input", "x", "--output", str(tmp_path / "o"), "--set", "language.model=/no/lid.bin"),
-    )
-    assert "/no/lid.bin" in line
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("filters.docment.x=1", "did you mean document?"),
+        ("filters.document.word_count={min: 9, max: 1}", "nothing would be kept"),
+        ("filters.document.wordcount={min: 9}", "did you mean word_count?"),
+        ("language.model=/no/lid.bin", "/no/lid.bin"),
+    ],
+)
+def test_a_wrong_setting_is_refused_with_what_to_do(
+    setting: str, told: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert told in said(capsys, "run", "default", "--input", "x", "--output", str(tmp_path / "o"), "--set", setting)
 
 
 def test_the_output_of_another_config(capsys: pytest.CaptureFixture[str], done: Path, warcs: list[Path]) -> None:

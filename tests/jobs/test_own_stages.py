@@ -191,16 +191,9 @@ def test_a_column_that_another_stage_measures_is_refused(tmp_path: Path, capsys:
 
 
 @pytest.mark.slow
-def test_ray_makes_the_same(warc: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ["ray", "beam"])
+def test_other_engines_make_the_same(warc: Path, tmp_path: Path, engine: str) -> None:
     assert main(arguments([warc], tmp_path / "here", use())) == 0
-    assert main([*arguments([warc], tmp_path / "there", use()), "--engine", "ray"]) == 0
-    assert index(tmp_path / "there") == index(tmp_path / "here")
-    assert read_manifest(tmp_path / "there").ledgers["documents"].dropped == {"shouting": 1}
-
-
-@pytest.mark.slow
-def test_beam_makes_the_same(warc: Path, tmp_path: Path) -> None:
-    assert main(arguments([warc], tmp_path / "here", use())) == 0
-    assert main([*arguments([warc], tmp_path / "there", use()), "--engine", "beam"]) == 0
+    assert main([*arguments([warc], tmp_path / "there", use()), "--engine", engine]) == 0
     assert index(tmp_path / "there") == index(tmp_path / "here")
     assert read_manifest(tmp_path / "there").ledgers["documents"].dropped == {"shouting": 1}

@@ -9,18 +9,15 @@ import io
 import threading
 import warnings
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import TYPE_CHECKING
 
 from obelics_pipeline.core.config.fetching import FetchingConfig
+from obelics_pipeline.models.pictures.decoding import decodable, decode_whole
 from obelics_pipeline.net.failure import FetchError
 from obelics_pipeline.stages.fetch.phash import phash_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-# What may be decoded. Pillow knows many more formats, some of which run other programs (EPS: Ghostscript).
-FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "AVIF", "BMP", "TIFF")
 
 # Peak memory per pixel of a full decode, measured with Pillow 13 (32 to 50 megapixels): PNG 4 bytes, progressive JPEG
 # 3 to 6, AVIF 9, WebP 16. These share what `max_pixels` is worth in bytes.
@@ -102,7 +99,7 @@ def _decode(content: bytes, kind: str, config: FetchingConfig) -> ImageFacts:
             image = Image.open(io.BytesIO(content), formats=decodable())
             with image:
                 facts = _within_caps(image, kind, config)
-                _decode_whole(image)
+                decode_whole(image)
                 facts = replace(facts, phash=phash_of(image))
     except FetchError:
         raise
@@ -114,15 +111,6 @@ def _decode(content: bytes, kind: str, config: FetchingConfig) -> ImageFacts:
         cut = _says_truncated(error) or _is_cut_riff(content)
         raise FetchError("truncated_image" if cut else "corrupt_image") from None
     return facts
-
-
-@cache
-def decodable() -> tuple[str, ...]:
-    """Those of `FORMATS` that this Pillow was built with."""
-    from PIL import Image
-
-    Image.init()
-    return tuple(name for name in FORMATS if name in Image.OPEN)
 
 
 def _within_caps(image: Image, kind: str, config: FetchingConfig) -> ImageFacts:
@@ -143,16 +131,6 @@ def _frames(image: Image, cap: int) -> int:
     if cap == 1:
         return 2 if getattr(image, "is_animated", False) else 1
     return int(getattr(image, "n_frames", 1))
-
-
-def _decode_whole(image: Image) -> None:
-    """Read every byte that the format's decoder wants: a cut or broken file raises.
-
-    A JPEG is decoded at an eighth of its size: all of its data is read, with little memory and a third of the time.
-    """
-    if image.format in ("JPEG", "MPO"):
-        image.draft(image.mode, (max(1, image.width // 8), max(1, image.height // 8)))
-    image.load()
 
 
 def _says_truncated(error: Exception) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from obelics_pipeline.core.errors import Damaged
-from obelics_pipeline.core.storage import TEMPORARY, Place, create, read_bytes, remove, size_of
+from obelics_pipeline.core.storage import TEMPORARY, Place, create, read_bytes, remove, size_of, sync
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -49,7 +49,7 @@ class ImageStore:
         """
         paths = sorted({path for sha256 in hashes if isinstance(path := self.path(sha256), Path)})
         for path in [*paths, *sorted({path.parent for path in paths})]:
-            _sync(path)
+            sync(path)
 
     def read_whole(self, sha256: str) -> bytes:
         """The bytes of this hash, which a fetch unit committed. Raises Damaged where they are gone or others."""
@@ -101,11 +101,3 @@ class ImageStore:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -9,6 +9,7 @@ from typing import Any
 
 from obelics_pipeline.core.config.fetching import FetchingConfig
 from obelics_pipeline.core.config.image_safety import ImageSafetyConfig, KnownAbuseConfig
+from obelics_pipeline.models.pictures.decoding import decodable
 from obelics_pipeline.net.failure import FetchError
 from obelics_pipeline.policy.forgotten import FORGOTTEN, Forgotten
 from obelics_pipeline.policy.image_safety.faces import Drop, without_faces
@@ -16,7 +17,7 @@ from obelics_pipeline.policy.image_safety.known_abuse import KnownAbuse, Match, 
 from obelics_pipeline.policy.image_safety.pdq import pdq_of
 from obelics_pipeline.policy.image_safety.report import Reporter, hook
 from obelics_pipeline.policy.image_safety.strip import Unreadable, strip_metadata
-from obelics_pipeline.stages.fetch.image_check import ImageFacts, check_image, decodable, decoding
+from obelics_pipeline.stages.fetch.image_check import ImageFacts, check_image, decoding
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.fetch.reason import FACES, KNOWN_ABUSE
 from obelics_pipeline.stages.fetch.reencode import Reencoder

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import IO, TYPE_CHECKING, Any
+
+from obelics_pipeline.models.pictures.decoding import decodable, decode_whole
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "AVIF", "BMP", "TIFF")  # Pillow knows others that run other programs (EPS)
 
 # Pixels up to which an image is decoded: some 300 MB, at the bytes that Pillow's decoders take per pixel (JPEG and PNG
 # up to 6, AVIF 9, WebP 16). The header of larger ones is checked.
@@ -25,13 +24,13 @@ def picture_problems(stream: IO[bytes], about: Mapping[str, Any]) -> Iterator[st
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow's, of large images and odd EXIF
-            with Image.open(stream, formats=_readable()) as image:
+            with Image.open(stream, formats=decodable()) as image:
                 found = _facts(image)
                 stated = tuple(about.get(key) for key in ("format", "original_width", "original_height"))
                 if found != stated:
                     yield f"is {found[0]} of {found[1]} x {found[2]}, its metadata say {ascii(stated)[:100]}"
                 elif image.width * image.height <= MAX_PIXELS.get(found[0], MAX_PIXELS_OTHERWISE):
-                    _decode(image)
+                    decode_whole(image)
     except Exception as error:  # decoders meet damaged files with whatever they stumble over
         yield f"cannot be decoded: {type(error).__name__}: {ascii(str(error))[:100]}"
 
@@ -40,19 +39,3 @@ def _facts(image: Image) -> tuple[str, int, int]:
     """Format, width and height. A photograph with previews behind it, which Pillow calls MPO, is a JPEG."""
     name = (image.format or "").lower()
     return "jpeg" if name == "mpo" else name, image.width, image.height
-
-
-def _decode(image: Image) -> None:
-    """Read all data. A JPEG is decoded at an eighth of its size: every byte of it is read, in a third of the time."""
-    if image.format in ("JPEG", "MPO"):
-        image.draft(image.mode, (max(1, image.width // 8), max(1, image.height // 8)))
-    image.load()
-
-
-@cache
-def _readable() -> tuple[str, ...]:
-    """Those of `FORMATS` that this Pillow was built with."""
-    from PIL import Image
-
-    Image.init()
-    return tuple(name for name in FORMATS if name in Image.OPEN)

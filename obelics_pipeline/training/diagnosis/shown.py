@@ -91,14 +91,14 @@ def _picture(name: str, content: bytes, copied: bool) -> ShownPicture:
     try:
         from PIL import Image
 
-        from obelics_pipeline.models.pictures.pixels import FORMATS, MAX_PIXELS
+        from obelics_pipeline.models.pictures.decoding import decodable
+        from obelics_pipeline.models.pictures.pixels import MAX_PIXELS
     except ImportError:  # the extra `images` is missing: names and sizes of files have to do
         return ShownPicture(name, None, None, len(content), None)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            Image.init()
-            with Image.open(io.BytesIO(content), formats=[f for f in FORMATS if f in Image.OPEN]) as image:
+            with Image.open(io.BytesIO(content), formats=decodable()) as image:
                 width, height = image.size
                 small = copied and width * height <= MAX_PIXELS
                 return ShownPicture(name, width, height, len(content), _data_url(image) if small else None)

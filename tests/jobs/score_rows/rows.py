@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.document import to_json
@@ -55,11 +54,3 @@ def score(inputs: Place | list[Path], output: Place, columns: str = "word_count,
     workers = () if "--workers" in more else ("--workers", "1")
     named = ("--columns", columns) if columns else ()
     return main(["score", "default", "--input", *map(str, files), "--output", str(output), *named, *workers, *more])
-
-
-def refused(code: int, capsys: pytest.CaptureFixture[str]) -> str:
-    """The one line that the command ended with."""
-    assert code == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1, lines
-    return lines[0]

@@ -21,7 +21,8 @@ from obelics_pipeline.jobs.main_job import run
 from obelics_pipeline.jobs.score_rows import json_lines
 from obelics_pipeline.stages.shard.export import export_parquet
 from tests.core.storage.conftest import new_bucket
-from tests.jobs.score_rows.rows import GERMAN, TEXT, published, read_lines, refused, score, write_lines, write_parquet
+from tests.jobs.score_rows.rows import GERMAN, TEXT, published, read_lines, score, write_lines, write_parquet
+from tests.refused import refused
 from tests.stages.shard.runs import document, make_run
 
 ROOT = Path(__file__).parents[3]
@@ -232,7 +233,7 @@ def test_names_that_are_there_already_are_replaced_only_when_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = write_lines(tmp_path / "a.jsonl", [{"text": TEXT}, {"word_count": "mine", "text": TEXT}])
-    line = refused(score(source, tmp_path / "b.jsonl"), capsys)
+    line = refused(capsys, score(source, tmp_path / "b.jsonl"))
     assert line == f"obelics: {source} line 2: has a word_count already; leave it out of --columns, or give --replace"
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
     assert score(source, tmp_path / "b.jsonl", "word_count,language", "--replace") == 0
@@ -270,7 +271,7 @@ def test_a_wrong_command_is_one_line_and_writes_nothing(
     (tmp_path / "folder.jsonl").mkdir()
     before = sorted(tmp_path.rglob("*"))
     code = score([tmp_path / name for name in inputs], tmp_path / output, "word_count", *more)
-    assert said in refused(code, capsys)
+    assert said in refused(capsys, code)
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -351,4 +352,4 @@ def test_a_bucket_is_read_and_written_as_a_disk_is(
     assert names_in(bucket / "out") == [f"b.{format_}"]
     capsys.readouterr()
     missing = bucket / "in" / f"none.{format_}"
-    assert refused(score(missing, tmp_path / f"c.{format_}"), capsys) == f"obelics: input {missing}: no such file"
+    assert refused(capsys, score(missing, tmp_path / f"c.{format_}")) == f"obelics: input {missing}: no such file"

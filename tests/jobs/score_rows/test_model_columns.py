@@ -30,9 +30,10 @@ from obelics_pipeline.jobs.score_rows.fetched_images import name_of
 from obelics_pipeline.models.flamingo.statistics import COLUMNS
 from obelics_pipeline.models.similarity.columns import COLUMNS as SIMILARITY
 from obelics_pipeline.stages.fetch.image_store import ImageStore
-from tests.jobs.score_rows.rows import TEXT, published, read_lines, refused, score, write_lines, write_parquet
+from tests.jobs.score_rows.rows import TEXT, published, read_lines, score, write_lines, write_parquet
 from tests.models.flamingo.tiny_folder import save
 from tests.models.similarity import tiny as clip
+from tests.refused import refused
 from tests.stages.fetch.site import Site, answer, picture, slow
 
 ROOT = Path(__file__).parents[3]
@@ -349,7 +350,7 @@ def test_a_wrong_command_is_one_line_and_writes_nothing(
     source = write_lines(tmp_path / "a.jsonl", [{"text": TEXT}])
     monkeypatch.chdir(tmp_path)
     options = [part for word in more for part in (with_flamingo(model) if word == "FLAMINGO" else (word,))]
-    assert said in refused(score(source, tmp_path / "b.jsonl", columns, *options), capsys)
+    assert said in refused(capsys, score(source, tmp_path / "b.jsonl", columns, *options))
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from obelics_pipeline.models.pictures.decoding import decodable
 from obelics_pipeline.policy.image_safety.faces import Drop, without_faces
-from obelics_pipeline.stages.fetch.image_check import decodable
 from tests.policy.image_safety import hooks, photos
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageEnhance
 
+from obelics_pipeline.models.pictures.decoding import decodable
 from obelics_pipeline.policy.image_safety.pdq import pdq_of
 from obelics_pipeline.policy.image_safety.search import Near
-from obelics_pipeline.stages.fetch.image_check import decodable
 from tests.policy.image_safety import photos
 
 pdqhash = pytest.importorskip("pdqhash")

@@ -12,8 +12,8 @@ from PIL import Image, features
 
 from obelics_pipeline.core.config.fetching import FetchingConfig
 from obelics_pipeline.core.config.sharding import ImageFormat
+from obelics_pipeline.models.pictures.decoding import FORMATS as DECODED
 from obelics_pipeline.net.failure import FetchError
-from obelics_pipeline.stages.fetch.image_check import FORMATS as DECODED
 from obelics_pipeline.stages.fetch.image_check import ImageFacts, check_image
 from tests.stages.fetch.site import picture
 

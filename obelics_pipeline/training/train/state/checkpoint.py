@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fnmatch
 import json
-import os
 import shutil
 import time
 import warnings
@@ -338,22 +337,14 @@ def _publish(draft: Path, path: Path, ranks: int) -> None:
         raise OSError(f"{path} was not written: {hashes[_FAILED]}")
     write_manifest(draft, hashes)
     for folder in {(draft / name).parent for name in files_in(draft)}:
-        _sync_folder(folder)
+        sync(folder)
     old = path.with_name(OLD + path.name)
     if path.exists():
         remove_tree(old)
         path.rename(old)
     draft.rename(path)
-    _sync_folder(path.parent)
+    sync(path.parent)
     remove_tree(old)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _distributed() -> bool:
