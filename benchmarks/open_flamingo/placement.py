@@ -24,7 +24,6 @@ from typing import Any
 from trainer import data_module  # first: it makes torchvision load, which the others import
 
 # isort: split
-import forms
 import open_clip
 import torch
 from PIL import Image
@@ -55,12 +54,11 @@ class Check:
     """Compares what the loader gives with the documents, by the pixels and the words.
 
     An image is right where it is its document's next one and the text behind it is the beginning of the text that
-    follows it in the document. `gaps`: the form drops single images, so an image may be a later one than the next,
-    and its text may run on into what followed a dropped one.
+    follows it in the document.
     """
 
-    def __init__(self, records: dict[str, dict[str, Any]], processor: Any, tokenizer: Any, gaps: bool) -> None:
-        self.tokenizer, self.gaps = tokenizer, gaps
+    def __init__(self, records: dict[str, dict[str, Any]], processor: Any, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
         self.image = tokenizer.convert_tokens_to_ids("<image>")
         self.special = set(tokenizer.all_special_ids)
         self.places: dict[str, list[tuple[str, int]]] = collections.defaultdict(list)
@@ -73,7 +71,7 @@ class Check:
                 pixels = processor(Image.open(io.BytesIO(record["bytes"][file])).convert("RGB"))
                 for seen in (pixels, pixels.flip(-1)):  # its augmentation flips all images of a document or none
                     self.places[digest(seen)].append((key, number))
-                texts = record["texts"][position + 1 : None if gaps else position + 2]
+                texts = record["texts"][position + 1 : position + 2]
                 self.after[key, number] = plain(" ".join(text for text in texts if text is not None))
                 number += 1
         self.seen: set[str] = set()
@@ -98,11 +96,11 @@ class Check:
         last, wrong = -1, 0
         for places, mark, stop in zip(found, marks, [*marks[1:], len(ids)], strict=True):
             number = min((n for k, n in places if k == key and n > last), default=-1)
-            right = number > last if self.gaps else number == last + 1
+            right = number == last + 1
             ordinary = [t for t in ids[mark + 1 : stop].tolist() if t not in self.special]
             words = " ".join(self.tokenizer.decode(ordinary).split()).rstrip("\ufffd")  # a cut character at the end
             text = " ".join(self.after.get((key, number), "").split())
-            lacks = not words and bool(text) and stop < len(ids) and not self.gaps
+            lacks = not words and bool(text) and stop < len(ids)
             wrong += not right or lacks or not text.startswith(words)
             last = number
         return wrong
@@ -182,23 +180,14 @@ def main() -> None:
     tokenizer.add_special_tokens({"additional_special_tokens": ["<|endofchunk|>", "<image>"]})
     tokenizer.add_special_tokens({"pad_token": "<PAD>"})
     records = documents(arguments.run)
-    similar = [forms.by_similarity(r["texts"], r["files"], r["bytes"]) for r in records.values()]
-    ours = exported_samples(arguments.export)
-
-    def check(gaps: bool = False) -> Check:
-        return Check(records, processor, tokenizer, gaps)
-
-    loader = by_loader(data, arguments.export, check(), processor, tokenizer, arguments.workers)
+    checks = [Check(records, processor, tokenizer) for _ in range(2)]
+    loader = by_loader(data, arguments.export, checks[0], processor, tokenizer, arguments.workers)
+    samples = exported_samples(arguments.export)
     out = {
         "documents": len(records),
         "images": sum(len(r["bytes"]) for r in records.values()),
-        "real loader, is_gpt": loader,
-        "is_gpt, 2.0.1": by_function(data, ours, check(), processor, tokenizer),
-        "is_gpt, main": by_function(data, [*map(forms.assigned_as_main, ours)], check(), processor, tokenizer),
-        "similarity, 2.0.1": by_function(data, similar, check(gaps=True), processor, tokenizer),
-        "similarity, main": by_function(
-            data, [*map(forms.assigned_as_main, similar)], check(gaps=True), processor, tokenizer
-        ),
+        "real loader": loader,
+        "each sample by itself": by_function(data, samples, checks[1], processor, tokenizer),
     }
     print(json.dumps(out, indent=1))
 
