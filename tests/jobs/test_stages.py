@@ -44,7 +44,7 @@ ALLOWED = [
 IMPORTS = [
     ("jobs/stages.py", "the tuple"),
     ("inspect/check/sample.py", "the sample is made of units of extract"),
-    ("inspect/dry_run/rehearse.py", "what a run knows stands in for extract, fetch, score and the tars of shard"),
+    ("inspect/dry_run/dry_run.py", "what a run knows stands in for extract, fetch, score and the tars of shard"),
     ("inspect/report/funnel.py", "of an unfinished run: what fetch knows of addresses so far"),
 ]
 

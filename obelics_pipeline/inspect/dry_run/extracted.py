@@ -28,7 +28,7 @@ CUTS = ("reading.unit_bytes", "reading.pointer_rows", "reading.pointer_root")  #
 
 
 def require_same_pages(before: RunConfig, config: RunConfig) -> None:
-    """Raises UserError where a config differs in what is taken from pages: there is nothing to rehearse that with."""
+    """Raises UserError where a config differs in what is taken from pages: a dry run cannot know it."""
     for line in differences(before.model_dump(mode="json"), config):
         if line.startswith(FROM_PAGES) and not line.startswith(CUTS):
             raise UserError(f"{line}: changes what is read from pages; run the sample again with it")

@@ -1,4 +1,4 @@
-"""What a run has learned of images and by models, dealt out to the documents of a rehearsal. Nothing is asked for."""
+"""What a run has learned of images and by models, shared out to the documents of a dry run. Nothing is fetched."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What moved thresholds would leave, at once: counted on what is measured, estimated where a run must decide again.
 
 Whole documents are decided here as a run decides them. What a document that would newly be kept meets afterwards
-(duplicates, its images) is not known: it counts as much as those that came as far have been kept. A rehearsal tells.
+(duplicates, its images) is not known: it counts as much as those that came as far have been kept. A dry run counts it.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ IMAGE_BOUNDS = (
     ("ratio", "min", "min_ratio"),
     ("ratio", "max", "max_ratio"),
 )
-# Of the whole corpus: the key of the config, what it is, and the reason of what it drops. Only a rehearsal can tell.
+# Of the whole corpus: the key of the config, what it is, and the reason of what it drops. Only a dry run can tell.
 CORPUS = (
     ("dedup.text.threshold", "similarity of two texts from which they are near duplicates", "duplicate_text"),
     ("dedup.paragraphs.min_count", "pages of a host from which a paragraph is a repetition", "repeated_paragraph"),
@@ -68,7 +68,7 @@ def image_level(config: RunConfig) -> list[dict[str, Any]]:
 
 
 def corpus_level(config: RunConfig) -> list[dict[str, Any]]:
-    """The settings that only a rehearsal can tell the effect of."""
+    """The settings whose effect only a dry run can tell."""
     values = config.model_dump(mode="json")
     return [
         {"place": place, "what": what, "reason": reason, "value": _at(values, place)} for place, what, reason in CORPUS

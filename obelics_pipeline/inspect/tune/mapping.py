@@ -23,8 +23,8 @@ from obelics_pipeline.inspect.map.training_set import REGION, REST, write_traini
 from obelics_pipeline.inspect.tune.documents import Mask, Numbers
 from obelics_pipeline.inspect.tune.marks import MARKS, Marks
 from obelics_pipeline.inspect.tune.measured import Measured
-from obelics_pipeline.inspect.tune.places import Places
 from obelics_pipeline.inspect.tune.rules import document_rules
+from obelics_pipeline.inspect.tune.save_folders import SaveFolders
 from obelics_pipeline.inspect.tune.training import training_rules
 
 REASON, LANGUAGE, MARK = "reason", "language", "mark"  # colours that are names; all others are scores
@@ -59,7 +59,7 @@ class RunMap:
     """The map of a run, its making, and the questions that the page has about it.
 
     `card` tells of the document of a row what a card shows, `reasons` why each document of the run is dropped now,
-    `places` where a training set may be written.
+    `save_folders` where a training set may be written.
     Only the thread that makes the map writes `_at` and `_problem`; they are replaced whole.
     """
 
@@ -70,10 +70,10 @@ class RunMap:
         threads: int,
         card: Callable[[int], Values],
         reasons: Callable[[dict[str, Any]], Sequence[str | None]],
-        places: Places,
+        save_folders: SaveFolders,
     ) -> None:
         self._run, self._marks, self._threads = run, marks, threads
-        self._card, self._reasons, self._places = card, reasons, places
+        self._card, self._reasons, self._save_folders = card, reasons, save_folders
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._at: tuple[str, int, int] = ("documents", 0, 0)
@@ -189,7 +189,7 @@ class RunMap:
         Raises UserError where the page may not write, where something is there already, where one of the two would be
         empty, and where they cannot be written.
         """
-        laid, region, target = self._there(), self._inside(corners), self._places.placed(folder)
+        laid, region, target = self._there(), self._inside(corners), self._save_folders.path_of(folder)
         try:
             target.mkdir()
         except FileExistsError:

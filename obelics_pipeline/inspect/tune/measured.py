@@ -20,7 +20,7 @@ from obelics_pipeline.inspect.tune.paragraphs import Paragraphs
 
 
 class Measured:
-    """A run's folder, or that of a rehearsal, and the config that decided there.
+    """A run's folder, or that of a dry run, and the config that decided there.
 
     Raises UserError where nothing is extracted there, or where its config is not one that can be read.
     """

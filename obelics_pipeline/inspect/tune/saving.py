@@ -16,7 +16,7 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.storage import create, write_bytes
 
 _THERE = "is there already; choose another name, or replace it"
-Place = tuple[str, ...]  # the keys that lead to a value
+KeyPath = tuple[str, ...]  # the keys that lead to a value
 
 
 def save(path: Path, source: str, config: RunConfig, original: RunConfig, replace: bool = False) -> None:
@@ -46,45 +46,45 @@ def _read(text: str, path: Path) -> RunConfig:
         raise UserError(f"{path}: the config would be no YAML ({error}); edit it by hand") from None
 
 
-def changes(before: Any, now: Any, place: Place = ()) -> dict[Place, Any]:
-    """The values of two trees of mappings that differ, by their place; None for a value that was removed."""
+def changes(before: Any, now: Any, key_path: KeyPath = ()) -> dict[KeyPath, Any]:
+    """The values of two trees of mappings that differ, by their keys; None for a value that was removed."""
     if not (isinstance(before, dict) and isinstance(now, dict)):
-        return {} if before == now else {place: now}
-    found: dict[Place, Any] = {}
+        return {} if before == now else {key_path: now}
+    found: dict[KeyPath, Any] = {}
     for key in [*now, *(key for key in before if key not in now)]:
-        found |= changes(before.get(key), now.get(key), (*place, key))
+        found |= changes(before.get(key), now.get(key), (*key_path, key))
     return found
 
 
-def edited(text: str, values: dict[Place, Any]) -> str:
-    """A YAML text with other values at some places. Raises UserError for a place that cannot be edited in it."""
-    for place, value in values.items():
-        text = _with(text, place, value)
+def edited(text: str, values: dict[KeyPath, Any]) -> str:
+    """A YAML text with other values for some keys. Raises UserError for a key that cannot be edited in it."""
+    for key_path, value in values.items():
+        text = _with(text, key_path, value)
     return text
 
 
-def _with(text: str, place: Place, value: Any) -> str:
+def _with(text: str, key_path: KeyPath, value: Any) -> str:
     node = yaml.compose(text, BoundedLoader)
     if node is None:
-        return f"{text}{_inline(_nested(place, value))[2:-2]}\n"
-    for depth, key in enumerate(place):
+        return f"{text}{_inline(_nested(key_path, value))[2:-2]}\n"
+    for depth, key in enumerate(key_path):
         if not isinstance(node, yaml.MappingNode):
-            return _replaced(text, node, _nested(place[depth:], value))
+            return _replaced(text, node, _nested(key_path[depth:], value))
         found = next((v for k, v in node.value if k.value == key), None)
         if found is None:
-            return _inserted(text, node, key, _nested(place[depth + 1 :], value))
+            return _inserted(text, node, key, _nested(key_path[depth + 1 :], value))
         node = found
     return _replaced(text, node, value)
 
 
-def _nested(place: Sequence[str], value: Any) -> Any:
-    for key in reversed(place):
+def _nested(key_path: Sequence[str], value: Any) -> Any:
+    for key in reversed(key_path):
         value = {key: value}
     return value
 
 
 def _replaced(text: str, node: yaml.Node, value: Any) -> str:
-    """The text with another value in place of a node; an empty one stands right behind its colon."""
+    """The text with another value instead of a node; an empty one stands right behind its colon."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style:
         line = node.start_mark.line + 1
         raise UserError(f"the config's line {line} begins a block of several lines; edit it by hand")

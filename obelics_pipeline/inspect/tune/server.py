@@ -71,7 +71,7 @@ def _questions(bench: Workbench) -> Mapping[str, Callable[..., Any]]:
     methods = (
         bench.about, bench.levels, bench.estimate, bench.counts, bench.reasons, bench.histogram, bench.near,
         bench.listed, bench.settings_of, bench.compared, bench.document, bench.mark, bench.marked, bench.suggested,
-        bench.rehearse, bench.rehearsal, bench.saved, bench.map.map_state, bench.map.make_map, bench.map.map_points,
+        bench.start_dry_run, bench.dry_run, bench.saved, bench.map.map_state, bench.map.make_map, bench.map.map_points,
         bench.map.map_color, bench.map.map_document, bench.map.region, bench.map.region_rules, bench.map.training_set,
     )  # fmt: skip
     return {method.__name__: validate_call(method) for method in methods}

@@ -25,6 +25,7 @@ from obelics_pipeline.inspect.dry_run.extracted import require_same_pages
 from obelics_pipeline.inspect.explain.in_run import noted_config
 from obelics_pipeline.inspect.run_tables.documents import BYTES_PER_TOKEN
 from obelics_pipeline.inspect.tune.documents import Codes, Mask
+from obelics_pipeline.inspect.tune.dry_runs import DryRuns
 from obelics_pipeline.inspect.tune.estimate import Estimate, estimate
 from obelics_pipeline.inspect.tune.histogram import histogram
 from obelics_pipeline.inspect.tune.levels import (
@@ -39,30 +40,29 @@ from obelics_pipeline.inspect.tune.levels import (
 from obelics_pipeline.inspect.tune.mapping import RunMap
 from obelics_pipeline.inspect.tune.marks import Mark, Marks, for_budget, for_precision, judge
 from obelics_pipeline.inspect.tune.measured import Measured
-from obelics_pipeline.inspect.tune.places import Places
 from obelics_pipeline.inspect.tune.reading import readable
-from obelics_pipeline.inspect.tune.rehearsing import Rehearsing
 from obelics_pipeline.inspect.tune.rules import TunedRule, document_rules
+from obelics_pipeline.inspect.tune.save_folders import SaveFolders
 from obelics_pipeline.inspect.tune.saving import changes, save
 from obelics_pipeline.inspect.tune.training import SIDES, of_config, recipe_text, training_rules
 from obelics_pipeline.stages.extract.measure import Measurer
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 
-FOLDER = "tune"  # below a run's: marks, and the rehearsal
+FOLDER = "tune"  # below a run's: marks, and the dry run
 MOST_SITES, MOST_NEAR, MOST_LISTED = 50, 12, 50
 Settings = Mapping[str, Any]  # place in the config, as in --set -> value
 Values = dict[str, Any]
 
 
 class Workbench:
-    """A run, the marks on its documents, and the last rehearsal. Raises UserError where there is no run."""
+    """A run, the marks on its documents, and the last dry run. Raises UserError where there is no run."""
 
     def __init__(self, folder: Path, workers: int) -> None:
         self.run = Measured(RunFolder(folder))
         self.marks = Marks(folder / FOLDER / "marks.jsonl")
-        self.rehearsing = Rehearsing(self.run, folder / FOLDER / "rehearsal", workers)
-        self.places = Places.of(folder, noted_config(self.run.folder))
-        self.map = RunMap(self.run, self.marks, workers, self._document, self._reasons_now, self.places)
+        self.dry_runs = DryRuns(self.run, folder / FOLDER / "dry-run", workers)
+        self.save_folders = SaveFolders.of(folder, noted_config(self.run.folder))
+        self.map = RunMap(self.run, self.marks, workers, self._document, self._reasons_now, self.save_folders)
         self._noted = self.run.folder.noted()
 
     def config(self, settings: Settings) -> RunConfig:
@@ -90,7 +90,7 @@ class Workbench:
         documents = run.documents
         return {
             "folder": str(run.folder.path),
-            "places": [str(folder) for folder in self.places.folders],
+            "save_folders": [str(folder) for folder in self.save_folders.folders],
             "config": self._noted.get("config"),
             "sample": self._noted.get("sample"),
             "documents": len(documents),
@@ -122,8 +122,8 @@ class Workbench:
         }
 
     def _base(self, config: RunConfig) -> Measured:
-        """What a config is weighed on: a rehearsal of it, if that is at hand, else the run."""
-        result = self.rehearsing.result
+        """The tables that a config is compared on: its dry run if that is the last one, else the run."""
+        result = self.dry_runs.result
         return result[0] if result is not None and result[0].config == config else self.run
 
     def _training(self, settings: Settings) -> list[TunedRule]:
@@ -135,14 +135,14 @@ class Workbench:
         return estimate(base.documents, config, base.contents(config), self._training(settings))
 
     def estimate(self, settings: Settings) -> Values:
-        """What a config leaves; `exact` where a run or a rehearsal has told, and not only this arithmetic."""
+        """What a config keeps. `exact`: the counts are of a run or a dry run, not of an estimate."""
         config = self.config(settings)
         base, found = self._base(config), self._estimate(settings)
         good, bad = (self.marks.rows(base.documents.row_of, mark) for mark in ("good", "bad"))
         judged = [judge(dropped, good, bad).to_json() for dropped in found.failing] if good or bad else []
         return {
             "exact": base.config == config and not recipe_text(self._training(settings)),
-            "rehearsed": base is not self.run,
+            "dry_run": base is not self.run,
             "kept": found.kept.to_json(),
             "unknown": found.unknown,
             "rules": [vars(rule) for rule in found.rules],
@@ -159,7 +159,7 @@ class Workbench:
         return paragraph_counts(base.paragraphs, config) if level == "paragraph" else image_counts(base.images, config)
 
     def reasons(self, settings: Settings) -> dict[str, dict[str, int]]:
-        """How many documents, paragraphs and images each reason dropped, in the run or in a rehearsal of a config."""
+        """How many documents, paragraphs and images each reason dropped, in the run or in a dry run of a config."""
         base = self._base(self.config(settings))
         return {
             "document": _numbers(base.documents.reasons),
@@ -243,7 +243,7 @@ class Workbench:
         }
 
     def _reasons_now(self, settings: Settings) -> list[str | None]:
-        """Why each document of the run is dropped by a config, a rehearsal or an estimate; None where it stays."""
+        """Why each document of the run is dropped by a config, by its dry run or by an estimate; None if it is kept."""
         config = self.config(settings)
         documents, found = self._base(config).documents, self._estimate(settings)
         reason_of = dict(zip(documents.ids, found.reasons, strict=True))
@@ -276,17 +276,17 @@ class Workbench:
         self.marks.set(doc_id, mark)
         return len(self.marks)
 
-    def rehearse(self, settings: Settings) -> Values:
-        """Begin to find out what a config keeps, to the document."""
-        self.rehearsing.ask(self.config(settings))
-        return self.rehearsal(settings)
+    def start_dry_run(self, settings: Settings) -> Values:
+        """Start a dry run of a config; returns its state (see `dry_run`)."""
+        self.dry_runs.ask(self.config(settings))
+        return self.dry_run(settings)
 
-    def rehearsal(self, settings: Settings) -> Values:
-        """How far that is; `known` once this config has been rehearsed."""
-        result = self.rehearsing.result
+    def dry_run(self, settings: Settings) -> Values:
+        """The progress of the dry run. `known`: a dry run of this config has ended."""
+        result = self.dry_runs.result
         known = result is not None and result[0].config == self.config(settings)
         unknown = vars(result[1]) if result is not None and known else {}
-        return {**self.rehearsing.state(), "known": known, **unknown}
+        return {**self.dry_runs.state(), "known": known, **unknown}
 
     def marked(self) -> list[Values]:
         """The documents of the run that are marked, in the order of their ids."""
@@ -319,11 +319,11 @@ class Workbench:
         return {f"{rule.place}.{bound}": None for bound in ("min", "max", "below")}
 
     def saved(self, settings: Settings, path: Path, replace: bool = False) -> str:
-        """Write the config to a file of `places`; where it is, and which bounds a recipe has instead.
+        """Write the config to a file in one of `save_folders`; where it is, and which bounds a recipe has instead.
 
-        Raises UserError for another place, for a name that is not one of YAML, and for the run's own config.
+        Raises UserError for another folder, for a name that is not one of YAML, and for the run's own config.
         """
-        target = self.places.placed(path)
+        target = self.save_folders.path_of(path)
         if target.suffix not in (".yaml", ".yml") or target == self.run.folder.config.resolve():
             raise UserError(
                 f"{path}: must end in .yaml or .yml, and not be the run's own config.yaml; give another name"

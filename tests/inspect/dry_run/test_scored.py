@@ -1,4 +1,4 @@
-"""What models have measured decides in a rehearsal as in a run; a document that none has seen is counted, and stays."""
+"""What models have measured decides in a dry run as in a run; a document that none has seen is counted, and stays."""
 
 import shutil
 from pathlib import Path
@@ -14,7 +14,7 @@ from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.inspect.run_tables.documents import document_table
 from obelics_pipeline.stages.score.document_models import model_columns
 from obelics_pipeline.stages.score.stage import SIMILARITY, measured_schema
-from tests.inspect.dry_run.test_rehearse import rehearsed
+from tests.inspect.dry_run.test_dry_run import run_dry
 
 MODEL = "score.flamingo.model=a-model-that-nobody-loads"
 
@@ -42,7 +42,7 @@ def with_scores(run: Path, folder: Path, unseen: int) -> list[str]:
 
 def test_bounds_of_what_models_measured_decide(sampled_run: Path, tmp_path: Path) -> None:
     ids = with_scores(sampled_run, tmp_path / "run", unseen=0)
-    unknown = rehearsed(tmp_path / "run", tmp_path / "scratch", ["score.document={flamingo_loss: {max: 9}}"])
+    unknown = run_dry(tmp_path / "run", tmp_path / "scratch", ["score.document={flamingo_loss: {max: 9}}"])
     assert unknown.scores == 0
     rows = {row["doc_id"]: row for row in document_table(RunFolder(tmp_path / "scratch")).to_pylist()}
     assert [rows[i]["flamingo_loss"] for i in ids[:12]] == list(range(12))
@@ -51,10 +51,10 @@ def test_bounds_of_what_models_measured_decide(sampled_run: Path, tmp_path: Path
     assert {rows[i]["stage"] for i in dropped} == {"score"}
 
 
-def test_a_config_without_models_is_rehearsed_after_one_with_them(sampled_run: Path, tmp_path: Path) -> None:
+def test_a_config_without_models_is_tried_after_one_with_them(sampled_run: Path, tmp_path: Path) -> None:
     with_scores(sampled_run, tmp_path / "run", unseen=0)
-    rehearsed(tmp_path / "run", tmp_path / "scratch", ["score.document={flamingo_loss: {max: 9}}"])
-    rehearsed(tmp_path / "run", tmp_path / "scratch", ["score.flamingo=null"])
+    run_dry(tmp_path / "run", tmp_path / "scratch", ["score.document={flamingo_loss: {max: 9}}"])
+    run_dry(tmp_path / "run", tmp_path / "scratch", ["score.flamingo=null"])
     found = document_table(RunFolder(tmp_path / "scratch"))
     assert "flamingo_loss" not in [*found["reason"].to_pylist(), *found.column_names]
 
@@ -62,7 +62,7 @@ def test_a_config_without_models_is_rehearsed_after_one_with_them(sampled_run: P
 def test_documents_that_no_model_has_seen_stay_and_are_counted(sampled_run: Path, tmp_path: Path) -> None:
     ids = with_scores(sampled_run, tmp_path / "run", unseen=1)
     units = len(unit_names(RunFolder(tmp_path / "run").assembled))
-    unknown = rehearsed(tmp_path / "run", tmp_path / "scratch", ["score.document={flamingo_loss: {max: -1}}"])
+    unknown = run_dry(tmp_path / "run", tmp_path / "scratch", ["score.document={flamingo_loss: {max: -1}}"])
     assert unknown.scores == units
     kept = document_table(RunFolder(tmp_path / "scratch"))
     stay = kept.filter(kept["reason"].is_null())["doc_id"].to_pylist()

@@ -1,4 +1,4 @@
-"""What a classifier said of images is known in a rehearsal, by the images, whatever documents they stand in now."""
+"""What a classifier said of images is known in a dry run, by the images, whatever documents they stand in now."""
 
 from pathlib import Path
 

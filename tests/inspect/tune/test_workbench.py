@@ -1,4 +1,4 @@
-"""What the page asks is answered from a run, and what a rehearsal finds is what the next answers are made of."""
+"""What the page asks is answered from a run, and from the last dry run after that."""
 
 import shutil
 import time
@@ -174,20 +174,20 @@ def test_a_config_is_saved_nowhere_but_in_its_places(name: str, bench: Workbench
     assert sorted(path for path in Path(str(bench.run.folder.path)).parent.rglob("*.yaml")) == before
 
 
-def test_after_a_rehearsal_the_counts_are_exact(bench: Workbench) -> None:
+def test_after_a_dry_run_the_counts_are_exact(bench: Workbench) -> None:
     settings = {"filters.paragraph.word_count.min": 12}
-    assert bench.rehearse(settings)["working"]
+    assert bench.start_dry_run(settings)["working"]
     deadline = time.monotonic() + 240
-    while bench.rehearsal(settings)["working"]:
+    while bench.dry_run(settings)["working"]:
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    assert bench.rehearsal(settings)["problem"] is None
+    assert bench.dry_run(settings)["problem"] is None
     assert bench.estimate(settings)["exact"]
     assert not bench.estimate({**settings, WORDS: 11})["exact"]
-    bench.rehearse({"extract.scope": "page"})
-    while bench.rehearsal({})["working"]:
+    bench.start_dry_run({"extract.scope": "page"})
+    while bench.dry_run({})["working"]:
         time.sleep(0.1)
-    assert "run the sample again" in bench.rehearsal({})["problem"]
+    assert "run the sample again" in bench.dry_run({})["problem"]
 
 
 def test_reasons_are_counted_at_each_level(bench: Workbench) -> None:

@@ -2,13 +2,13 @@
 import { button, element, numberField, show, whole } from "./element.js";
 import { refuse } from "./server.js";
 import { set, valueOf } from "./settings.js";
-import { bench, rehearse } from "./workbench.js";
+import { bench, startDryRun } from "./workbench.js";
 
 const LEVELS = ["document", "paragraph", "image"];
 const COLUMNS = ["setting", "value", ...LEVELS.map((level) => `${level}s dropped`)];
 const HOW =
-  "What is a duplicate depends on all other documents, so that only a rehearsal tells what a change does. An empty " +
-  "field: no limit.";
+  "Whether a document is a duplicate depends on all others. Only a dry run shows the effect of a change. An empty " +
+  "field means no limit.";
 
 export function duplicates(place) {
   const rows = bench.about.dedup.map(settingRow);
@@ -23,7 +23,7 @@ export function duplicates(place) {
       element("h2", {}, "Duplicates and repetitions"),
       element("p", { class: "quiet" }, HOW),
       element("div", { class: "scroll" }, table),
-      element("p", { class: "actions" }, button("Rehearse", rehearse), told),
+      element("p", { class: "actions" }, button("Dry run", startDryRun), told),
     ),
   );
 
@@ -50,7 +50,7 @@ function settingRow({ place: at, what, reason }) {
   return { at, reason, field, cells, row: element("tr", {}, name, element("td", {}, field), ...cells) };
 }
 
-function whose({ exact, rehearsed }) {
-  if (!exact) return "The numbers are the run’s, not those of these settings: rehearse to see them.";
-  return rehearsed ? "The numbers are those of the rehearsal of these settings." : "The numbers are the run’s.";
+function whose({ exact, dry_run }) {
+  if (!exact) return "The numbers are the run’s, not of these settings. Make a dry run to see those.";
+  return dry_run ? "The numbers are of a dry run with these settings." : "The numbers are the run’s.";
 }

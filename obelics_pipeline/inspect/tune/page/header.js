@@ -2,7 +2,7 @@
 import { button, element, short, signed, whole } from "./element.js";
 import { ask, whenWrong } from "./server.js";
 import { original, settings, undoAll, unset, whenChanged } from "./settings.js";
-import { bench, rehearse, whenWeighed } from "./workbench.js";
+import { bench, startDryRun, whenWeighed } from "./workbench.js";
 
 const THINGS = ["documents", "images", "tokens"];
 const written = (value) => (typeof value === "number" ? short(value) : value === null ? "none" : String(value));
@@ -10,7 +10,7 @@ const written = (value) => (typeof value === "number" ? short(value) : value ===
 export function header(place) {
   const counts = element("dl", { class: "counts", "aria-live": "polite" });
   const state = element("p", { class: "state" });
-  const progress = element("progress", { "aria-label": "rehearsal", hidden: true });
+  const progress = element("progress", { "aria-label": "dry run", hidden: true });
   const changes = element("ul", { class: "changes", "aria-label": "Changed settings" });
   const error = element("p", { class: "error", role: "alert", hidden: true });
   const undo = button("Undo all", undoAll, { id: "undo" });
@@ -23,7 +23,7 @@ export function header(place) {
   });
 
   function showCounts() {
-    const { estimate, about, rehearsal, stale } = bench;
+    const { estimate, about, dryRun, stale } = bench;
     const about_ = estimate.exact ? "" : "about ";
     counts.classList.toggle("stale", Boolean(stale));
     counts.replaceChildren(
@@ -39,24 +39,24 @@ export function header(place) {
         );
       }),
     );
-    const working = rehearsal?.working && !estimate.exact;
+    const working = dryRun?.working && !estimate.exact;
     progress.hidden = !working;
-    if (rehearsal?.total) [progress.max, progress.value] = [rehearsal.total, rehearsal.done];
+    if (dryRun?.total) [progress.max, progress.value] = [dryRun.total, dryRun.done];
     else progress.removeAttribute("value");
     state.className = estimate.exact ? "state exact" : "state";
     state.textContent = stale
       ? "not valid: the counts are those of before"
       : working
-        ? `rehearsing: ${rehearsal.stage || "reading"} ${rehearsal.done ?? 0} of ${rehearsal.total ?? "?"}`
+        ? `dry run: ${dryRun.stage || "reading"} ${dryRun.done ?? 0} of ${dryRun.total ?? "?"}`
         : estimate.exact
-          ? `exact${estimate.rehearsed ? " (rehearsed)" : ": the run’s own"}${missing()}`
+          ? `exact${estimate.dry_run ? " (dry run)" : ": the run’s own"}${missing()}`
           : `about: an estimate${estimate.unknown ? `, ${whole(estimate.unknown)} documents uncertain` : ""}`;
-    if (rehearsal?.problem && !working) state.textContent += ` · rehearsal failed: ${rehearsal.problem}`;
+    if (dryRun?.problem && !working) state.textContent += ` · the dry run failed: ${dryRun.problem}`;
   }
 
   function missing() {
-    const { images = 0, scores = 0 } = bench.rehearsal?.known ? bench.rehearsal : {};
-    const lacking = `, but for ${whole(images)} images never fetched and ${whole(scores)} documents not scored`;
+    const { images = 0, scores = 0 } = bench.dryRun?.known ? bench.dryRun : {};
+    const lacking = `, except for ${whole(images)} images never fetched and ${whole(scores)} documents not scored`;
     return images || scores ? lacking : "";
   }
 
@@ -83,7 +83,7 @@ export function header(place) {
     element("h1", {}, "obelics tune ", element("small", {}, what)),
     counts,
     element("div", { class: "now" }, state, progress),
-    element("div", { class: "actions" }, button("Rehearse", rehearse, { id: "rehearse" }), saving(), undo),
+    element("div", { class: "actions" }, button("Dry run", startDryRun, { id: "dry-run" }), saving(), undo),
     error,
     changes,
   );
@@ -92,7 +92,7 @@ export function header(place) {
 }
 
 function saving() {
-  const [first, ...others] = bench.about.places;
+  const [first, ...others] = bench.about.save_folders;
   const path = element("input", { id: "path", value: "tuned.yaml", size: 28, spellcheck: "false" });
   const replace = element("input", { type: "checkbox", id: "replace" });
   const done = element("p", { class: "quiet", role: "status" });

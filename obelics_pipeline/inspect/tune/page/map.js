@@ -112,7 +112,7 @@ function lay(place, stage) {
   repaint = (what) => {
     if (!plane.node.isConnected) return (repaint = () => {});
     if (what !== "weighed") return paint(); // bounds moved, or the light changed
-    if (weighed === bench.estimate) return; // only a rehearsal's progress
+    if (weighed === bench.estimate) return; // only a dry run's progress
     weighed = bench.estimate;
     if (chosen === "reason" || chosen === "mark") load();
   };
@@ -205,7 +205,7 @@ function lineOf(line) {
 }
 
 function trainingSet({ corners }) {
-  const folder = element("input", { id: "set-folder", value: "training-set", size: 20, spellcheck: "false", "aria-label": "folder", title: `in ${bench.about.places.join(" or ")}` });
+  const folder = element("input", { id: "set-folder", value: "training-set", size: 20, spellcheck: "false", "aria-label": "folder", title: `in ${bench.about.save_folders.join(" or ")}` });
   const done = element("p", { class: "quiet", role: "status", id: "set-done" });
   return element("form", {
     submit: async (event) => {

@@ -2,12 +2,12 @@
 import { ask, latest } from "./server.js";
 import { settings, whenChanged } from "./settings.js";
 
-const AT_ONCE = 2000; // documents up to which a rehearsal begins by itself
+const AT_ONCE = 2000; // documents up to which a dry run begins by itself
 const PAUSE = 1500; // ms without a change before it does
 const POLL = 500; // ms
 const listeners = [];
 
-export const bench = { about: null, estimate: null, counts: {}, reasons: null, rehearsal: null, level: "document" };
+export const bench = { about: null, estimate: null, counts: {}, reasons: null, dryRun: null, level: "document" };
 export const whenWeighed = (listener) => listeners.push(listener);
 
 const tell = () => listeners.forEach((listener) => listener());
@@ -28,18 +28,18 @@ export const weigh = latest(async () => {
   tell();
 });
 
-let followed = 0; // the last rehearsal that was begun
+let followed = 0; // the last dry run that was begun
 
-/** Begins a rehearsal of the settings and follows it to its end, or until another one is begun. */
-export async function rehearse() {
+/** Begins a dry run of the settings and follows it to its end, or until another one is begun. */
+export async function startDryRun() {
   const mine = ++followed;
-  let state = await ask("rehearse", { settings });
+  let state = await ask("start_dry_run", { settings });
   while (mine === followed) {
-    bench.rehearsal = state ?? null;
+    bench.dryRun = state ?? null;
     tell();
     if (!state?.working || state.known) return weigh();
     await new Promise((resolve) => setTimeout(resolve, POLL));
-    state = await ask("rehearsal", { settings });
+    state = await ask("dry_run", { settings });
   }
 }
 
@@ -56,5 +56,5 @@ function settled() {
   weigh();
   clearTimeout(pause);
   if (Object.keys(settings).length === 0 || bench.about.documents >= AT_ONCE) return;
-  pause = setTimeout(() => !bench.stale && !bench.estimate.exact && rehearse(), PAUSE);
+  pause = setTimeout(() => !bench.stale && !bench.estimate.exact && startDryRun(), PAUSE);
 }

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[4]
 
 @pytest.fixture
 def copy(sampled_run: Path, tmp_path: Path) -> Path:
-    """The demo's site, sampled: a copy, for marks and rehearsals are kept beside it."""
+    """The demo's site, sampled: a copy, for marks and dry runs are kept beside it."""
     return Path(shutil.copytree(sampled_run, tmp_path / "run"))
 
 
@@ -85,7 +85,7 @@ def tab(browser: Any) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def shared_url(sampled_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server for tests that keep nothing: no mark, no rehearsal, no file."""
+    """A server for tests that keep nothing: no mark, no dry run, no file."""
     with serving(Path(shutil.copytree(sampled_run, tmp_path_factory.mktemp("shared") / "run"))) as url:
         yield url
 

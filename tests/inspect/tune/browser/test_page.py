@@ -17,7 +17,7 @@ from tests.sampled import run_sample
 from tests.stages.read.warcs import record
 
 pytestmark = pytest.mark.slow
-REHEARSED = 600_000  # ms that a rehearsal may take on a busy machine
+DRY_RUN = 600_000  # ms that a dry run may take on a busy machine
 
 
 def number(page: Any, thing: str) -> int:
@@ -46,8 +46,8 @@ def write(page: Any, field: str, value: object) -> None:
     page.keyboard.press("Tab")
 
 
-def rehearsed(page: Any) -> None:
-    page.locator(".state.exact", has_text="rehearsed").wait_for(timeout=REHEARSED)
+def run_dry(page: Any) -> None:
+    page.locator(".state.exact", has_text="dry run").wait_for(timeout=DRY_RUN)
 
 
 def press(page: Any, name: str, times: int) -> None:
@@ -130,7 +130,7 @@ def test_bounds_are_taken_away_and_added(page: Any) -> None:
     assert page.locator(".changes li").count() == 0
 
 
-def test_a_rehearsal_tells_what_a_run_of_the_saved_config_keeps(
+def test_a_dry_run_tells_what_a_run_of_the_saved_config_keeps(
     own_page: Any, copy: Path, warcs: list[Path], proxy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_tab(own_page, "Documents", "farm score")
@@ -140,8 +140,8 @@ def test_a_rehearsal_tells_what_a_run_of_the_saved_config_keeps(
     open_tab(own_page, "Duplicates")
     own_page.locator("[id='dedup.paragraphs.min_count']").fill("2")
     own_page.keyboard.press("Tab")
-    own_page.locator("#rehearse").click()
-    rehearsed(own_page)
+    own_page.locator("#dry-run").click()
+    run_dry(own_page)
     assert "about" not in own_page.locator("#kept-documents").inner_text()
     kept = {thing: number(own_page, thing) for thing in ("documents", "images")}
 
@@ -163,15 +163,15 @@ def test_a_rehearsal_tells_what_a_run_of_the_saved_config_keeps(
     sync_api.expect(own_page.get_by_role("alert")).to_be_hidden()
 
 
-def test_a_rehearsal_begins_by_itself_and_tells_of_duplicates(own_page: Any) -> None:
+def test_a_dry_run_begins_by_itself_and_tells_of_duplicates(own_page: Any) -> None:
     open_tab(own_page, "Duplicates")
     cells = own_page.locator(".duplicates tbody tr", has_text="dedup.text.threshold").locator("td.number")
     sync_api.expect(cells.first).to_have_text(re.compile(r"\d"))
     before = int(cells.first.inner_text())
     own_page.locator("[id='dedup.text.threshold']").fill("0.3")
     own_page.keyboard.press("Tab")
-    rehearsed(own_page)
-    own_page.get_by_text("those of the rehearsal").wait_for()
+    run_dry(own_page)
+    own_page.get_by_text("of a dry run with these settings").wait_for()
     sync_api.expect(cells.first).not_to_have_text(str(before))
     assert int(cells.first.inner_text()) > before
 

@@ -1,4 +1,4 @@
-"""Rehearsals beside the page: one at a time, with its progress, and the last one asked for wins."""
+"""Dry runs in a thread beside the page: one at a time, with its progress. The last config that was asked for wins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.errors import Stopped, UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.engines.local import LocalEngine
-from obelics_pipeline.inspect.dry_run.rehearse import Unknown, rehearse
+from obelics_pipeline.inspect.dry_run.dry_run import Unknown, dry_run
 from obelics_pipeline.inspect.tune.measured import Measured
 from obelics_pipeline.jobs.display import Display
 from obelics_pipeline.jobs.main_job import UNIT_SECONDS
@@ -38,11 +38,11 @@ class Watched(Display):
         self.done += 1
 
 
-class Rehearsing:
-    """Rehearses configs of one run in a folder of its own, `workers` processes at a time.
+class DryRuns:
+    """Dry runs of configs of one run, in a folder of their own, with `workers` processes.
 
-    `result` is the last rehearsal that went well, with what it had to do without. Only the thread that rehearses writes
-    the fields; they are replaced whole, so that a reader never sees half of one.
+    `result` is the last dry run that succeeded, with what it could not know. Only the thread of the dry run writes the
+    fields; each is replaced whole, so that a reader never sees half of one.
     """
 
     def __init__(self, run: Measured, scratch: Path, workers: int) -> None:
@@ -52,10 +52,10 @@ class Rehearsing:
         self._thread: threading.Thread | None = None
         self._display: Watched | None = None
         self.result: tuple[Measured, Unknown] | None = None
-        self.problem: str | None = None  # why the last one went wrong
+        self.problem: str | None = None  # why the last one failed
 
     def ask(self, config: RunConfig) -> None:
-        """Rehearse a config after the one at hand; one that waits is forgotten."""
+        """Run a config dry after the one that is running; a config that waits is replaced."""
         with self._lock:
             self._wanted = config
             if self._thread is None:
@@ -63,7 +63,7 @@ class Rehearsing:
                 self._thread.start()
 
     def state(self) -> dict[str, Any]:
-        """How far it is: whether one is at work, its stage, and how many units of it are done."""
+        """Whether a dry run is at work, its stage, and how many units of that stage are done."""
         display, working = self._display, self._thread is not None
         at = {"stage": display.name, "done": display.done, "total": display.total} if display and working else {}
         return {"working": working, "problem": self.problem, **at}
@@ -76,17 +76,17 @@ class Rehearsing:
                     self._thread = None
                     return
             try:
-                self.result, self.problem = self._rehearsed(config), None
+                self.result, self.problem = self._run_dry(config), None
             except (UserError, Stopped, OSError) as error:
                 self.problem = str(error)
-            except Exception as error:  # a page must be told, whatever it is
+            except Exception as error:  # the page shows it, whatever it is
                 self.problem = f"{type(error).__name__}: {error}; report this as a bug"
 
-    def _rehearsed(self, config: RunConfig) -> tuple[Measured, Unknown]:
+    def _run_dry(self, config: RunConfig) -> tuple[Measured, Unknown]:
         self._display = Watched()
         run, scratch = self._run, self._scratch
         with scratch.locked(), LocalEngine(self._workers, scratch.scratch, UNIT_SECONDS, PRELOAD) as engine:
-            unknown = rehearse(run.folder, run.config, config, scratch, engine, self._display)
+            unknown = dry_run(run.folder, run.config, config, scratch, engine, self._display)
             measured = Measured(scratch)
-            measured.images, measured.paragraphs  # noqa: B018 - read now: the next rehearsal takes the files away
+            measured.images, measured.paragraphs  # noqa: B018 - read now: the next dry run removes the files
             return measured, unknown

@@ -12,14 +12,14 @@ from obelics_pipeline.core.errors import UserError
 
 
 @dataclass(frozen=True)
-class Places:
-    """Folders, each as it is when links are followed; what has no folder of its own is meant to be in the first."""
+class SaveFolders:
+    """`folders`: those that may be written to, with links resolved. A path without a folder is in the first."""
 
     folders: tuple[Path, ...]
 
     @classmethod
-    def of(cls, run: Path, config: str | None) -> Places:
-        """Those of a run and of the config that it names. What is no config of ours has no place, nor a bundled one."""
+    def of(cls, run: Path, config: str | None) -> SaveFolders:
+        """The folder of a run, after that of the config it names if that is a config file that is not bundled."""
         found = run.resolve()
         with suppress(UserError, OSError):
             beside = find_config(config or "").absolute().parent.resolve()
@@ -27,8 +27,8 @@ class Places:
                 return cls((beside, found))
         return cls((found,))
 
-    def placed(self, path: Path) -> Path:
-        """The path of something directly in one of the folders. Raises UserError for any other."""
+    def path_of(self, path: Path) -> Path:
+        """The resolved path, which lies directly in one of the folders. Raises UserError for any other path."""
         try:
             whole = self.folders[0] / path
             found = whole.parent.resolve() / whole.name

@@ -1,4 +1,4 @@
-"""The stages of a run over what its folder holds, by another config: the documents that a run would then keep."""
+"""A dry run: the stages of a run over what its folder holds, with another config; nothing is read or fetched again."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from obelics_pipeline.stages.shard.value import SHARD, settle
 
 @dataclass(frozen=True)
 class Unknown:
-    """What a rehearsal had to do without: a run would learn it."""
+    """Counts of what a dry run could not know, and a run would find out."""
 
     images: int  # references to images that the run never asked for; they count as failed
     scores: int  # documents that would be kept and that no model of the score stage has seen; they are kept
 
 
-def rehearse(
+def dry_run(
     run: RunFolder, before: RunConfig, config: RunConfig, scratch: RunFolder, engine: Engine, display: Display
 ) -> Unknown:
-    """Decide the documents of a run by another config; `scratch` is then as its folder would be, except the tars.
+    """Decide the documents of a run by another config; `scratch` then holds what a run would write, except the tars.
 
     Exact for a run with --sample, which has measured every score and fetched every image, as far as both configs name
     the same models. What was decided by an equal config before is taken from `scratch`. Raises UserError for a config
@@ -98,7 +98,7 @@ class _Known:
     def _score(self, job: Job) -> None:
         """The documents are decided by what models had measured of them."""
         if not SCORE.active(job.config):
-            SCORE.do(job)  # which takes back what a config with models had decided there
+            SCORE.do(job)  # it removes what a config with models had decided there
             return
         columns, scratch = SCORE.columns(job.config), job.folder
         known = scratch.shuffled / "known-scores.parquet"

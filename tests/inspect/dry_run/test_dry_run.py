@@ -1,4 +1,4 @@
-"""A rehearsal keeps, to the document, what a run of the same config keeps; it reads no page and asks for no image."""
+"""A dry run keeps, to the document, what a run of the same config keeps; it reads no page and asks for no image."""
 
 from collections.abc import Sequence
 from io import StringIO
@@ -14,8 +14,8 @@ from obelics_pipeline.core.config import ImageRulesConfig, load_config
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.tables import read_documents
+from obelics_pipeline.inspect.dry_run.dry_run import Unknown, dry_run
 from obelics_pipeline.inspect.dry_run.known import known_images
-from obelics_pipeline.inspect.dry_run.rehearse import Unknown, rehearse
 from obelics_pipeline.inspect.run_tables.documents import document_table
 from obelics_pipeline.jobs.display import Display
 from obelics_pipeline.stages.fetch.image_rules import url_reason
@@ -39,11 +39,11 @@ DEDUP = ("dedup.text.threshold=0.3", "dedup.keep=first", "dedup.paragraphs.min_c
 WITHOUT = ("dedup.enabled=false",)
 
 
-def rehearsed(sample: Path, scratch: Path, settings: Sequence[str]) -> Unknown:
+def run_dry(sample: Path, scratch: Path, settings: Sequence[str]) -> Unknown:
     run, folder = RunFolder(sample), RunFolder(scratch)
     before, config = load_config(str(run.config)), load_config(str(run.config), settings)
     with folder.locked(), Inline(folder.scratch) as engine:
-        return rehearse(run, before, config, folder, engine, Display(Console(file=StringIO())))
+        return dry_run(run, before, config, folder, engine, Display(Console(file=StringIO())))
 
 
 def ended(folder: Path) -> list[dict[str, object]]:
@@ -52,7 +52,7 @@ def ended(folder: Path) -> list[dict[str, object]]:
 
 
 def test_the_same_config_changes_nothing(sampled_run: Path, tmp_path: Path) -> None:
-    assert rehearsed(sampled_run, tmp_path / "scratch", ()) == Unknown(images=0, scores=0)
+    assert run_dry(sampled_run, tmp_path / "scratch", ()) == Unknown(images=0, scores=0)
     assert ended(tmp_path / "scratch") == ended(sampled_run)
 
 
@@ -71,9 +71,7 @@ def test_a_changed_threshold_keeps_what_a_run_keeps(
     settings: Sequence[str],
 ) -> None:
     scratch = tmp_path / "scratch"
-    assert (
-        rehearsed(sampled_run, scratch, ()) == rehearsed(sampled_run, scratch, settings) == Unknown(images=0, scores=0)
-    )
+    assert run_dry(sampled_run, scratch, ()) == run_dry(sampled_run, scratch, settings) == Unknown(images=0, scores=0)
     monkeypatch.setenv("http_proxy", proxy)
     monkeypatch.setenv("no_proxy", "")
     run = run_sample(warcs, tmp_path / "run", settings=settings)
@@ -83,7 +81,7 @@ def test_a_changed_threshold_keeps_what_a_run_keeps(
 
 def test_what_changes_the_reading_of_pages_is_refused(sampled_run: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"extract\.scope: main -> page.*run the sample again"):
-        rehearsed(sampled_run, tmp_path / "scratch", ["extract.scope=page"])
+        run_dry(sampled_run, tmp_path / "scratch", ["extract.scope=page"])
 
 
 def test_a_sample_measures_every_score_and_fetches_every_image_of_what_it_drops(sampled_run: Path) -> None:
