@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.engines.pool import NEVER
 
@@ -21,7 +21,7 @@ from obelics_pipeline.engines.pool import NEVER
 class ChildProcess:
     """How a worker guards its work. `folder` is the run's; `preload` names modules that children share."""
 
-    folder: Place
+    folder: Location
     unit_timeout_seconds: float
     preload: Sequence[str] = ()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.errors import Stopped, UserError
 from obelics_pipeline.core.redacted import hide_in_tracebacks, redacted
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.jobs.main_job import UNIT_SECONDS, run
 from obelics_pipeline.jobs.stages import PRELOAD
 
@@ -60,7 +60,7 @@ def curate(
     except ImportError as error:
         raise UserError(f"the engine beam needs the extra: pip install 'obelics-pipeline[beam]' ({error})") from None
 
-    def open_engine(folder: Place, _config: RunConfig) -> BeamEngine:
+    def open_engine(folder: Location, _config: RunConfig) -> BeamEngine:
         return BeamEngine(beam_options, folder, UNIT_SECONDS, PRELOAD)
 
     workers = os.cpu_count() or 1  # noted in the events; how many there are is Beam's to say

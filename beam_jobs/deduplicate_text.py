@@ -16,10 +16,10 @@ from obelics_pipeline.beam_jobs.graphs import from_ipc, to_ipc
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.dedup import DedupConfig
 from obelics_pipeline.core.document import Document
-from obelics_pipeline.stages.dedup.candidates import PageFacts, band_messages, recency, signer
+from obelics_pipeline.stages.dedup.candidates import PageFacts, band_rows, recency, signer
 from obelics_pipeline.stages.dedup.components import contract, edges_by_bucket
 from obelics_pipeline.stages.dedup.leaders import edges
-from obelics_pipeline.stages.dedup.messages import CANDIDATES, EDGES, whole, without_bucket
+from obelics_pipeline.stages.dedup.shuffled_rows import CANDIDATES, EDGES, whole, without_bucket
 
 REASON = "duplicate_text"
 # Turns of contraction that are laid out in the graph, which cannot grow while it runs. Groups of near-duplicates are
@@ -34,7 +34,7 @@ class DeduplicateText(beam.PTransform[Any, Any]):
     `config.dedup.keep`: the newest capture, or the first by WARC file name, offset and part. The others have the reason
     `duplicate_text`, and `general["duplicate_of"]` names the one that is kept. What was dropped before takes no part.
 
-    MinHash signatures go as small keyed messages to Beam's own GroupByKey; verdicts come back by document id. Put it
+    MinHash signatures go as small keyed rows to Beam's own GroupByKey; verdicts come back by document id. Put it
     where documents have passed everything else, or a group may lose its first to a later filter. Raises where groups
     did not settle in `turns`. Counters: `text_messages`, `documents_dropped.duplicate_text`.
     """
@@ -44,7 +44,7 @@ class DeduplicateText(beam.PTransform[Any, Any]):
         self._config, self._turns = config.dedup, turns
 
     def expand(self, pcoll: PCollection[Any]) -> PCollection[Any]:
-        """Messages, edges, groups, verdicts."""
+        """Shuffled rows, edges, groups, verdicts."""
         buckets, keyed = self._config.buckets, tuple[int, bytes]
         found = (
             pcoll
@@ -86,7 +86,7 @@ class _Sign(beam.DoFn):
             return
         signatures = self._signer.sign([d.text() for d in long])
         table = pa.concat_tables(
-            band_messages([facts(document, config.keep)], [i], signatures, where(document), config.buckets)
+            band_rows([facts(document, config.keep)], [i], signatures, where(document), config.buckets)
             for i, document in enumerate(long)
         )
         count("text_messages", table.num_rows)
@@ -94,14 +94,14 @@ class _Sign(beam.DoFn):
 
 
 def facts(document: Document, keep: str) -> PageFacts:
-    """A document as the messages tell of it; `where` says the rest of its place."""
+    """A document as the shuffled rows describe it. `where` gives its partition and row."""
     record = (document.warc_filename, document.warc_record_offset)
     when = recency(document.general.get("warc_date"), keep)
     return PageFacts(document.general.get("part", 0), bytes.fromhex(document.doc_id), document.url, record, when, "")
 
 
 def where(document: Document) -> dict[str, object]:
-    """The place in the input: partitions sort as WARC files and offsets do."""
+    """The position in the input: partitions sort as WARC files and offsets do."""
     return {"generation": 0, "partition": f"{document.warc_filename}\n{document.warc_record_offset:020d}"}
 
 

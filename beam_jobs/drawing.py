@@ -23,7 +23,7 @@ from obelics_pipeline.beam_jobs.runs import Build, new_pipeline
 from obelics_pipeline.beam_jobs.write_shards import WriteShards
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.redacted import redacted
-from obelics_pipeline.core.storage import Place, place
+from obelics_pipeline.core.storage import Location, location
 from obelics_pipeline.engines.groups import as_they_are
 from obelics_pipeline.jobs.main_job import UNIT_SECONDS
 from obelics_pipeline.jobs.stages import PRELOAD
@@ -41,7 +41,7 @@ def draw(
     Raises UserError for options that Beam refuses, as running would.
     """
     loaded = load_config(config, overrides)
-    where = place(output, loaded.reading.storage_options)
+    where = location(output, loaded.reading.storage_options)
     checked = RunConfig.model_validate(redacted(loaded.model_dump()))
     builds: dict[str, Build] = {
         "map_units": map_units(checked, where),
@@ -70,7 +70,7 @@ def graph(build: Build, options: Sequence[str]) -> dict[str, Any]:
     return drawn
 
 
-def map_units(config: RunConfig, output: Place) -> Build:
+def map_units(config: RunConfig, output: Location) -> Build:
     """The extract stage of the main job."""
     return partial(
         build_map_units,
@@ -81,7 +81,7 @@ def map_units(config: RunConfig, output: Place) -> Build:
     )
 
 
-def map_models(config: RunConfig, output: Place) -> Build:
+def map_models(config: RunConfig, output: Location) -> Build:
     """The score stage of the main job."""
     work = partial(
         measure_unit,
@@ -99,7 +99,7 @@ def map_models(config: RunConfig, output: Place) -> Build:
     )
 
 
-def transforms(pipeline: Pipeline, *, inputs: Sequence[str], output: Place, config: RunConfig) -> None:
+def transforms(pipeline: Pipeline, *, inputs: Sequence[str], output: Location, config: RunConfig) -> None:
     """Our transforms, one after the other, as docs/beam.md shows them."""
     (
         pipeline

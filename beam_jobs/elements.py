@@ -77,6 +77,6 @@ def is_kept(document: Document) -> bool:
     return document.reason is None
 
 
-def place(document: Document) -> tuple[str, int, int, str]:
+def input_position(document: Document) -> tuple[str, int, int, str]:
     """What documents are sorted by: WARC file, offset in bytes, part of a split page."""
     return document.warc_filename, document.warc_record_offset, document.general.get("part", 0), document.doc_id

@@ -17,7 +17,7 @@ from obelics_pipeline.beam_jobs.outcomes import Answer, Outcome, Outcomes
 from obelics_pipeline.beam_jobs.runs import Build, ClusterLauncher, Launcher, ProcessLauncher
 from obelics_pipeline.core.commit import Manifest
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.storage import Place, is_local, remove_tree
+from obelics_pipeline.core.storage import Location, is_local, remove_tree
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.engine import Failure, MakeModel, Work, WorkWithModel
 from obelics_pipeline.engines.groups import Group, Reduce, read_groups
@@ -38,7 +38,7 @@ class BeamEngine:
     """
 
     def __init__(
-        self, options: Sequence[str], folder: Place, unit_timeout_seconds: float, preload: Sequence[str] = ()
+        self, options: Sequence[str], folder: Location, unit_timeout_seconds: float, preload: Sequence[str] = ()
     ) -> None:
         self.options = with_runner(options)
         self.counters: Counter[str] = Counter()
@@ -104,7 +104,7 @@ class BeamEngine:
             found[name] = outcome.value
         return iter([found[name] for name in numbered])
 
-    def shuffle(self, sources: Sequence[Place], column: str, reduce: Reduce, output: Place) -> dict[str, Group]:
+    def shuffle(self, sources: Sequence[Location], column: str, reduce: Reduce, output: Location) -> dict[str, Group]:
         """Beam's own GroupByKey brings rows together by a column; its workers reduce each group."""
         build = partial(build_shuffle, sources=list(sources), column=column, reduce=reduce, output=output)
         remove_tree(output)
@@ -171,7 +171,7 @@ class BeamEngine:
         return None
 
 
-def _log(folder: Place) -> Path:
+def _log(folder: Location) -> Path:
     return folder / LOG if isinstance(folder, Path) else Path(tempfile.gettempdir()) / LOG
 
 

@@ -17,7 +17,7 @@ from obelics_pipeline.beam_jobs.counters import count, ledger_counts
 from obelics_pipeline.beam_jobs.elements import by_id, from_bytes, is_kept
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.document import Document, to_json
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.core.unit import digest
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.filters.rule import paragraph_score
@@ -45,7 +45,7 @@ class FetchImages(beam.PTransform[Any, Any]):
     `fetch.enabled: false` nothing is asked. Counters: `urls_ok`, `urls_dropped.…`, `urls_failed.…`, `images_*`.
     """
 
-    def __init__(self, config: RunConfig, images: Place) -> None:
+    def __init__(self, config: RunConfig, images: Location) -> None:
         super().__init__()
         self._config, self._images = config, images
 
@@ -81,7 +81,7 @@ class _Requests(beam.DoFn):
 
 
 class _Fetch(beam.DoFn):
-    def __init__(self, config: RunConfig, images: Place, guard: ChildProcess) -> None:
+    def __init__(self, config: RunConfig, images: Location, guard: ChildProcess) -> None:
         self._config, self._images, self._guard = config, images, guard
 
     def setup(self) -> None:
@@ -100,7 +100,7 @@ class _Fetch(beam.DoFn):
             yield doc_id, to_json(results[url]).encode("utf-8", "surrogatepass")
 
 
-def fetch_urls(urls: list[str], *, config: RunConfig, images: Place) -> Mapping[str, Any]:
+def fetch_urls(urls: list[str], *, config: RunConfig, images: Location) -> Mapping[str, Any]:
     """What became of each URL, by URL, as JSON. Runs in the guarded process; a second try goes on from its journal."""
     journal = Path(tempfile.gettempdir()) / f"obelics-fetch-{digest(urls, str(images))}.jsonl"
     store = ImageStore(images)

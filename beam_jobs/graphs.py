@@ -18,7 +18,7 @@ from obelics_pipeline.beam_jobs.model_child import UnitHandler, unit_of
 from obelics_pipeline.beam_jobs.outcomes import Answer, Outcome, Outcomes, from_json
 from obelics_pipeline.core.commit import Manifest
 from obelics_pipeline.core.errors import Stopped, UserError
-from obelics_pipeline.core.storage import Place, draft, read_table
+from obelics_pipeline.core.storage import Location, draft, read_table
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.engine import Failure, MakeModel, Work, WorkWithModel
 from obelics_pipeline.engines.groups import Reduce, write_group
@@ -27,7 +27,7 @@ from obelics_pipeline.engines.local import LocalEngine
 UNITS_PER_FILE = 1000
 
 
-def write_units(units: Sequence[Unit], folder: Place) -> list[Place]:
+def write_units(units: Sequence[Unit], folder: Location) -> list[Location]:
     """Lay units down, a line of JSON each, a thousand to a file: a job's graph may be 10 MB (Dataflow), units more."""
     files = []
     for start in range(0, len(units), UNITS_PER_FILE):
@@ -39,7 +39,7 @@ def write_units(units: Sequence[Unit], folder: Place) -> list[Place]:
 
 
 def build_map_units(
-    pipeline: beam.Pipeline, *, work: Work, files: Sequence[Place], guard: ChildProcess, outcomes: Outcomes
+    pipeline: beam.Pipeline, *, work: Work, files: Sequence[Location], guard: ChildProcess, outcomes: Outcomes
 ) -> None:
     """files of units | lines (str, JSON) | Reshuffle | ParDo(work): what becomes of a unit goes to `outcomes`."""
     (
@@ -56,7 +56,7 @@ def build_map_models(
     *,
     make: MakeModel,
     work: WorkWithModel,
-    files: Sequence[Place],
+    files: Sequence[Location],
     guard: ChildProcess,
     outcomes: Outcomes,
 ) -> None:
@@ -85,7 +85,7 @@ def build_map(
 
 
 def build_shuffle(
-    pipeline: beam.Pipeline, *, sources: Sequence[Place], column: str, reduce: Reduce, output: Place
+    pipeline: beam.Pipeline, *, sources: Sequence[Location], column: str, reduce: Reduce, output: Location
 ) -> None:
     """paths | Reshuffle | (value, Arrow IPC stream) | GroupByKey | a reduced group per value below `output`."""
     (
@@ -99,7 +99,7 @@ def build_shuffle(
 
 
 class _ReadLines(beam.DoFn):
-    def __init__(self, files: Sequence[Place]) -> None:
+    def __init__(self, files: Sequence[Location]) -> None:
         self._files = tuple(files)
 
     def process(self, element: int) -> Iterator[str]:
@@ -171,7 +171,7 @@ class _CallFunction(_Guarded):
 
 
 class _SplitByValue(beam.DoFn):
-    def __init__(self, sources: Sequence[Place], column: str) -> None:
+    def __init__(self, sources: Sequence[Location], column: str) -> None:
         self._sources, self._column = tuple(sources), column
 
     def process(self, element: int) -> Iterator[tuple[str, bytes]]:
@@ -186,7 +186,7 @@ class _SplitByValue(beam.DoFn):
 
 
 class _ReduceGroup(beam.DoFn):
-    def __init__(self, column: str, reduce: Reduce, output: Place) -> None:
+    def __init__(self, column: str, reduce: Reduce, output: Location) -> None:
         self._column, self._reduce, self._output = column, reduce, output
 
     def process(self, element: tuple[str, Iterable[bytes]]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from obelics_pipeline.core.commit import Manifest
 from obelics_pipeline.core.errors import Damaged, Stopped, UserError
 from obelics_pipeline.core.ledger import Ledger
-from obelics_pipeline.core.storage import Place, create, remove_tree
+from obelics_pipeline.core.storage import Location, create, remove_tree
 from obelics_pipeline.engines.engine import Failure
 
 SUFFIX = ".json"
@@ -32,7 +32,7 @@ Outcome = Manifest | Failure | Answer | Exception
 class Outcomes:
     """A folder of outcomes by the name of their element. Names are file names, unique within a verb."""
 
-    def __init__(self, folder: Place) -> None:
+    def __init__(self, folder: Location) -> None:
         self.folder = folder
 
     def write(self, name: str, outcome: Outcome) -> None:
@@ -69,7 +69,7 @@ def to_json(outcome: Outcome) -> dict[str, Any]:
             raise TypeError(f"what travels through Beam must be JSON values, found {outcome.value!r}"[:300])
         return {"value": outcome.value}
     if isinstance(outcome, Damaged):
-        return {"error": "Damaged", "places": list(outcome.places)}
+        return {"error": "Damaged", "locations": list(outcome.locations)}
     if isinstance(outcome, UserError | Stopped):
         return {"error": type(outcome).__name__, "message": str(outcome)}
     if isinstance(outcome, OSError):
@@ -88,7 +88,7 @@ def from_json(value: dict[str, Any]) -> Outcome:
     if "value" in value:
         return Answer(value["value"])
     if value["error"] == "Damaged":
-        return Damaged(*value["places"])
+        return Damaged(*value["locations"])
     if value["error"] == "OSError":
         return OSError(*value["arguments"])
     kinds: dict[str, type[Exception]] = {"UserError": UserError, "Stopped": Stopped}

@@ -9,7 +9,7 @@ import apache_beam as beam
 from apache_beam.ml.inference.base import KeyedModelHandler, ModelHandler, RunInference
 from apache_beam.pvalue import PCollection
 
-from obelics_pipeline.beam_jobs.elements import from_bytes, is_kept, place, to_bytes
+from obelics_pipeline.beam_jobs.elements import from_bytes, input_position, is_kept, to_bytes
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.document import Document, refuse_not_finite
 
@@ -95,5 +95,5 @@ def group_of(document: Document, unit_bytes: int) -> str:
 
 
 def sorted_group(key: str, group: Iterable[bytes]) -> tuple[str, list[bytes]]:
-    """The documents of a group by their place."""
-    return key, [to_bytes(document) for document in sorted(map(from_bytes, group), key=place)]
+    """The documents of a group, in the order of the input."""
+    return key, [to_bytes(document) for document in sorted(map(from_bytes, group), key=input_position)]

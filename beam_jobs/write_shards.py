@@ -11,7 +11,7 @@ from typing import Any
 import apache_beam as beam
 from apache_beam.pvalue import PCollection
 
-from obelics_pipeline.beam_jobs.elements import by_id, from_bytes, is_kept, place
+from obelics_pipeline.beam_jobs.elements import by_id, from_bytes, input_position, is_kept
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.sharding import Format
 from obelics_pipeline.core.document import Document, has_failed
@@ -30,7 +30,7 @@ from obelics_pipeline.core.shards.manifest import (
 )
 from obelics_pipeline.core.shards.record import make_record
 from obelics_pipeline.core.shards.tar import ShardWriter
-from obelics_pipeline.core.storage import Place, draft, file_sha256, remove_tree, size_of
+from obelics_pipeline.core.storage import Location, draft, file_sha256, remove_tree, size_of
 from obelics_pipeline.stages.extract.measure import score_names
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.shard.assemble import image_ledger
@@ -52,7 +52,7 @@ class WriteShards(beam.PTransform[Any, Any]):
     one worker holds is a tar's documents, or the sizes of one WARC file's documents.
     """
 
-    def __init__(self, output: Place, config: RunConfig, images: Place, scores: Sequence[str] = ()) -> None:
+    def __init__(self, output: Location, config: RunConfig, images: Location, scores: Sequence[str] = ()) -> None:
         super().__init__()
         self._output, self._config, self._images = output, config, images
         self._scores = [*score_names(config), *scores]
@@ -134,13 +134,13 @@ def read_ledgers(lines: Iterable[bytes]) -> dict[str, Ledger]:
 
 
 class _Sizes(beam.DoFn):
-    """(WARC file, JSON of place within it, document, bytes in a tar)."""
+    """(WARC file, JSON of the position in it, document, bytes in a tar)."""
 
     def __init__(self, scores: Sequence[str], form: Format) -> None:
         self._scores, self._form = list(scores), form
 
     def process(self, element: Document) -> Iterator[tuple[str, bytes]]:
-        name, *rest = place(element)
+        name, *rest = input_position(element)
         yield name, json.dumps([*rest, shaped(make_record(element, self._scores), self._form).size]).encode()
 
 
@@ -186,13 +186,13 @@ class _ByTar(beam.DoFn):
 class _WriteTar(beam.DoFn):
     """A tar and its part of the index, each whole or not at all; (ALL, JSON of its entry)."""
 
-    def __init__(self, output: Place, images: Place, scores: Sequence[str], form: Format) -> None:
+    def __init__(self, output: Location, images: Location, scores: Sequence[str], form: Format) -> None:
         self._output, self._images, self._scores, self._form = output, images, list(scores), form
 
     def process(self, element: tuple[int, Iterable[bytes]]) -> Iterator[tuple[str, bytes]]:
         number, encoded = element
         name = shard_name(number)
-        documents = sorted(map(from_bytes, encoded), key=place)
+        documents = sorted(map(from_bytes, encoded), key=input_position)
         read_image = ImageStore(self._images).read
         with draft(self._output / SHARDS / name) as tar, draft(part_of_index(self._output, name)) as index:
             rows = []
@@ -206,7 +206,7 @@ class _WriteTar(beam.DoFn):
         yield ALL, json.dumps(entry).encode()
 
 
-def part_of_index(output: Place, name: str) -> Place:
+def part_of_index(output: Location, name: str) -> Location:
     """Where the rows of one tar wait for the others."""
     return output / PARTS / f"{name}.parquet"
 
@@ -214,7 +214,7 @@ def part_of_index(output: Place, name: str) -> Place:
 class _Publish(beam.DoFn):
     """The index, and last of all the manifest: a folder with a manifest is a finished run."""
 
-    def __init__(self, output: Place, config: RunConfig, scores: Sequence[str]) -> None:
+    def __init__(self, output: Location, config: RunConfig, scores: Sequence[str]) -> None:
         self._output, self._config, self._scores = output, config, list(scores)
 
     def process(self, element: tuple[str, Mapping[str, Iterable[bytes]]]) -> Iterator[str]:
@@ -239,7 +239,7 @@ class _Publish(beam.DoFn):
 
     def _sweep(self, wanted: set[str]) -> None:
         """Tars that an earlier, other run left here would be strangers to the manifest."""
-        shards: Place = self._output / SHARDS
+        shards: Location = self._output / SHARDS
         for path in shards.iterdir() if shards.exists() else ():
             if path.name.endswith(".tar") and path.name not in wanted:
                 path.unlink()

@@ -35,7 +35,7 @@ from obelics_pipeline.core.config import load_config
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.rates import auc, mean, share_above, threshold
-from obelics_pipeline.core.storage import place, read_table
+from obelics_pipeline.core.storage import location, read_table
 from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.demo.verdicts import REASONS
 from obelics_pipeline.filters.registry import Filter, build
@@ -216,7 +216,7 @@ def pages_of_run(path: str) -> Iterator[Page]:
 
     Raises UserError where no finished run is.
     """
-    folder = RunFolder(place(path))
+    folder = RunFolder(location(path))
     if not folder.manifest.exists():
         raise UserError(f"--run {path}: no finished run is there; give the --output of one")
     kept = set(read_table(folder.index, ["doc_id"])["doc_id"].to_pylist())

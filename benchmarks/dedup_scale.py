@@ -35,7 +35,7 @@ from obelics_pipeline.core.reduce_output import ReduceOutput
 from obelics_pipeline.engines.groups import Group, Reduce
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.stages.dedup.judge import contract_turn, link
-from obelics_pipeline.stages.dedup.messages import CANDIDATES
+from obelics_pipeline.stages.dedup.shuffled_rows import CANDIDATES
 
 SETTINGS = TextConfig()
 BLOCK = 1000  # documents that are planted alike
@@ -120,7 +120,7 @@ class Corpus:
             count = min(CHUNK, blocks - first)
             keys, sketches = self._signatures(first, count)
             numbers = self.numbers(np.arange(first * BLOCK, (first + count) * BLOCK))
-            yield message_table(numbers, keys.reshape(-1, SETTINGS.bands), sketches.reshape(numbers.size, -1), buckets)
+            yield shuffle_table(numbers, keys.reshape(-1, SETTINGS.bands), sketches.reshape(numbers.size, -1), buckets)
 
     def _signatures(self, first: int, count: int) -> tuple[Words, Words]:
         draw = np.random.default_rng([1, first])
@@ -142,7 +142,7 @@ class Corpus:
         return keys, sketches
 
 
-def message_table(numbers: Numbers, keys: Words, sketches: Words, buckets: int) -> pa.Table:
+def shuffle_table(numbers: Numbers, keys: Words, sketches: Words, buckets: int) -> pa.Table:
     """Rows of CANDIDATES, document by document."""
     bands = keys.shape[1]
     raw = np.empty((numbers.size, bands, 2), np.uint64)

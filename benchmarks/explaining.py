@@ -36,7 +36,7 @@ from obelics_pipeline.core.errors import Stopped
 from obelics_pipeline.demo.show import read_documents
 from obelics_pipeline.models.packed_flamingo.document_tokens import DocumentTokens
 from obelics_pipeline.models.packed_flamingo.tiny import tiny
-from obelics_pipeline.training.diagnosis.account import SpikeAccount, explain_spike
+from obelics_pipeline.training.diagnosis.loss_diagnosis import LossDiagnosis, explain_spike
 from obelics_pipeline.training.diagnosis.signals import BASELINE, FAR, signals_of
 from obelics_pipeline.training.diagnosis.training_run import TrainingRun
 from obelics_pipeline.training.plan.command import make_plan
@@ -182,15 +182,15 @@ def trial(work: Path, texts: Sequence[str], kind: str, number: int, steps: int) 
     run = TrainingRun(output)
     peak, seen = spike(run, step)
     with mock.patch.object(stored_rows, "RowReader", partial(PlantedReader, planted=reader.planted)):
-        accounts = [explain_spike(run, peak, pictures=False, replay=replay) for replay in (True, False)]
+        diagnoses = [explain_spike(run, peak, pictures=False, replay=replay) for replay in (True, False)]
     spiked = bool(seen - spike(TrainingRun(control), step)[1])
-    place, by_losses = (place_of(document, account) for account in accounts)
+    place, by_losses = (place_of(document, diagnosis) for diagnosis in diagnoses)
     return Found(kind, n_tokens, place, by_losses, spiked)
 
 
-def place_of(document: int, account: SpikeAccount) -> int:
+def place_of(document: int, diagnosis: LossDiagnosis) -> int:
     """From 1; 0: it is not there."""
-    places = (i for i, one in enumerate(account.suspects, 1) if one.document.number == document)
+    places = (i for i, one in enumerate(diagnosis.suspects, 1) if one.document.number == document)
     return next(places, 0)
 
 

@@ -31,7 +31,7 @@ from obelics_pipeline.core.interval import rounded
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.storage import scratch_of
 from obelics_pipeline.inspect.check.estimate import Estimate, Plan, estimate, totals
-from obelics_pipeline.inspect.check.limits import BUCKET_MESSAGES
+from obelics_pipeline.inspect.check.limits import BUCKET_ROWS
 from obelics_pipeline.inspect.check.meter import Traffic, metered
 from obelics_pipeline.inspect.check.sample import START, Sample, sample_into
 from obelics_pipeline.inspect.check.sampled_engine import DRIVER, UNIT, Cost, Step
@@ -247,7 +247,7 @@ def settings(crawls: int, unit_bytes: int, config: RunConfig, sample: Sample, as
     messages = max(sample.whole["candidates_rows"], sample.whole["uses_rows"]) * scale
     fetch_seconds = len(sample.urls) * scale * assumed.image_seconds / config.fetch.threads
     buckets = {
-        "dedup": config.dedup.model_copy(update={"buckets": 1 << ceil(messages / BUCKET_MESSAGES).bit_length()}),
+        "dedup": config.dedup.model_copy(update={"buckets": 1 << ceil(messages / BUCKET_ROWS).bit_length()}),
         "fetch": config.fetch.model_copy(update={"buckets": 1 << ceil(fetch_seconds / 1800).bit_length()}),
         "reading": config.reading.model_copy(update={"unit_bytes": unit_bytes}),
     }

@@ -2,7 +2,7 @@
 
     python benchmarks/training.py [--repeat N] [--small]
 
-* accounts: sums of each document, EL2N, worst spans and the files of accounts, against a step without any of them;
+* losses per document: sums of each, EL2N, worst spans and their files, against a step without any of them;
 * monitors: activations, gradients, updates and attention by module, as at every tenth step; checksums of the weights,
   as at every fiftieth; the guard, at every step; each measured by itself and told as a share of a step.
 
@@ -28,17 +28,17 @@ import torch
 from benchmarks.training_model import MIDDLE, SMALL, Shape, batches, flamingo
 from obelics_pipeline.models.packed_flamingo.model import target_losses
 from obelics_pipeline.training.train import figures, step
-from obelics_pipeline.training.train.accounts import AccountWriter
 from obelics_pipeline.training.train.collate import MicroBatch
 from obelics_pipeline.training.train.config import OptimizerConfig
+from obelics_pipeline.training.train.document_losses import DocumentLossWriter
 from obelics_pipeline.training.train.guard.config import GuardConfig
 from obelics_pipeline.training.train.guard.guard import Guard
 from obelics_pipeline.training.train.guard.observation import Observation
 from obelics_pipeline.training.train.health.canary import Canary, StillWeights
 from obelics_pipeline.training.train.instruments import Instruments
-from obelics_pipeline.training.train.learner import Learner, make_learner
+from obelics_pipeline.training.train.model_and_optimizer import ModelAndOptimizer, make_model_and_optimizer
 from obelics_pipeline.training.train.processes import Processes
-from obelics_pipeline.training.train.sums import account_rows, of_spans
+from obelics_pipeline.training.train.sums import loss_rows, of_spans
 
 ALONE = Processes(0, 1, torch.device("cpu"))
 STEPS_PER_FILE = 20
@@ -51,45 +51,45 @@ def cpu(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - start, made
 
 
-def learner(shape: Shape, el2n: bool) -> Learner:
+def model_and_optimizer(shape: Shape, el2n: bool) -> ModelAndOptimizer:
     """A random model with its optimiser."""
     torch.manual_seed(0)
     objective = step.Objective(torch.ones(1), 1e-4, el2n, "float32")
-    return make_learner(flamingo(shape, "cpu", "float32"), objective, ALONE, OptimizerConfig())
+    return make_model_and_optimizer(flamingo(shape, "cpu", "float32"), objective, ALONE, OptimizerConfig())
 
 
 class Trainer:
-    """One model, whose steps can be made with the accounts or without; `accounts` take what the former find."""
+    """One model, whose steps can be made with losses per document or without; `document_losses` takes them."""
 
     def __init__(self, shape: Shape, folder: Path) -> None:
-        self.learner = learner(shape, el2n=True)
+        self.model_and_optimizer = model_and_optimizer(shape, el2n=True)
         self.unwatched = step.Objective(torch.ones(1), 1e-4, False, "float32")
-        self.watched = self.learner.objective
-        self.accounts = AccountWriter(folder, 1, 0, STEPS_PER_FILE)
+        self.watched = self.model_and_optimizer.objective
+        self.document_losses = DocumentLossWriter(folder, 1, 0, STEPS_PER_FILE)
         self.number = 0
 
-    def step(self, batch: Sequence[MicroBatch], with_accounts: bool) -> dict[str, Any]:
-        """A step of the loop: gradient, figures, update, accounts."""
+    def step(self, batch: Sequence[MicroBatch], with_losses: bool) -> dict[str, Any]:
+        """A step of the loop: gradient, figures, update, losses per document."""
         self.number += 1
-        self.learner.objective = self.watched if with_accounts else self.unwatched
-        if with_accounts:
+        self.model_and_optimizer.objective = self.watched if with_losses else self.unwatched
+        if with_losses:
             return self._step(batch)
         none = torch.zeros(0, 4)
         with (
             patch.object(step, "of_spans", lambda *_: none),
             patch.object(figures, "_worst", lambda sums, of, n: torch.full((n,), -torch.inf, dtype=torch.float64)),
-            patch.object(self.accounts, "add", lambda *_: None),
-            patch(f"{__name__}.account_rows", lambda *_: {}),
+            patch.object(self.document_losses, "add", lambda *_: None),
+            patch(f"{__name__}.loss_rows", lambda *_: {}),
         ):
             return self._step(batch)
 
     def _step(self, batch: Sequence[MicroBatch]) -> dict[str, Any]:
-        sums, norm = self.learner.gradient(batch, lambda: None)
+        sums, norm = self.model_and_optimizer.gradient(batch, lambda: None)
         found = figures.figures_of(sums, batch, ("made",), ALONE)
         found["grad_norm"] = float(norm)
-        self.learner.set_rate(1e-4, 0.1)
-        self.learner.update(norm, 1.0)
-        self.accounts.add(self.number, account_rows(batch, sums.spans))
+        self.model_and_optimizer.set_rate(1e-4, 0.1)
+        self.model_and_optimizer.update(norm, 1.0)
+        self.document_losses.add(self.number, loss_rows(batch, sums.spans))
         return found
 
 
@@ -100,7 +100,9 @@ def interval(values: Sequence[float], draws: int = 2000) -> tuple[float, float]:
     return medians[int(0.025 * draws)], medians[int(0.975 * draws)]
 
 
-def accounts(trainer: Trainer, coming: Iterator[MicroBatch], repeat: int) -> tuple[list[float], list[float]]:
+def cost_of_document_losses(
+    trainer: Trainer, coming: Iterator[MicroBatch], repeat: int
+) -> tuple[list[float], list[float]]:
     """Seconds of unwatched steps, and ratios of watched ones to them: the same batch both ways, in turn."""
     draw = random.Random(1)
     plain, ratios = [], []
@@ -116,7 +118,7 @@ def accounts(trainer: Trainer, coming: Iterator[MicroBatch], repeat: int) -> tup
 def parts(trainer: Trainer, batch: Sequence[MicroBatch], repeat: int) -> Mapping[str, tuple[float, int]]:
     """CPU seconds of each part by itself (the least of several), and at how many steps it is done once."""
     found: dict[str, tuple[float, int]] = {}
-    made = trainer.learner
+    made = trainer.model_and_optimizer
     made.objective = trainer.watched
 
     def least(work: Callable[[], Any]) -> float:
@@ -129,17 +131,17 @@ def parts(trainer: Trainer, batch: Sequence[MicroBatch], repeat: int) -> Mapping
     losses = target_losses(made.model, batch[0].packed, with_el2n=True)
     found["sums of each span"] = least(lambda: of_spans(losses, batch[0].packed.n_spans)), 1
     found["worst span"] = least(lambda: figures._worst(sums, batch, 1)), 1
-    columns = account_rows(batch, sums.spans)
-    found["columns of the accounts"] = least(lambda: account_rows(batch, sums.spans)), 1
-    found["accounts, a step"] = least(lambda: trainer.accounts.add(1, columns)), 1
+    columns = loss_rows(batch, sums.spans)
+    found["columns of losses per document"] = least(lambda: loss_rows(batch, sums.spans)), 1
+    found["losses per document, a step"] = least(lambda: trainer.document_losses.add(1, columns)), 1
 
     def filed() -> float:
         for number in range(STEPS_PER_FILE - 1):
-            trainer.accounts.add(number, columns)
-        return cpu(trainer.accounts.flush)[0]
+            trainer.document_losses.add(number, columns)
+        return cpu(trainer.document_losses.flush)[0]
 
-    trainer.accounts.flush()
-    found["accounts, a file"] = min(filed() for _ in range(repeat)), STEPS_PER_FILE
+    trainer.document_losses.flush()
+    found["losses per document, a file"] = min(filed() for _ in range(repeat)), STEPS_PER_FILE
     line = figures.figures_of(sums, batch, ("made",), ALONE) | {"step": 1, "cursor": 0, "rows": 2, "lr": 1e-4}
     line |= {"grad_norm": float(norm), "clip": 1.0, "clipped": False, "lr_factor": 1.0}
     found["line of metrics"] = least(lambda: json.dumps(figures.as_json(line))), 1
@@ -162,18 +164,18 @@ def parts(trainer: Trainer, batch: Sequence[MicroBatch], repeat: int) -> Mapping
 def monitors(trainer: Trainer, coming: Iterator[MicroBatch], repeat: int) -> list[float]:
     """Ratios of a sampled step to one that is not, the same batch both ways, in turn."""
     ratios = []
-    watching = Instruments(trainer.learner, 10)
+    watching = Instruments(trainer.model_and_optimizer, 10)
     for _ in range(repeat):
         batch, took = [next(coming)], []
         for number in (11, 20):  # not sampled, sampled
 
             def sampled(number: int = number, batch: Sequence[MicroBatch] = batch) -> None:
                 watching.start(number)
-                _, norm = trainer.learner.gradient(batch, watching.first_micro_batch)
+                _, norm = trainer.model_and_optimizer.gradient(batch, watching.first_micro_batch)
                 watching.read(float(norm), 1, 1)
                 watching.before_update()
-                trainer.learner.set_rate(1e-4, 0.1)
-                trainer.learner.update(norm, 1.0)
+                trainer.model_and_optimizer.set_rate(1e-4, 0.1)
+                trainer.model_and_optimizer.update(norm, 1.0)
                 watching.after_update()
 
             took.append(cpu(sampled)[0])
@@ -182,20 +184,21 @@ def monitors(trainer: Trainer, coming: Iterator[MicroBatch], repeat: int) -> lis
 
 
 def watching(shape: Shape, tokens: int, repeat: int) -> None:
-    """Print what the accounts and the monitors cost."""
+    """Print what losses per document and the monitors cost."""
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
         trainer = Trainer(shape, Path(folder))
-        size = sum(p.numel() for p in trainer.learner.model.parameters())
+        size = sum(p.numel() for p in trainer.model_and_optimizer.model.parameters())
         coming = batches(shape, tokens, 2)
         trainer.step([next(coming)], True)
-        plain, ratios = accounts(trainer, coming, repeat)
+        plain, ratios = cost_of_document_losses(trainer, coming, repeat)
         least, most = interval(ratios)
         second = statistics.median(plain)
         print(f"{size / 1e6:.0f} million parameters, {2 * tokens} tokens a step, {second:.2f} s of CPU a step")
         share = 100 * (statistics.median(ratios) - 1)
         print(
-            f"accounts: {share:+.2f} % of a step ({100 * least - 100:+.2f} to {100 * most - 100:+.2f} %), n = {repeat}"
+            f"losses per document: {share:+.2f} % of a step "
+            f"({100 * least - 100:+.2f} to {100 * most - 100:+.2f} %), n = {repeat}"
         )
         of_monitors = monitors(trainer, coming, max(2, repeat // 2))
         least, most = interval(of_monitors)

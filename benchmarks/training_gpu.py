@@ -32,11 +32,11 @@ from obelics_pipeline.training.train.collate import MicroBatch
 from obelics_pipeline.training.train.config import LoaderConfig, OptimizerConfig
 from obelics_pipeline.training.train.distributed import distribute
 from obelics_pipeline.training.train.figures import figures_of
-from obelics_pipeline.training.train.learner import Learner, make_learner
+from obelics_pipeline.training.train.model_and_optimizer import ModelAndOptimizer, make_model_and_optimizer
 from obelics_pipeline.training.train.operations import Operations, peak_of
 from obelics_pipeline.training.train.processes import Processes
 from obelics_pipeline.training.train.step import Objective
-from obelics_pipeline.training.train.sums import account_rows
+from obelics_pipeline.training.train.sums import loss_rows
 
 WARM = 3  # steps that are not measured
 
@@ -49,20 +49,20 @@ def wait(device: torch.device) -> float:
 
 
 def measured(
-    learner: Learner, coming: Iterator[Sequence[MicroBatch]], steps: int
+    model_and_optimizer: ModelAndOptimizer, coming: Iterator[Sequence[MicroBatch]], steps: int
 ) -> tuple[list[float], list[float], list[Sequence[MicroBatch]]]:
     """Seconds of each step, seconds that each waited for its data, and what each was of."""
-    device = learner.processes.device
+    device = model_and_optimizer.processes.device
     took, waited, seen = [], [], []
     for number in range(WARM + steps):
         before = time.perf_counter()
         of_step = next(coming)
         began = wait(device)
-        sums, norm = learner.gradient(of_step, lambda: None)
-        figures_of(sums, of_step, ("made",) * len(learner.objective.weights), learner.processes)
-        learner.set_rate(1e-4, 0.1)
-        learner.update(norm, 1.0)
-        account_rows(of_step, sums.spans)
+        sums, norm = model_and_optimizer.gradient(of_step, lambda: None)
+        figures_of(sums, of_step, ("made",) * len(model_and_optimizer.objective.weights), model_and_optimizer.processes)
+        model_and_optimizer.set_rate(1e-4, 0.1)
+        model_and_optimizer.update(norm, 1.0)
+        loss_rows(of_step, sums.spans)
         if number >= WARM:
             took.append(wait(device) - began)
             waited.append(began - before)
@@ -100,10 +100,10 @@ def ours(given: argparse.Namespace, shape: Shape, tokens: int, device: torch.dev
     model = flamingo(shape, str(device), "bfloat16", given.attention, given.checkpointing)
     model = distribute(model, processes, "bfloat16", given.compile)
     objective = Objective(torch.ones(1, device=device), 1e-4, True, "bfloat16")
-    learner = make_learner(model, objective, processes, OptimizerConfig())
+    model_and_optimizer = make_model_and_optimizer(model, objective, processes, OptimizerConfig())
     made = [pinned(batch, device) for batch in itertools.islice(batches(shape, tokens, given.rows), 4)]
     coming = from_plan(given.plan, model, processes, given.rows, given.workers) if given.plan else itertools.cycle(made)
-    took, waited, seen = measured(learner, coming, given.steps)
+    took, waited, seen = measured(model_and_optimizer, coming, given.steps)
     operations = Operations(model)
     flops = statistics.mean(operations.of([b.packed for b in of_step]) for of_step in seen)
     second = statistics.median(took)
@@ -117,7 +117,7 @@ def ours(given: argparse.Namespace, shape: Shape, tokens: int, device: torch.dev
         "flops": flops,
     }
     peak = peak_of(device)
-    all_of, trained = sum(p.numel() for p in model.parameters()), sum(p.numel() for p in learner.parameters)
+    all_of, trained = sum(p.numel() for p in model.parameters()), sum(p.numel() for p in model_and_optimizer.parameters)
     print(
         f"obelics: {all_of / 1e9:.2f} thousand million parameters, {trained / 1e9:.2f} of them train; "
         f"{given.rows} rows of {tokens} tokens, {found['images']:.0f} images a step, {given.attention}, "

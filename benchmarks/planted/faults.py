@@ -53,16 +53,16 @@ def _document(training: Training, at: int, draw: np.random.Generator) -> Iterato
 
 
 def _after_update(training: Training, change: Callable[[int], None]) -> Any:
-    """A learner whose update is followed by `change`, which is told the step."""
-    learner, steps = training.learner, _steps_of(training)
-    update = learner.update
+    """A model_and_optimizer whose update is followed by `change`, which is told the step."""
+    model_and_optimizer, steps = training.model_and_optimizer, _steps_of(training)
+    update = model_and_optimizer.update
 
     def changed(norm: Any, clip: float | None) -> None:
         update(norm, clip)
         with torch.no_grad():
             change(steps[-1])
 
-    return mock.patch.object(learner, "update", changed)
+    return mock.patch.object(model_and_optimizer, "update", changed)
 
 
 def _steps_of(training: Training) -> list[int]:
@@ -82,7 +82,7 @@ def _steps_of(training: Training) -> list[int]:
 def _collapse(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
     """Logits that fall together: the last layer's weights shrink in one update."""
     factor = float(draw.choice([0.03, 0.1, 0.2, 0.3]))
-    names = training.learner.names
+    names = training.model_and_optimizer.names
     name = next(n for n in names if "lm_head" in n)
     left = [1]
 
@@ -96,7 +96,9 @@ def _collapse(training: Training, at: int, draw: np.random.Generator) -> Iterato
 
 
 def _projection(training: Training, draw: np.random.Generator) -> str:
-    matrices = [n for n, p in training.learner.names.items() if p.ndim == 2 and ("cross" in n or ".layers." in n)]
+    matrices = [
+        n for n, p in training.model_and_optimizer.names.items() if p.ndim == 2 and ("cross" in n or ".layers." in n)
+    ]
     return str(draw.choice(matrices))
 
 
@@ -109,7 +111,7 @@ def _explode(training: Training, at: int, draw: np.random.Generator) -> Iterator
     def change(step: int) -> None:
         if step == at and left:
             left.pop()
-            training.learner.names[name].mul_(factor)
+            training.model_and_optimizer.names[name].mul_(factor)
 
     with _after_update(training, change):
         yield f"{name} times {factor:.1f}"
@@ -125,7 +127,7 @@ def _growth(training: Training, at: int, draw: np.random.Generator) -> Iterator[
         if last[0] >= 0 and at <= step <= at + 120:
             last[0] = -1 if step <= last[0] else step
             if last[0] > 0:
-                training.learner.names[name].mul_(factor)
+                training.model_and_optimizer.names[name].mul_(factor)
 
     with _after_update(training, change):
         yield f"{name} times {factor:.3f} a step"
@@ -147,7 +149,7 @@ def _rate(training: Training, at: int, draw: np.random.Generator) -> Iterator[st
         wrong = anew and len(attempts) == 1
         return schedule.lr(max(1, step - at + 1) if wrong else step, section, changes)
 
-    real = training.learner.set_rate
+    real = training.model_and_optimizer.set_rate
 
     def set_rate(rate: float, decay: float) -> None:
         real(rate * factor if not anew and len(attempts) == 1 else rate, decay)
@@ -156,7 +158,7 @@ def _rate(training: Training, at: int, draw: np.random.Generator) -> Iterator[st
     with (
         mock.patch.object(training.keeping, "read", reads),
         mock.patch.object(loop, "schedule", mock.Mock(lr=shifted, **names)),
-        mock.patch.object(training.learner, "set_rate", set_rate),
+        mock.patch.object(training.model_and_optimizer, "set_rate", set_rate),
     ):
         yield "the schedule begins anew" if anew else f"the optimiser's rate times {factor:.3g}"
 
@@ -165,14 +167,14 @@ def _rate(training: Training, at: int, draw: np.random.Generator) -> Iterator[st
 def _bit(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
     """One bit of a trained weight flips: before a step's gradient is computed, or after it."""
     # of several processes one may have no part of a small parameter
-    names = [name for name, weight in training.learner.names.items() if _local(weight).numel()]
+    names = [name for name, weight in training.model_and_optimizer.names.items() if _local(weight).numel()]
     name, bit, late = str(draw.choice(names)), int(draw.integers(0, 32)), bool(draw.random() < 0.5)
     where = float(draw.random())
-    gradient, steps, left = training.learner.gradient, _steps_of(training), [1]
+    gradient, steps, left = training.model_and_optimizer.gradient, _steps_of(training), [1]
 
     def flip() -> None:
         left.pop()
-        weight: Any = training.learner.names[name]
+        weight: Any = training.model_and_optimizer.names[name]
         flip_bit(weight, int(where * _local(weight).numel()), bit)
 
     def computed(batches: Any, between: Any) -> Any:
@@ -184,7 +186,7 @@ def _bit(training: Training, at: int, draw: np.random.Generator) -> Iterator[str
             flip()
         return found
 
-    with mock.patch.object(training.learner, "gradient", computed):
+    with mock.patch.object(training.model_and_optimizer, "gradient", computed):
         yield f"bit {bit} of {name}, {'after' if late else 'before'} the gradient"
 
 
@@ -203,17 +205,17 @@ def flip_bit(weight: Any, place: int, bit: int) -> None:
 def _nan(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
     """One to five steps in which a weight is read as NaN, which it is not."""
     name, steps = (
-        str(draw.choice([n for n, w in training.learner.names.items() if w.ndim == 2])),
+        str(draw.choice([n for n, w in training.model_and_optimizer.names.items() if w.ndim == 2])),
         int(draw.integers(1, 6)),
     )
-    gradient, seen = training.learner.gradient, _steps_of(training)
+    gradient, seen = training.model_and_optimizer.gradient, _steps_of(training)
     left = [steps]
 
     def computed(batches: Any, between: Any) -> Any:
         if not (at <= seen[-1] and left[0]):
             return gradient(batches, between)
         left[0] -= 1
-        place = _local(training.learner.names[name]).view(-1)[:1]
+        place = _local(training.model_and_optimizer.names[name]).view(-1)[:1]
         kept = place.clone()
         place.fill_(float("nan"))
         try:
@@ -221,7 +223,7 @@ def _nan(training: Training, at: int, draw: np.random.Generator) -> Iterator[str
         finally:
             place.copy_(kept)
 
-    with mock.patch.object(training.learner, "gradient", computed):
+    with mock.patch.object(training.model_and_optimizer, "gradient", computed):
         yield f"{name} read as NaN in {steps} steps"
 
 
@@ -257,15 +259,15 @@ def _logits(training: Training, at: int, draw: np.random.Generator) -> Iterator[
     """The loss on log z has the wrong sign and a large weight: logits grow, update by update."""
     weight = -float(np.exp(draw.uniform(np.log(0.003), np.log(0.3))))
     seen, over = _steps_of(training), _until_gone_back(training)
-    gradient, learner = training.learner.gradient, training.learner
-    sound = learner.objective
+    gradient, model_and_optimizer = training.model_and_optimizer.gradient, training.model_and_optimizer
+    sound = model_and_optimizer.objective
 
     def computed(batches: Any, between: Any) -> Any:
         wrong = at <= seen[-1] and not over()
-        learner.objective = replace(sound, z_weight=weight) if wrong else sound
+        model_and_optimizer.objective = replace(sound, z_weight=weight) if wrong else sound
         return gradient(batches, between)
 
-    with mock.patch.object(learner, "gradient", computed):
+    with mock.patch.object(model_and_optimizer, "gradient", computed):
         yield f"weight of log z {weight:.3g}"
 
 
@@ -286,8 +288,8 @@ def _moments(training: Training, at: int, draw: np.random.Generator) -> Iterator
     """Moments that remember too long, or too short, beside a rate that is high already."""
     beta1, beta2 = [(0.999, 0.95), (0.99, 0.9999), (0.0, 0.1), (0.9, 0.01)][int(draw.integers(4))]
     rate = float(draw.uniform(2, 12))
-    learner, seen, over = training.learner, _steps_of(training), _until_gone_back(training)
-    update, groups = learner.update, learner.optimizer.param_groups
+    model_and_optimizer, seen, over = training.model_and_optimizer, _steps_of(training), _until_gone_back(training)
+    update, groups = model_and_optimizer.update, model_and_optimizer.optimizer.param_groups
     sound = groups[0]["betas"]
 
     def updated(norm: Any, clip: float | None) -> None:
@@ -299,14 +301,14 @@ def _moments(training: Training, at: int, draw: np.random.Generator) -> Iterator
         for group in groups:
             group["betas"] = sound
 
-    with mock.patch.object(learner, "update", updated):
+    with mock.patch.object(model_and_optimizer, "update", updated):
         yield f"beta1 {beta1}, beta2 {beta2}, updates {rate:.1f} times as large"
 
 
 @contextmanager
 def _zero(training: Training, at: int, draw: np.random.Generator) -> Iterator[str]:
     """All gradients are zero from a step on."""
-    with _without_gradient(training, at, list(training.learner.names)):
+    with _without_gradient(training, at, list(training.model_and_optimizer.names)):
         yield "all gradients are zero"
 
 
@@ -321,18 +323,18 @@ def _frozen(training: Training, at: int, draw: np.random.Generator) -> Iterator[
 
 @contextmanager
 def _without_gradient(training: Training, at: int, names: list[str]) -> Iterator[None]:
-    learner, seen = training.learner, _steps_of(training)
-    gradient = learner.gradient
+    model_and_optimizer, seen = training.model_and_optimizer, _steps_of(training)
+    gradient = model_and_optimizer.gradient
 
     def computed(batches: Any, between: Any) -> Any:
         sums, norm = gradient(batches, between)
         if seen[-1] < at:
             return sums, norm
         for name in names:
-            learner.names[name].grad.zero_()
-        return sums, learner.norm()
+            model_and_optimizer.names[name].grad.zero_()
+        return sums, model_and_optimizer.norm()
 
-    with mock.patch.object(learner, "gradient", computed):
+    with mock.patch.object(model_and_optimizer, "gradient", computed):
         yield
 
 

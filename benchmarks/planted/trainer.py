@@ -22,8 +22,8 @@ from obelics_pipeline.training.train.folder import TrainingFolder
 from obelics_pipeline.training.train.instruments import Instruments
 from obelics_pipeline.training.train.journal import Journal
 from obelics_pipeline.training.train.keeping import Keeping
-from obelics_pipeline.training.train.learner import make_learner
 from obelics_pipeline.training.train.machines import watched
+from obelics_pipeline.training.train.model_and_optimizer import make_model_and_optimizer
 from obelics_pipeline.training.train.processes import Processes
 from obelics_pipeline.training.train.state.ledger import Ledger
 from obelics_pipeline.training.train.step import Objective
@@ -94,8 +94,8 @@ def trainer(config: TrainConfig, output: Path, processes: Processes | None = Non
         shape = config.model.model_copy(update={"seed": config.seed})
         model = distribute(build(shape), processes, config.precision)
         objective = Objective(torch.ones(len(plan.datasets)), config.loss.z_weight, config.record.el2n, "float32")
-        learner = make_learner(model, objective, processes, config.optimizer)
-        machines = watched(config.health, folder, processes, learner)
+        model_and_optimizer = make_model_and_optimizer(model, objective, processes, config.optimizer)
+        machines = watched(config.health, folder, processes, model_and_optimizer)
         stack.callback(machines.leave)
         reader = GarblingReader(plan, model.vocabulary, model.vision.side)
         first = processes.first
@@ -104,10 +104,10 @@ def trainer(config: TrainConfig, output: Path, processes: Processes | None = Non
             plan=plan,
             folder=folder,
             processes=processes,
-            learner=learner,
+            model_and_optimizer=model_and_optimizer,
             feed=Feed(plan, reader, processes, config.micro_rows, config.loader),
-            keeping=Keeping(config, folder, plan.id, "", processes, learner),
-            instruments=Instruments(learner, config.record.monitor_steps),
+            keeping=Keeping(config, folder, plan.id, "", processes, model_and_optimizer),
+            instruments=Instruments(model_and_optimizer, config.record.monitor_steps),
             machines=machines,
             schedule=config.schedule.of(plan.steps),
             planned_steps=plan.steps,

@@ -171,10 +171,10 @@ def add_validate(commands: Commands) -> None:
 
 
 def _validate(arguments: argparse.Namespace) -> int:
-    from obelics_pipeline.core.storage import place
+    from obelics_pipeline.core.storage import location
     from obelics_pipeline.stages.shard.validate import validate
 
-    report = validate(place(arguments.folder))
+    report = validate(location(arguments.folder))
     for line in report.lines():
         print(line)
     return report.exit_code

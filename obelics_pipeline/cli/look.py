@@ -27,7 +27,7 @@ def _tune(arguments: argparse.Namespace) -> int:
 
 def add_explain(commands: Commands) -> None:
     explain = commands.add_parser("explain", help="trace one page: its WARC record, every score, every decision")
-    explain.add_argument("place", metavar="DIR|FILE", help="folder of a run, a WARC file or an HTML file")
+    explain.add_argument("location", metavar="DIR|FILE", help="folder of a run, a WARC file or an HTML file")
     explain.add_argument(
         "which", nargs="?", metavar="DOC|URL", help="document id or URL; in a WARC file, URL or offset; for an HTML "
         "file, the URL it came from",
@@ -51,11 +51,11 @@ def _explain(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.inspect.explain.command import explain, write_html
     from obelics_pipeline.inspect.explain.lines import lines_of
 
-    account = explain(arguments.place, arguments.which, arguments.config, arguments.set, arguments.input)
-    for line in lines_of(account):
+    explanation = explain(arguments.location, arguments.which, arguments.config, arguments.set, arguments.input)
+    for line in lines_of(explanation):
         print(line)
     if arguments.html is not None:
-        write_html(account, arguments.html)
+        write_html(explanation, arguments.html)
         say(f"wrote {arguments.html}")
     return 0
 

@@ -31,12 +31,12 @@ def add_export(commands: Commands) -> None:
 
 def _export(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.core.shards.manifest import read_manifest
-    from obelics_pipeline.core.storage import place
+    from obelics_pipeline.core.storage import location
     from obelics_pipeline.policy.tombstones.obeyed import note_export, refuse_forgotten
     from obelics_pipeline.stages.shard.export import export_parquet
 
-    folder = place(arguments.folder)
-    output = place(arguments.output) if arguments.output else folder / f"export-{arguments.format}"
+    folder = location(arguments.folder)
+    output = location(arguments.output) if arguments.output else folder / f"export-{arguments.format}"
     read_manifest(folder)  # raises UserError where no finished run is: nothing is noted there
     refuse_forgotten(folder)
     note_export(folder, output)

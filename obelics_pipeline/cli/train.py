@@ -97,7 +97,9 @@ def add_evaluate(commands: Commands) -> None:
         description="Evaluate the checkpoints of a training run that have no evaluation yet, or a saved model. It can "
         "work beside a training and does not slow it down on purpose: it reads only finished checkpoints.",
     )
-    evaluate.add_argument("place", type=Path, metavar="RUN|MODEL", help="folder of a training run or of a saved model")
+    evaluate.add_argument(
+        "location", type=Path, metavar="RUN|MODEL", help="folder of a training run or of a saved model"
+    )
     evaluate.add_argument("--plan", type=Path, required=True, metavar="DIR", help="plan with the held-out documents")
     evaluate.add_argument("--tasks", nargs="+", type=Path, default=[], metavar="DIR", help="folders of few-shot tasks")
     evaluate.add_argument(
@@ -138,7 +140,7 @@ def _evaluate(arguments: argparse.Namespace) -> int:
 
     names = ("tasks", "shots", "rows", "prompts", "precision", "device")
     wanted = {name: getattr(arguments, name) for name in names}
-    where = (arguments.place, arguments.plan, arguments.output)
+    where = (arguments.location, arguments.plan, arguments.output)
     return evaluate_beside(*where, wanted, say, arguments.watch, arguments.every)
 
 

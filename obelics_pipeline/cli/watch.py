@@ -141,7 +141,7 @@ def _tensorboard(arguments: argparse.Namespace) -> int:
 def add_inspect(commands: Commands) -> None:
     inspect = commands.add_parser("inspect", help="show the state of a training run or checkpoint; verify files")
     inspect.add_argument(
-        "place", type=Path, metavar="RUN|CHECKPOINT", help="folder of a training run or of a checkpoint"
+        "location", type=Path, metavar="RUN|CHECKPOINT", help="folder of a training run or of a checkpoint"
     )
     inspect.set_defaults(command=_inspect)
 
@@ -151,10 +151,10 @@ def _inspect(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.training.train.state.manifest import verify
     from obelics_pipeline.training.train.state.saved import STATE
 
-    for line in inspect(arguments.place):
+    for line in inspect(arguments.location):
         print(line)
-    if (arguments.place / STATE).exists():
-        verify(arguments.place)
+    if (arguments.location / STATE).exists():
+        verify(arguments.location)
         print("verified: all files match their hashes")
     return 0
 

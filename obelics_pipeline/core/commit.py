@@ -17,7 +17,7 @@ from obelics_pipeline.core.errors import Damaged
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.storage import (
     TEMPORARY,
-    Place,
+    Location,
     create,
     draft_for,
     file_sha256,
@@ -50,7 +50,7 @@ class Manifest:
     ledgers: dict[str, Ledger]
     notes: dict[str, Any]
 
-    def path(self, folder: Place, role: str) -> Place:
+    def path(self, folder: Location, role: str) -> Location:
         """The file that plays `role` in this unit, within the stage's folder."""
         return folder / str(self.files[role]["name"])
 
@@ -72,7 +72,7 @@ class Attempt:
     Use as a context manager; `commit` is the last thing inside it.
     """
 
-    def __init__(self, folder: Place, unit: Unit) -> None:
+    def __init__(self, folder: Location, unit: Unit) -> None:
         self._folder, self._unit = folder, unit
         self._files: dict[str, tuple[Path, str]] = {}
 
@@ -128,12 +128,12 @@ class Attempt:
         return {"name": name, "sha256": sha256, "bytes": size}
 
 
-def manifest_path(folder: Place, unit_name: str) -> Place:
+def manifest_path(folder: Location, unit_name: str) -> Location:
     """Where a unit's manifest stands."""
     return folder / "manifests" / f"{unit_name}{ENDING}"
 
 
-def read_manifest(folder: Place, unit_name: str) -> Manifest | None:
+def read_manifest(folder: Location, unit_name: str) -> Manifest | None:
     """The manifest of a unit, or None while it is not committed (or its files are gone or of another size)."""
     try:
         manifest = _parsed(read_bytes(manifest_path(folder, unit_name)))
@@ -143,7 +143,7 @@ def read_manifest(folder: Place, unit_name: str) -> Manifest | None:
     return manifest if whole else None
 
 
-def _absent(where: Place) -> tuple[type[Exception], ...]:
+def _absent(where: Location) -> tuple[type[Exception], ...]:
     """What says that a file is not there, or not what it should be: on a disk also that it cannot be read."""
     missing = OSError if isinstance(where, Path) else FileNotFoundError  # a store may answer the next time
     return missing, ValueError, KeyError, TypeError
@@ -158,7 +158,7 @@ def _parsed(data: bytes) -> Manifest:
     return Manifest(value["unit"], value["stage"], value["files"], ledgers, value["notes"])
 
 
-def read_manifests(folder: Place, unit_names: Sequence[str]) -> dict[str, Manifest]:
+def read_manifests(folder: Location, unit_names: Sequence[str]) -> dict[str, Manifest]:
     """The manifests of those of many units that are committed.
 
     Of more than a few in an object store, one listing says which are there and whether their files are whole; then they
@@ -180,13 +180,13 @@ def read_manifests(folder: Place, unit_names: Sequence[str]) -> dict[str, Manife
     return found
 
 
-def unit_names(folder: Place, label: str = "") -> list[str]:
+def unit_names(folder: Location, label: str = "") -> list[str]:
     """The names of the units that have a manifest, sorted; of one label only, where it is given."""
     names = names_in(folder / "manifests", f"{label}-" if label else "")
     return [name.removesuffix(ENDING) for name in names if name.endswith(ENDING)]
 
 
-def committed(folder: Place, unit_name: str) -> Manifest:
+def committed(folder: Location, unit_name: str) -> Manifest:
     """The manifest of a unit that an earlier step committed. Raises Damaged where the unit is gone, or not whole.
 
     Whether its objects are there, where it is in a store, is left to who reads them: the driver has seen them.
@@ -201,7 +201,7 @@ def committed(folder: Place, unit_name: str) -> Manifest:
     return manifest
 
 
-def once(unit: Unit, *model: Any, work: Callable[..., Manifest], folder: Place) -> Manifest:
+def once(unit: Unit, *model: Any, work: Callable[..., Manifest], folder: Location) -> Manifest:
     """Do a unit, with the model that the engine gives it if it does, unless it is committed.
 
     An engine tries again what it thinks is lost.
@@ -213,7 +213,7 @@ def _json(value: Any) -> bytes:
     return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
 
 
-def remember(path: Place, make: Callable[[], Any]) -> Any:
+def remember(path: Location, make: Callable[[], Any]) -> Any:
     """The JSON value that `make` returned when this file was first asked for. `path` names all that it depends on.
 
     What is in the file and not as it was written is made again.
@@ -226,12 +226,12 @@ def remember(path: Place, make: Callable[[], Any]) -> Any:
         return value
 
 
-def note(path: Place, value: Any) -> None:
+def note(path: Location, value: Any) -> None:
     """Write a JSON value for `recall`."""
     write_bytes(path, _json({"value": value, SEAL: digest(value)}))
 
 
-def recall(path: Place) -> Any:
+def recall(path: Location) -> Any:
     """The JSON value that `note` wrote. Raises FileNotFoundError, or ValueError for another than was written.
 
     An earlier version wrote the value alone: a list, or an object that has neither of our two keys.
@@ -244,12 +244,12 @@ def recall(path: Place) -> Any:
     return found["value"]
 
 
-def note_of(piece: Place) -> Place:
+def note_of(piece: Location) -> Location:
     """The note that names a piece of a shuffle, beside the folder that the piece is in."""
     return piece.parent.parent / f"{piece.parent.name}{ENDING}"
 
 
-def disown(where: Place) -> None:
+def disown(where: Location) -> None:
     """Remove a damaged file, and the record that it is whole: the next reader sees that it must be made again."""
     if stated_hash(where.name) is not None:
         folders = (where.parent, where.parent.parent)  # the latter of a file that does not play the role "data"
@@ -257,7 +257,7 @@ def disown(where: Place) -> None:
     remove([where])
 
 
-def sweep(folder: Place, wanted: Iterable[Manifest]) -> int:
+def sweep(folder: Location, wanted: Iterable[Manifest]) -> int:
     """Remove every file of a stage's folder that no wanted manifest names; returns how many were removed."""
     keep: set[str] = set()
     for manifest in wanted:
@@ -267,7 +267,7 @@ def sweep(folder: Place, wanted: Iterable[Manifest]) -> int:
     return len(stray)
 
 
-def sweep_temporary(folder: Place) -> None:
+def sweep_temporary(folder: Location) -> None:
     """Remove what a killed run left behind before it was named. Only for who holds the run's lock."""
     if not isinstance(folder, Path):
         sweep_scratch()

@@ -1,4 +1,4 @@
-"""A finished run as the corpus that a later one is added to: whose messages the later one compares its own with."""
+"""A finished run as the corpus that a later run extends: the later run compares its shuffled rows with those of it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from obelics_pipeline.core.config.dedup import DedupConfig
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.redacted import redacted
-from obelics_pipeline.core.storage import Place, place, read_bytes, write_bytes
+from obelics_pipeline.core.storage import Location, location, read_bytes, write_bytes
 
 FILE = "corpus.json"
-STEPS = ("candidates", "uses", "phashes", "passed", "settled")  # whose messages and verdicts a later run reads
-FREE = {"enabled", "keep", "measure_again"}  # settings of dedup that no message depends on
+STEPS = ("candidates", "uses", "phashes", "passed", "settled")  # whose shuffled rows and verdicts a later run reads
+FREE = {"enabled", "keep", "measure_again"}  # settings of dedup that no shuffled row depends on
 
 Options = Mapping[str, Mapping[str, Any]]
 
@@ -31,9 +31,9 @@ class Corpus:
     folder: RunFolder
     generation: int
     units: Mapping[str, Sequence[str]]
-    documents: Place
+    documents: Location
 
-    def step(self, name: str) -> Place:
+    def step(self, name: str) -> Location:
         """The folder of a step."""
         return self.folder.shuffled / name
 
@@ -53,7 +53,7 @@ def read_corpora(paths: Sequence[str], config: DedupConfig, options: Options) ->
         path = waiting.pop()
         if path not in found:
             value = _read(path, config, options)
-            folder = RunFolder(place(path, options))
+            folder = RunFolder(location(path, options))
             documents = folder.path / str(value.get("documents", folder.assembled.name))
             found[path] = Corpus(folder, value["generation"], value["units"], documents)
             waiting += value["against"]
@@ -84,7 +84,7 @@ def _settings(config: DedupConfig) -> dict[str, Any]:
 
 
 def _read(path: str, config: DedupConfig, options: Options) -> dict[str, Any]:
-    folder = RunFolder(place(path, options))
+    folder = RunFolder(location(path, options))
     folder.refuse_other_format()
     try:
         value: dict[str, Any] = json.loads(read_bytes(folder.shuffled / FILE))

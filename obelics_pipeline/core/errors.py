@@ -4,7 +4,7 @@ import errno
 import os
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
-WRONG_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST,
+WRONG_LOCATION = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST,
                errno.ENAMETOOLONG, errno.ELOOP)  # fmt: skip
 
 
@@ -24,19 +24,19 @@ class Stopped(Exception):
 
 
 class Damaged(Stopped):
-    """Files of a run are gone, or have other bytes than were written: nothing read from them is used.
+    """Files of a run are missing or hold other bytes than the run wrote. Nothing that was read from them is used.
 
-    `places` are these files. The run that wrote them makes them again.
+    `locations` are their paths or URLs. The command of the run writes them again.
     """
 
-    def __init__(self, *places: str) -> None:
-        super().__init__(*places)
-        self.places = places
+    def __init__(self, *locations: str) -> None:
+        super().__init__(*locations)
+        self.locations = locations
 
     def __str__(self) -> str:
         return (
-            f"{', '.join(self.places)}: not what was written there; remove it and run the command of its run again, "
-            "which makes it anew"
+            f"{', '.join(self.locations)}: not what the run wrote; remove it, then run the command of that run again, "
+            "which writes it again"
         )
 
 
@@ -45,6 +45,6 @@ def answer_to(error: OSError) -> UserError | Stopped | None:
     where = str(error.filename or "")
     if error.errno in DISK_FULL:
         return Stopped(f"{where or 'the disk'}: {os.strerror(error.errno)}; make room, then run the same command again")
-    if error.errno in WRONG_PLACE and where:
-        return UserError(f"{where}: {error.strerror}; give a place that is there and can be used, or mend this one")
+    if error.errno in WRONG_LOCATION and where:
+        return UserError(f"{where}: {error.strerror}; give a path that exists and can be used, or repair this one")
     return None

@@ -18,7 +18,7 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.lease import leased
 from obelics_pipeline.core.redacted import redacted
 from obelics_pipeline.core.storage import (
-    Place,
+    Location,
     file_sha256,
     local_copy,
     names_in,
@@ -42,7 +42,7 @@ def is_folder_of_run(name: str) -> bool:
 class RunFolder:
     """Where the pieces of a run lie."""
 
-    def __init__(self, path: Place) -> None:
+    def __init__(self, path: Location) -> None:
         self.path = path
         self.scratch = scratch_of(path)  # on this machine; the folder itself where that is local
         self.extract, self.requests, self.fetch = path / "extract", path / "requests", path / "fetch"
@@ -209,7 +209,7 @@ class RunFolder:
         write_bytes(self.validated, f"{file_sha256(self.manifest)}\n".encode())
 
 
-def _values_of(note: Place, remedy: str) -> dict[str, Any]:
+def _values_of(note: Location, remedy: str) -> dict[str, Any]:
     """The JSON object that a note of the folder holds. Raises UserError where it holds none."""
     try:
         values = json.loads(read_bytes(note))
@@ -229,7 +229,7 @@ def _listed(names: Sequence[str], most: int = 3) -> str:
     return ", ".join(names[:most]) + (", …" if len(names) > most else "") if names else "none"
 
 
-def _wait_for(workers: int, folder: Place) -> None:
+def _wait_for(workers: int, folder: Location) -> None:
     deadline = time.monotonic() + ORPHANS_SECONDS
     while True:
         try:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from obelics_pipeline.core.errors import Stopped, UserError
-from obelics_pipeline.core.storage import Place, create, names_in, read_bytes, remove, write_bytes
+from obelics_pipeline.core.storage import Location, create, names_in, read_bytes, remove, write_bytes
 
 RENEW_SECONDS = 10.0  # between two renewals
 LOST_SECONDS = 40.0  # a holder that could not renew for so long stops
@@ -31,7 +31,7 @@ LOOK_SECONDS = 1.0  # between two looks at somebody else's lease
 
 
 @contextmanager
-def leased(folder: Place) -> Iterator[None]:
+def leased(folder: Location) -> Iterator[None]:
     """Hold the folder's lease, waiting a minute where that of another may be a dead one's.
 
     Raises UserError where another run has it or where the store cannot be written to, Stopped where it is lost.
@@ -60,7 +60,7 @@ def leased(folder: Place) -> Iterator[None]:
 class _Holder:
     """One process's lease, and the thread that renews it."""
 
-    def __init__(self, folder: Place) -> None:
+    def __init__(self, folder: Location) -> None:
         self._folder = folder
         self._value: dict[str, Any] = {
             "owner": secrets.token_hex(8),
@@ -139,7 +139,7 @@ class _Holder:
         """A put whose answer was lost on the way is sent again, and refused: it was the first after all."""
         return bool(_read(self._place()).get("owner") == self._value["owner"])
 
-    def _place(self) -> Place:
+    def _place(self) -> Location:
         return _place(self._folder, self._number)
 
     def _data(self) -> bytes:
@@ -149,20 +149,20 @@ class _Holder:
         return UserError(f"--output {self._folder.parent}: {why}; {remedy}")
 
 
-def _place(folder: Place, number: int) -> Place:
+def _place(folder: Location, number: int) -> Location:
     return folder / f"{number:012d}.json"
 
 
-def _numbers(folder: Place) -> list[int]:
+def _numbers(folder: Location) -> list[int]:
     stems = (name.removesuffix(".json") for name in names_in(folder))
     return [int(stem) for stem in stems if stem.isdigit()]
 
 
-def _highest(folder: Place) -> int:
+def _highest(folder: Location) -> int:
     return max(_numbers(folder), default=0)
 
 
-def _read(place: Place) -> dict[str, Any]:
+def _read(place: Location) -> dict[str, Any]:
     """A lease; one that is gone or not ours to read is over."""
     try:
         value = json.loads(read_bytes(place))

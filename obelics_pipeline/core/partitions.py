@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 
 
 @dataclass(frozen=True)
 class Partitions:
     """Names of files below `folder` by value, and a digest of the rows in them. A value without rows has no entry."""
 
-    folder: Place
+    folder: Location
     files: Mapping[str, Sequence[str]] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
 

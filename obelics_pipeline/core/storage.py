@@ -1,6 +1,6 @@
-"""Where a run's files lie: a local folder, or a place in an object store behind fsspec.
+"""Where a run's files lie: a local folder, or a prefix of an object store behind fsspec.
 
-A `Place` is joined and named as a path is (`/`, `.name`, `.parent`); what is done with its content is here, because a
+A `Location` is joined and named like a path (`/`, `.name`, `.parent`); what is done with its content is here, because a
 disk and an object store differ: on a disk a file appears whole by a rename, in a store by one put, and a request costs
 milliseconds. No rename, append or lock of a store is assumed, only that a put is whole, that a conditional put tells
 who was first, and that a listing shows what was put before it (docs/storage.md).
@@ -39,12 +39,12 @@ WHOLE = 16 * 2**20  # bytes: a Parquet object below this is fetched by one reque
 BUSY_TRIES = 5  # of a conditional put that met another at the same moment (S3 answers 409: try again)
 AT_ONCE = 32  # requests for small files at the same time: each takes some 20 ms, nearly all of it waiting
 
-Place = Path | UPath
+Location = Path | UPath
 Read = TypeVar("Read")
 
 
-def place(text: str, options: Mapping[str, Mapping[str, Any]] | None = None) -> Place:
-    """A local path, or a place behind a URL; `options` are those of the fsspec file systems, by protocol.
+def location(text: str, options: Mapping[str, Mapping[str, Any]] | None = None) -> Location:
+    """A local path, or the location behind a URL; `options` are those of the fsspec file systems, by protocol.
 
     Raises UserError for a protocol that is unknown, or whose package is missing.
     """
@@ -62,15 +62,15 @@ def place(text: str, options: Mapping[str, Mapping[str, Any]] | None = None) -> 
     return found
 
 
-def is_local(where: Place) -> bool:
-    """Whether a place is on a disk of this machine, or mounted here."""
+def is_local(where: Location) -> bool:
+    """Whether a location is on a disk of this machine, or mounted here."""
     return isinstance(where, Path)
 
 
-def scratch_of(where: Place) -> Path:
-    """The local folder beside a place of a run: for locks, journals and other notes that need not outlive the machine.
+def scratch_of(where: Location) -> Path:
+    """The local folder for a location of a run: for locks, journals and other files that one machine needs.
 
-    A local place is its own. Raises UserError where the folder for temporary files is not to be trusted.
+    Returns a local location itself. Raises UserError if another user owns the folder for temporary files.
     """
     if isinstance(where, Path):
         return where
@@ -87,12 +87,12 @@ def _scratch() -> Path:
     except OSError as error:
         raise UserError(f"{folder}: cannot be made ({error.strerror}); set TMPDIR to a folder of your own") from None
     if state.st_uid != os.getuid() or not folder.is_dir() or folder.is_symlink():
-        raise UserError(f"{folder}: belongs to somebody else; set TMPDIR to a folder of your own")
+        raise UserError(f"{folder}: belongs to another user; set TMPDIR to a folder of your own")
     return folder
 
 
 def sweep_scratch() -> None:
-    """Remove the drafts that killed processes of this machine left behind."""
+    """Remove the drafts that killed processes of this machine left."""
     for path in _scratch().glob(f"{TEMPORARY}{socket.gethostname()}-*"):
         process = path.name.removeprefix(f"{TEMPORARY}{socket.gethostname()}-").partition("-")[0]
         if process.isdigit() and not Path(f"/proc/{process}").exists():
@@ -102,7 +102,7 @@ def sweep_scratch() -> None:
                 path.unlink(missing_ok=True)
 
 
-def draft_for(folder: Place, suffix: str) -> Path:
+def draft_for(folder: Location, suffix: str) -> Path:
     """A new local path to write a file to that will be put below `folder`."""
     if isinstance(folder, Path):
         folder.mkdir(parents=True, exist_ok=True)
@@ -111,8 +111,8 @@ def draft_for(folder: Place, suffix: str) -> Path:
 
 
 @contextmanager
-def draft(target: Place) -> Iterator[Path]:
-    """A local file to write; when the block ends well it takes the place of `target`, whole. Else it is gone."""
+def draft(target: Location) -> Iterator[Path]:
+    """A local file to write; when the block ends well it replaces `target`, whole. Otherwise it is removed."""
     path = draft_for(target.parent, target.suffix)
     try:
         yield path
@@ -121,8 +121,8 @@ def draft(target: Place) -> Iterator[Path]:
         path.unlink(missing_ok=True)
 
 
-def put(path: Path, target: Place) -> None:
-    """Move a whole local file to its place, over what is there. On a disk both must be on one file system."""
+def put(path: Path, target: Location) -> None:
+    """Move a whole local file to its final path, over what is there. On a disk both must be on one file system."""
     if isinstance(target, Path):
         target.parent.mkdir(parents=True, exist_ok=True)
         sync(path)
@@ -134,7 +134,7 @@ def put(path: Path, target: Place) -> None:
 
 
 def put_once(path: Path, target: UPath, sha256: str) -> None:
-    """Move a whole local file to its place in an object store, where no file was before, or an equal one.
+    """Move a whole local file to its final name in an object store, where no file was before, or an equal one.
 
     Raises Stopped where another content is there: a name is used once, so another run must be at work.
     """
@@ -147,7 +147,7 @@ def put_once(path: Path, target: UPath, sha256: str) -> None:
     path.unlink(missing_ok=True)
 
 
-def write_bytes(target: Place, data: bytes) -> None:
+def write_bytes(target: Location, data: bytes) -> None:
     """Write a whole file or nothing, over what is there: a reader never sees half of it."""
     if isinstance(target, Path):
         with draft(target) as path:
@@ -157,7 +157,7 @@ def write_bytes(target: Place, data: bytes) -> None:
             target.fs.pipe_file(target.path, data)
 
 
-def create(target: Place, data: bytes) -> bool:
+def create(target: Location, data: bytes) -> bool:
     """Create a file that is not there yet, whole. False where another was first."""
     if not isinstance(target, Path):
         return _first(target, lambda: target.fs.pipe_file(target.path, data, mode="create"))
@@ -189,7 +189,7 @@ def _first(target: UPath, put: Callable[[], Any]) -> bool:
     raise AssertionError("unreachable")
 
 
-def read_bytes(where: Place) -> bytes:
+def read_bytes(where: Location) -> bytes:
     """The whole content of a file, of a small one by one request. Raises FileNotFoundError."""
     if isinstance(where, Path):
         return where.read_bytes()
@@ -197,7 +197,7 @@ def read_bytes(where: Place) -> bytes:
     return first if len(first) < WHOLE else b"".join(pieces(where))
 
 
-def read_bytes_at(where: Place, offset: int, length: int) -> bytes:
+def read_bytes_at(where: Location, offset: int, length: int) -> bytes:
     """The bytes [offset, offset + length) of a file, by one request; fewer where it ends before. Raises OSError."""
     stream = where.open("rb") if isinstance(where, Path) else Ranged(where, offset + length)
     with stream:
@@ -218,29 +218,29 @@ def _first_bytes(where: UPath) -> bytes:
         return b""
 
 
-def read_many(places: Sequence[Place]) -> Iterator[bytes | None]:
+def read_many(locations: Sequence[Location]) -> Iterator[bytes | None]:
     """The content of many small files, in their order; None for one that is not there."""
-    return _ahead(_or_none, places, 1000)
+    return _ahead(_or_none, locations, 1000)
 
 
-def _ahead(read: Callable[[Place], Read], places: Sequence[Place], held: int) -> Iterator[Read]:
-    """What a function reads of each place, in their order: many at a time behind a network, at most `held`."""
-    if all(isinstance(where, Path) for where in places):
-        yield from map(read, places)
+def _ahead(read: Callable[[Location], Read], locations: Sequence[Location], held: int) -> Iterator[Read]:
+    """Apply `read` to each location, in order: remote ones in threads, at most `held` results at a time."""
+    if all(isinstance(where, Path) for where in locations):
+        yield from map(read, locations)
         return
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        for i in range(0, len(places), held):
-            yield from threads.map(read, places[i : i + held])
+        for i in range(0, len(locations), held):
+            yield from threads.map(read, locations[i : i + held])
 
 
-def _or_none(where: Place) -> bytes | None:
+def _or_none(where: Location) -> bytes | None:
     try:
         return read_bytes(where)
     except FileNotFoundError:
         return None
 
 
-def pieces(where: Place) -> Iterator[bytes]:
+def pieces(where: Location) -> Iterator[bytes]:
     """The content of a file of any size, in order, a few MiB at a time."""
     if isinstance(where, Path):
         with where.open("rb") as stream:
@@ -256,7 +256,7 @@ def pieces(where: Place) -> Iterator[bytes]:
         yield piece
 
 
-def file_sha256(where: Place) -> str:
+def file_sha256(where: Location) -> str:
     """sha256 of a file's bytes, in hexadecimal."""
     if isinstance(where, Path):
         with where.open("rb") as stream:
@@ -268,7 +268,7 @@ def file_sha256(where: Place) -> str:
 
 
 @contextmanager
-def local_copy(where: Place) -> Iterator[Path]:
+def local_copy(where: Location) -> Iterator[Path]:
     """A file as a local one of the same name: itself, or a copy that is gone afterwards. Raises FileNotFoundError."""
     if isinstance(where, Path):
         yield where
@@ -283,7 +283,7 @@ def local_copy(where: Place) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def size_of(where: Place) -> int | None:
+def size_of(where: Location) -> int | None:
     """Bytes of a file; None if the file does not exist."""
     try:
         if isinstance(where, Path):
@@ -294,7 +294,7 @@ def size_of(where: Place) -> int | None:
         return None
 
 
-def files_below(folder: Place) -> dict[str, int]:
+def files_below(folder: Location) -> dict[str, int]:
     """Every file below a folder, by its name within it, sorted, with its size in bytes; empty where nothing is."""
     if isinstance(folder, Path):
         found = [path for path in folder.rglob("*") if path.is_file()]
@@ -302,7 +302,7 @@ def files_below(folder: Place) -> dict[str, int]:
     return _listed(folder, folder.path.rstrip("/") + "/", {})
 
 
-def names_in(folder: Place, prefix: str = "") -> list[str]:
+def names_in(folder: Location, prefix: str = "") -> list[str]:
     """The names of the files in a folder, not below it, that begin with `prefix`, sorted."""
     if isinstance(folder, Path):
         try:
@@ -323,10 +323,10 @@ def _listed(folder: UPath, root: str, asked: Mapping[str, str]) -> dict[str, int
     return {name: int(info["size"]) for name, info in names if name.startswith(asked.get("prefix", ""))}
 
 
-def remove(places: Iterable[Place]) -> None:
+def remove(locations: Iterable[Location]) -> None:
     """Remove files; files that do not exist are skipped."""
     remote: list[UPath] = []
-    for where in places:
+    for where in locations:
         if isinstance(where, Path):
             where.unlink(missing_ok=True)
         else:
@@ -342,7 +342,7 @@ def _remove_object(where: UPath) -> None:
         where.fs.rm_file(where.path)
 
 
-def remove_tree(where: Place) -> None:
+def remove_tree(where: Location) -> None:
     """Remove a folder and all that is in it, if it is there."""
     if isinstance(where, Path):
         shutil.rmtree(where, ignore_errors=True)
@@ -351,7 +351,7 @@ def remove_tree(where: Place) -> None:
 
 
 @contextmanager
-def open_parquet(where: Place) -> Iterator[pq.ParquetFile]:
+def open_parquet(where: Location) -> Iterator[pq.ParquetFile]:
     """A Parquet file to read row groups from. Raises OSError or pa.ArrowException, and Damaged (see `hold_to_name`).
 
     A small object is fetched whole; of a large one the column chunks that are asked for, in large ranges.
@@ -360,7 +360,7 @@ def open_parquet(where: Place) -> Iterator[pq.ParquetFile]:
         yield source
 
 
-def _opened(where: Place) -> Any:
+def _opened(where: Location) -> Any:
     """What Arrow reads a file from, once it was held to its name.
 
     A small one is read once: what is hashed is what Arrow is given. Of a large object only ranges are asked for: what
@@ -388,7 +388,7 @@ def _object(where: UPath, first: bytes) -> Any:
     return pa.PythonFile(Ranged(where, size_of(where) or 0), mode="r")
 
 
-def hold_to_name(where: Place) -> None:
+def hold_to_name(where: Location) -> None:
     """Read a file that is named by its content (see `content_name`). Raises Damaged where it has another, or is gone.
 
     A file of another name is not read.
@@ -400,28 +400,28 @@ def hold_to_name(where: Place) -> None:
             raise Damaged(str(where)) from None
 
 
-def _compare(where: Place, sha256: str) -> None:
+def _compare(where: Location, sha256: str) -> None:
     if sha256[:DIGITS] != stated_hash(where.name):
         raise Damaged(str(where))
 
 
-def read_schema(where: Place) -> pa.Schema:
+def read_schema(where: Location) -> pa.Schema:
     """The columns of a Parquet file."""
     with open_parquet(where) as source:
         return source.schema_arrow
 
 
-def read_table(where: Place, columns: Sequence[str] | None = None, filters: Any = None) -> pa.Table:
+def read_table(where: Location, columns: Sequence[str] | None = None, filters: Any = None) -> pa.Table:
     """A whole Parquet file, or the rows that pass the filters. Raises as `open_parquet`."""
     return pq.read_table(_opened(where), columns=columns, filters=filters, pre_buffer=not isinstance(where, Path))
 
 
-def read_tables(places: Sequence[Place], columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+def read_tables(locations: Sequence[Location], columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
     """Whole small Parquet files, in their order. Raises as `open_parquet`."""
-    return _ahead(partial(read_table, columns=columns), places, 4 * AT_ONCE)
+    return _ahead(partial(read_table, columns=columns), locations, 4 * AT_ONCE)
 
 
-def write_table(table: pa.Table, where: Place) -> None:
+def write_table(table: pa.Table, where: Location) -> None:
     """Write a Parquet file, whole or not at all."""
     with draft(where) as path:
         pq.write_table(table, path, compression="zstd")

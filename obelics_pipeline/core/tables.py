@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode, general_metadata, interleave, to_json
-from obelics_pipeline.core.storage import Place, open_parquet, read_schema
+from obelics_pipeline.core.storage import Location, open_parquet, read_schema
 
 PUBLISHED = pa.schema(
     [
@@ -167,7 +167,7 @@ def _image_arrays(nodes: Sequence[Node]) -> dict[str, pa.Array]:
     return arrays
 
 
-def score_columns(path: Place) -> tuple[list[str], list[str]]:
+def score_columns(path: Location) -> tuple[list[str], list[str]]:
     """The names of the document and the paragraph scores in a file of documents."""
     return _scores_of(read_schema(path))
 
@@ -178,7 +178,7 @@ def _scores_of(schema: pa.Schema) -> tuple[list[str], list[str]]:
     return [field.name for field in schema if pa.types.is_floating(field.type)], paragraph
 
 
-def read_documents(path: Place, start: int = 0, stop: int | None = None) -> Iterator[Document]:
+def read_documents(path: Location, start: int = 0, stop: int | None = None) -> Iterator[Document]:
     """The documents of one file, in order; `start` and `stop` are rows. One row group is held at a time."""
     with open_parquet(path) as source:
         score_names, _ = _scores_of(source.schema_arrow)
@@ -193,7 +193,7 @@ def read_documents(path: Place, start: int = 0, stop: int | None = None) -> Iter
             row += n
 
 
-def read_kept(path: Place) -> Iterator[Document]:
+def read_kept(path: Location) -> Iterator[Document]:
     """The kept documents of one file, in order."""
     with open_parquet(path) as source:
         score_names, _ = _scores_of(source.schema_arrow)
@@ -202,7 +202,7 @@ def read_kept(path: Place) -> Iterator[Document]:
                 yield _from_row(value, score_names)
 
 
-def kept_rows(path: Place, columns: Sequence[str]) -> Iterator[tuple[list[int], pa.Table]]:
+def kept_rows(path: Location, columns: Sequence[str]) -> Iterator[tuple[list[int], pa.Table]]:
     """Some columns of the kept documents, a row group at a time, with their rows in the file."""
     with open_parquet(path) as source:
         yield from _kept_in(source, columns)

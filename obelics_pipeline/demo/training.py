@@ -228,7 +228,7 @@ def spike_of(ledger: Iterable[Mapping[str, Any]]) -> int | None:
 
 
 def print_end(demo: TrainingDemo, console: Console) -> None:
-    """Print what happened, the account of the spike, and what to type next.
+    """Print what happened, the loss diagnosis, and what to type next.
 
     Raises UserError where nothing happened: then the page was no spike to this model.
     """
@@ -237,7 +237,7 @@ def print_end(demo: TrainingDemo, console: Console) -> None:
     ledger = ledger_of(demo)
     spike = spike_of(ledger)
     if spike is None:
-        raise UserError(f"{demo.run}: the guard saw no spike; look at {demo.run / 'metrics.jsonl'}")
+        raise UserError(f"{demo.run}: the guard saw no loss spike; look at {demo.run / 'metrics.jsonl'}")
     console.print("\n[bold]what happened[/bold]", highlight=False)
     for line in lines_of_acts(ledger, list(read_journal(demo.run / "metrics.jsonl")), spike):
         console.print(escape(line), highlight=False, soft_wrap=True)

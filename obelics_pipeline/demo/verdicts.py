@@ -16,7 +16,7 @@ from rich.markup import escape
 from obelics_pipeline.core.commit import read_manifests, unit_names
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.storage import Place, read_schema, read_table
+from obelics_pipeline.core.storage import Location, read_schema, read_table
 from obelics_pipeline.demo.farm import HOST
 from obelics_pipeline.demo.pages import farms, unusual
 from obelics_pipeline.jobs.noted import stages_in
@@ -68,7 +68,7 @@ def verdicts_of(output: Path) -> list[Verdict]:
     return sorted(found, key=lambda verdict: verdict.url)
 
 
-def _rows(place: Place) -> Iterator[dict[str, Any]]:
+def _rows(place: Location) -> Iterator[dict[str, Any]]:
     """The documents of a stage, without their texts."""
     for manifest in read_manifests(place, unit_names(place)).values():
         path = manifest.path(place, "data")

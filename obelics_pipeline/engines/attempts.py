@@ -84,7 +84,7 @@ def _outcome(result: Manifest | Raised | Died, unit: Unit, attempts: dict[str, i
         return crashed if crashed.crashes < CRASHES else Failure(f"its worker {result.how} {crashed.crashes} times")
     error = result.error
     if isinstance(error, Damaged):
-        return Failure(str(error), error.places)
+        return Failure(str(error), error.locations)
     if isinstance(error, UserError | Stopped):
         raise error
     if isinstance(error, OSError) and error.errno in DISK_FULL:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from obelics_pipeline.core.commit import Manifest
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.groups import Group, Reduce
 
@@ -46,7 +46,7 @@ class Engine(Protocol):
         """What a function gives for each item, in their order."""
         ...
 
-    def shuffle(self, sources: Sequence[Place], column: str, reduce: Reduce, output: Place) -> dict[str, Group]:
+    def shuffle(self, sources: Sequence[Location], column: str, reduce: Reduce, output: Location) -> dict[str, Group]:
         """Rows of many Parquet files are brought together by the value of a column, and each group is reduced.
 
         `output` is emptied before. A `reduce` is a picklable, pure function; it is given the rows of a value sorted by

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.core.content_name import content_name
 from obelics_pipeline.core.reduce_output import ReduceOutput
-from obelics_pipeline.core.storage import Place, draft_for, file_sha256, names_in, put, read_bytes, write_bytes
+from obelics_pipeline.core.storage import Location, draft_for, file_sha256, names_in, put, read_bytes, write_bytes
 
 READERS = 32  # footers or receipts read at a time: behind a network each takes some 20 ms
 RECEIPT = ".json"  # ends the name of a receipt; it is written last: a group without one is not there
@@ -47,7 +47,7 @@ def as_they_are(rows: pa.Table, _value: str) -> ReduceOutput:
     return ReduceOutput({DATA: rows})
 
 
-def write_group(rows: pa.Table, column: str, reduce: Reduce, output: Place) -> None:
+def write_group(rows: pa.Table, column: str, reduce: Reduce, output: Location) -> None:
     """Reduce the rows of one value, which must hold no other, and write what comes of it, each file whole.
 
     No byte depends on the order in which rows arrived: they are sorted by all columns first.
@@ -64,7 +64,7 @@ def write_group(rows: pa.Table, column: str, reduce: Reduce, output: Place) -> N
     write_bytes(output / f"{stem}{RECEIPT}", (json.dumps(receipt, sort_keys=True) + "\n").encode())
 
 
-def _write(table: pa.Table, stem: str, output: Place) -> dict[str, Any]:
+def _write(table: pa.Table, stem: str, output: Location) -> dict[str, Any]:
     path = draft_for(output, ".parquet")
     try:
         pq.write_table(table, path, compression="zstd")
@@ -76,7 +76,7 @@ def _write(table: pa.Table, stem: str, output: Place) -> dict[str, Any]:
     return {"name": name, "sha256": sha256, "rows": table.num_rows}
 
 
-def read_groups(output: Place, column: str, sources: Sequence[Place]) -> dict[str, Group]:
+def read_groups(output: Location, column: str, sources: Sequence[Location]) -> dict[str, Group]:
     """The groups of a shuffle by value, sorted.
 
     Raises RuntimeError where what came out is not what the sources hold, row for row: no engine is trusted with that.
@@ -97,12 +97,12 @@ def read_groups(output: Place, column: str, sources: Sequence[Place]) -> dict[st
     return dict(sorted(groups.items()))
 
 
-def count_rows(paths: Iterable[Place]) -> int:
+def count_rows(paths: Iterable[Location]) -> int:
     """Rows of Parquet files, as their footers say."""
     with ThreadPoolExecutor(READERS) as readers:
         return sum(readers.map(_rows, paths))
 
 
-def _rows(path: Place) -> int:
+def _rows(path: Location) -> int:
     with path.open("rb") as stream:
         return int(pq.read_metadata(stream).num_rows)

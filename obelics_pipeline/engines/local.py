@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.commit import Manifest
-from obelics_pipeline.core.storage import TEMPORARY, Place, read_schema, remove_tree
+from obelics_pipeline.core.storage import TEMPORARY, Location, read_schema, remove_tree
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.attempts import in_order, units_done
 from obelics_pipeline.engines.engine import Failure, MakeModel, Work, WorkWithModel
@@ -88,7 +88,7 @@ class LocalEngine:
     ) -> Iterator[tuple[Any, Any | Raised | Died]]:
         return self._pool.each(function, waiting, self._timeout)
 
-    def shuffle(self, sources: Sequence[Place], column: str, reduce: Reduce, output: Place) -> dict[str, Group]:
+    def shuffle(self, sources: Sequence[Location], column: str, reduce: Reduce, output: Location) -> dict[str, Group]:
         """DuckDB deals the rows out, spilling beyond its memory; workers reduce the groups."""
         remove_tree(output)
         with tempfile.TemporaryDirectory(dir=self._folder, prefix=TEMPORARY) as name:
@@ -102,7 +102,7 @@ class LocalEngine:
                 list(self.map(write, values))
         return read_groups(output, column, sources)
 
-    def _deal(self, sources: Sequence[Place], column: str, output: Path) -> None:
+    def _deal(self, sources: Sequence[Location], column: str, output: Path) -> None:
         """One folder per value."""
         import duckdb  # 20 MB that a run without a global step never needs
 
@@ -121,9 +121,9 @@ class LocalEngine:
         shutil.rmtree(output / "spill", ignore_errors=True)
 
 
-def _portions(sources: Sequence[Place]) -> Iterator[list[Place]]:
+def _portions(sources: Sequence[Location]) -> Iterator[list[Location]]:
     """Files of up to `PORTION` rows together, or one that has more."""
-    portion: list[Place] = []
+    portion: list[Location] = []
     rows = 0
     for source in sources:
         n = count_rows([source])
@@ -136,7 +136,7 @@ def _portions(sources: Sequence[Place]) -> Iterator[list[Place]]:
         yield portion
 
 
-def _reduce_value(value: str, *, dealt: Path, column: str, schema: pa.Schema, reduce: Reduce, output: Place) -> None:
+def _reduce_value(value: str, *, dealt: Path, column: str, schema: pa.Schema, reduce: Reduce, output: Location) -> None:
     """Reduce what lies in the folders of one value, `column=value` as DuckDB writes it."""
     tables = [
         pq.read_table(path, partitioning=None) for path in sorted(dealt.glob(f"*/{glob.escape(value)}/*.parquet"))

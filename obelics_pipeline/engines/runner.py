@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from obelics_pipeline.core.commit import Manifest, once, read_manifests
 from obelics_pipeline.core.errors import Damaged, UserError
 from obelics_pipeline.core.ledger import Ledger, total
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.engine import Engine, Failure, MakeModel, Work, WorkWithModel
 
@@ -58,7 +58,7 @@ class StageRunner:
         self.fresh = 0  # units done by this run, not by an earlier one
         self.ledgers: dict[str, dict[str, Ledger]] = {}  # stage -> noun -> the sum over its units
 
-    def map(self, stage: str, work: Work, units: Sequence[Unit], folder: Place, part_of: str = "") -> list[Manifest]:
+    def map(self, stage: str, work: Work, units: Sequence[Unit], folder: Location, part_of: str = "") -> list[Manifest]:
         """The manifests of all units that could be done, in the order of `units`; the others are in `failures`.
 
         `part_of` names the stage that a step without a name of its own on the command line belongs to. Raises
@@ -68,20 +68,20 @@ class StageRunner:
         engine_map = partial(self.engine.map_units, partial(once, work=work, folder=folder))
         return self._run(stage, engine_map, units, folder, part_of)
 
-    def map_here(self, stage: str, work: Work, units: Sequence[Unit], folder: Place, part_of: str) -> list[Manifest]:
+    def map_here(self, stage: str, work: Work, units: Sequence[Unit], folder: Location, part_of: str) -> list[Manifest]:
         """As `map`, one unit after the other in this process: where two at a time would be one too many."""
         do = partial(once, work=work, folder=folder)
         return self._run(stage, lambda todo: ((unit, do(unit)) for unit in todo), units, folder, part_of)
 
     def map_models(
-        self, stage: str, make: MakeModel, work: WorkWithModel, units: Sequence[Unit], folder: Place
+        self, stage: str, make: MakeModel, work: WorkWithModel, units: Sequence[Unit], folder: Location
     ) -> list[Manifest]:
         """As `map`, by workers that hold a model: see `Engine.map_models`."""
         engine_map = partial(self.engine.map_models, make, partial(once, work=work, folder=folder))
         return self._run(stage, engine_map, units, folder, "")
 
     def _run(
-        self, stage: str, engine_map: EngineMap, units: Sequence[Unit], folder: Place, part_of: str
+        self, stage: str, engine_map: EngineMap, units: Sequence[Unit], folder: Location, part_of: str
     ) -> list[Manifest]:
         done = read_manifests(folder, [unit.name for unit in units])
         todo = [unit for unit in units if unit.name not in done]

@@ -9,7 +9,7 @@ from typing import Any
 from obelics_pipeline.core.commit import Manifest, remember
 from obelics_pipeline.core.errors import Stopped
 from obelics_pipeline.core.partitions import Partitions
-from obelics_pipeline.core.storage import Place, files_below, hold_to_name, remove
+from obelics_pipeline.core.storage import Location, files_below, hold_to_name, remove
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.engines.engine import Work
 from obelics_pipeline.engines.groups import DATA, Group, Piece, Reduce, as_they_are
@@ -18,9 +18,9 @@ from obelics_pipeline.engines.runner import StageRunner
 
 @dataclass(frozen=True)
 class ShuffleInput:
-    """A Parquet file of messages and the sha256 of its bytes."""
+    """A Parquet file of shuffled rows and the sha256 of its bytes."""
 
-    path: Place
+    path: Location
     sha256: str
 
 
@@ -28,16 +28,16 @@ class ShuffleInput:
 class Shuffled:
     """What a shuffle made of each group, and the folder that its pieces are in."""
 
-    folder: Place
+    folder: Location
     groups: Mapping[str, Group]
 
     def sources(self, role: str) -> list[ShuffleInput]:
-        """The pieces of a role as messages of a further step; those without rows are left out."""
+        """The pieces of a role as rows of a further step; those without rows are left out."""
         pieces = (group.pieces[role] for group in self.groups.values())
         return [ShuffleInput(self.folder / piece.name, piece.sha256) for piece in pieces if piece.rows]
 
 
-def sources_of(manifests: Sequence[Manifest], folder: Place, role: str = DATA) -> list[ShuffleInput]:
+def sources_of(manifests: Sequence[Manifest], folder: Location, role: str = DATA) -> list[ShuffleInput]:
     """The files that play a role in committed units; those that are noted to be without rows are left out."""
     return [
         ShuffleInput(m.path(folder, role), m.files[role]["sha256"])
@@ -47,9 +47,9 @@ def sources_of(manifests: Sequence[Manifest], folder: Place, role: str = DATA) -
 
 
 def shuffle(
-    runner: StageRunner, folder: Place, sources: Sequence[ShuffleInput], column: str, reduce: Reduce, settings: Any
+    runner: StageRunner, folder: Location, sources: Sequence[ShuffleInput], column: str, reduce: Reduce, settings: Any
 ) -> Shuffled:
-    """Bring the rows of message files together by a column and reduce each group, unless that was done before.
+    """Bring the rows of files together by a column and reduce each group, unless that was done before.
 
     `settings` are what `reduce` depends on. `folder` is this step's own: what other sources had led to is removed.
     Raises Damaged where a source is.
@@ -74,8 +74,8 @@ def _group(value: Mapping[str, Any]) -> Group:
     return Group(value["rows"], {role: Piece(**piece) for role, piece in value["pieces"].items()}, value["notes"])
 
 
-def partition_by(runner: StageRunner, folder: Place, sources: Sequence[ShuffleInput], column: str) -> Partitions:
-    """The rows of message files by the value of a column: one file for each value."""
+def partition_by(runner: StageRunner, folder: Location, sources: Sequence[ShuffleInput], column: str) -> Partitions:
+    """The rows of files by the value of a column: one file for each value."""
     shuffled = shuffle(runner, folder, sources, column, as_they_are, "partitions")
     pieces = {value: group.pieces[DATA] for value, group in shuffled.groups.items()}
     files = {value: [piece.name] for value, piece in pieces.items()}
@@ -83,7 +83,7 @@ def partition_by(runner: StageRunner, folder: Place, sources: Sequence[ShuffleIn
 
 
 def map_all(
-    runner: StageRunner, stage: str, work: Work, units: Sequence[Unit], folder: Place, part_of: str
+    runner: StageRunner, stage: str, work: Work, units: Sequence[Unit], folder: Location, part_of: str
 ) -> list[Manifest]:
     """Map a step that needs every unit. Raises Stopped if one failed: part of the units give no right verdict."""
     manifests = runner.map(stage, work, units, folder, part_of=part_of)

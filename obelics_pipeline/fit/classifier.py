@@ -69,7 +69,7 @@ def _fit(files: Mapping[str, Sequence[TextFile]], output: Path, say: Say, featur
     record = {
         "model": "fastText classifier of documents",
         "settings": _TRAINING | _REPEATABLE | {"quantized": {"cutoff": features, **_QUANTIZING}},
-        "input": {label: [file.account() for file in of_label] for label, of_label in files.items()},
+        "input": {label: [file.description() for file in of_label] for label, of_label in files.items()},
         "texts": dict(sorted(lines.counts.items())),
         "of_both_labels": lines.both,
         "repeated": lines.again,

@@ -100,7 +100,7 @@ def _train(
     record = {
         "model": "KenLM of SentencePiece pieces",
         "settings": asdict(settings),
-        "input": [file.account() for file in files],
+        "input": [file.description() for file in files],
         "texts": texts,
         "pieces": there,
         "tokens": tokens,

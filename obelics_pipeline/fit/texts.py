@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.storage import Place, file_sha256, local_copy, open_parquet, place
+from obelics_pipeline.core.storage import Location, file_sha256, local_copy, location, open_parquet
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
 MAX_LINE = 64 * 2**20  # bytes of one JSON line: a longer one is passed over, so that a damaged file costs no memory
@@ -40,7 +40,7 @@ class FoundText:
 class TextFile:
     """One file of texts. Reading it fills `read`, the number of texts, and `passed_over`, rows by what is wrong."""
 
-    where: Place
+    where: Location
     read: int = 0
     passed_over: Counter[str] = field(default_factory=Counter)
 
@@ -66,7 +66,7 @@ class TextFile:
         except (OSError, EOFError, zlib.error, pa.ArrowException) as error:
             raise UserError(f"{self.where}: cannot be read ({' '.join(str(error).split())})") from None
 
-    def account(self) -> dict[str, Any]:
+    def description(self) -> dict[str, Any]:
         """What was read from where, for the record of a model: name, sha256 and counts, and no folder or time."""
         return {
             "name": self.where.name,
@@ -87,7 +87,7 @@ def text_files(patterns: Sequence[str]) -> list[TextFile]:
     for name in found:
         if not name.endswith(ENDINGS):
             raise UserError(f"{name}: not a file of texts; valid are names that end in {', '.join(ENDINGS)}")
-    return [TextFile(place(name)) for name in found]
+    return [TextFile(location(name)) for name in found]
 
 
 def _names(pattern: str) -> list[str]:
@@ -117,7 +117,7 @@ def _text_of(row: Any) -> FoundText | str:
     )
 
 
-def _json_rows(where: Place) -> Iterator[Any]:
+def _json_rows(where: Location) -> Iterator[Any]:
     """The values of the lines; a string is what is wrong with one."""
     with local_copy(where) as path, _opened(path) as lines:
         while line := lines.readline(MAX_LINE):
@@ -141,7 +141,7 @@ def _value_of(line: bytes) -> Any:
     return None if isinstance(value, str) else value
 
 
-def _parquet_rows(where: Place, columns: Sequence[str]) -> Iterator[Any]:
+def _parquet_rows(where: Location, columns: Sequence[str]) -> Iterator[Any]:
     """The rows of a file with a column `texts` (OBELICS) or `text`; of a run's own file, those of kept documents."""
     with open_parquet(where) as source:
         there = source.schema_arrow.names

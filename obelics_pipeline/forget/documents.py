@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from obelics_pipeline.core.commit import Manifest
 from obelics_pipeline.core.document import Document, ImageNode, has_failed
 from obelics_pipeline.core.ledger import Ledger
-from obelics_pipeline.core.storage import Place, open_parquet
+from obelics_pipeline.core.storage import Location, open_parquet
 from obelics_pipeline.core.tables import DocumentWriter, read_documents, score_columns
 from obelics_pipeline.forget.edits import mask_of
 from obelics_pipeline.forget.gone import Gone
@@ -24,7 +24,7 @@ PERSONAL_DATA = "personal_data"  # key of the notes: what the documents held
 NODE_COLUMNS = ("nodes.list.element.src", "nodes.list.element.duplicate_of")
 
 
-def is_touched(place: Place, stage: Stage, gone: Gone) -> bool:
+def is_touched(place: Location, stage: Stage, gone: Gone) -> bool:
     """Whether a file of documents has something to forget, from the columns that tell."""
     of_documents = gone.out if stage.with_images else gone.document
     with open_parquet(place) as source:
@@ -41,7 +41,7 @@ def is_touched(place: Place, stage: Stage, gone: Gone) -> bool:
     return False
 
 
-def rewrite(place: Place, path: Path, stage: Stage, gone: Gone, too_few: set[str]) -> None:
+def rewrite(place: Location, path: Path, stage: Stage, gone: Gone, too_few: set[str]) -> None:
     """Write a file of documents to a local path, without what is forgotten."""
     scores, paragraph_scores = score_columns(place)
     with DocumentWriter(path, scores, paragraph_scores) as writer:
@@ -70,7 +70,7 @@ def forget_in(document: Document, stage: Stage, gone: Gone, too_few: set[str]) -
 
 
 def counted(
-    path: Place, stage: Stage, before: Manifest, arrived: Collection[str] | None
+    path: Location, stage: Stage, before: Manifest, arrived: Collection[str] | None
 ) -> tuple[dict[str, Ledger], dict[str, Any]]:
     """The ledgers and the notes of a unit of documents, whose file is now another.
 
@@ -89,13 +89,13 @@ def counted(
     return before.ledgers | found, before.notes | notes
 
 
-def arrived(place: Place, stage: Stage, gone: Gone) -> set[str]:
+def arrived(place: Location, stage: Stage, gone: Gone) -> set[str]:
     """Kept documents of a unit of a stage that stay; the same before and after the unit is rewritten."""
     is_gone = gone.out if stage.with_images else gone.document
     return {doc_id for doc_id in _kept_ids(place) if not is_gone(doc_id)}
 
 
-def kept_positions(place: Place, gone: Gone) -> tuple[int, list[int]]:
+def kept_positions(place: Location, gone: Gone) -> tuple[int, list[int]]:
     """How many documents of a file are kept, and the places among them of those that are forgotten."""
     kept, found = 0, []
     for doc_id in _kept_ids(place):
@@ -105,14 +105,14 @@ def kept_positions(place: Place, gone: Gone) -> tuple[int, list[int]]:
     return kept, found
 
 
-def _kept_ids(place: Place) -> Iterator[str]:
+def _kept_ids(place: Location) -> Iterator[str]:
     with open_parquet(place) as source:
         for group in range(source.num_row_groups):
             table = source.read_row_group(group, columns=["doc_id", "reason"])
             yield from table.filter(table["reason"].is_null())["doc_id"].to_pylist()
 
 
-def image_places(place: Place, doc_ids: Mapping[str, int], gone: Gone) -> dict[str, list[int]]:
+def image_places(place: Location, doc_ids: Mapping[str, int], gone: Gone) -> dict[str, list[int]]:
     """Of documents that lose images: the places, among the kept images, of those that stay."""
     found: dict[str, list[int]] = {}
     for document in read_documents(place):

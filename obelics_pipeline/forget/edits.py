@@ -35,7 +35,7 @@ def edit_of(names: Sequence[str], gone: Gone) -> Edit | None:
         return partial(_without, column="doc_id", is_gone=gone.out)
     if "image_set" in there and "doc" in there:
         return partial(_members, column="doc", keys=("url", "text"), is_gone=gone.out, gone=gone)
-    if {"key", "doc"} <= there:  # messages about documents, and what these use
+    if {"key", "doc"} <= there:  # shuffled rows about documents, and what these use
         is_gone = gone.out if "sketch" in there else gone.document
         return partial(_members, column="doc", keys=("key",), is_gone=is_gone, gone=gone)
     if there & {"doc", "of_doc", "group"}:

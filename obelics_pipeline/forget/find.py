@@ -17,7 +17,7 @@ from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.shards.index import read_index
-from obelics_pipeline.core.storage import Place, files_below, open_parquet, read_table, size_of
+from obelics_pipeline.core.storage import Location, files_below, open_parquet, read_table, size_of
 from obelics_pipeline.core.tables import kept_rows, read_documents
 from obelics_pipeline.forget.edits import mask_of
 from obelics_pipeline.forget.pending import ToForget
@@ -37,7 +37,7 @@ class Finder:
     """Looks through the folder of a run. Tombstones of what it finds are added to `target` as it goes."""
 
     def __init__(
-        self, run: RunFolder, config: RunConfig, keyed: Keyed, folders: Sequence[Place], target: Place
+        self, run: RunFolder, config: RunConfig, keyed: Keyed, folders: Sequence[Location], target: Location
     ) -> None:
         """`folders` are those of the tombstones to look for; `target` is one of them."""
         self._run, self._config, self._keyed = run, config, keyed
@@ -255,14 +255,14 @@ class Finder:
                     (gone if forgotten else stays).add(sha256)
         return gone - stays
 
-    def _units(self, folder: Place) -> Iterator[Manifest]:
+    def _units(self, folder: Location) -> Iterator[Manifest]:
         """The units of a folder, in the order of their names."""
         for _, manifest in sorted(read_manifests(folder, unit_names(folder)).items()):
             if manifest.files:
                 yield manifest
 
 
-def results_below(folder: Place) -> Iterator[Place]:
+def results_below(folder: Location) -> Iterator[Location]:
     """The files that say what became of image URLs."""
     for name in files_below(folder):
         if name.endswith(".parquet") and "/." not in f"/{name}":
@@ -272,18 +272,18 @@ def results_below(folder: Place) -> Iterator[Place]:
                 yield folder / name
 
 
-def _tables(place: Place, columns: Sequence[str]) -> Iterator[pa.Table]:
+def _tables(place: Location, columns: Sequence[str]) -> Iterator[pa.Table]:
     with open_parquet(place) as source:
         for group in range(source.num_row_groups):
             yield source.read_row_group(group, columns=list(columns)).combine_chunks()
 
 
-def _rows(place: Place, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _rows(place: Location, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
     for table in _tables(place, columns):
         yield from table.to_pylist()
 
 
-def _pairs(place: Place, *columns: str) -> Iterator[tuple[Any, ...]]:
+def _pairs(place: Location, *columns: str) -> Iterator[tuple[Any, ...]]:
     table = read_table(place, list(columns))
     return zip(*(table[name].to_pylist() for name in columns), strict=True)
 

@@ -20,13 +20,13 @@ from obelics_pipeline.core.folder import MARK, RunFolder
 from obelics_pipeline.core.shards.manifest import read_manifest, write_manifest
 from obelics_pipeline.core.storage import (
     TEMPORARY,
-    Place,
+    Location,
     create,
     files_below,
     is_local,
     local_copy,
+    location,
     names_in,
-    place,
     remove,
     remove_tree,
     scratch_of,
@@ -93,7 +93,7 @@ def forget(
     lines unless `skip_bad`, and where another is at work in the folder; Stopped where the disk is full: then nothing
     is lost, and the same command goes on.
     """
-    run = RunFolder(place(folder))
+    run = RunFolder(location(folder))
     run.refuse_other_format()
     if not any(size_of(run.path / name) is not None for name in (MARK, run.manifest.name, run.index.name)):
         raise UserError(f"{folder}: no run is there; give the --output of obelics run")
@@ -130,7 +130,7 @@ def _errors_in_one_line(run: RunFolder) -> Iterator[None]:
 
 
 @contextmanager
-def _trial(run: RunFolder, key: Path | None) -> Iterator[tuple[Keyed, Place]]:
+def _trial(run: RunFolder, key: Path | None) -> Iterator[tuple[Keyed, Location]]:
     """A folder of tombstones beside, which is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="obelics-forget-") as name:
         target = Path(name)
@@ -143,7 +143,7 @@ def _trial(run: RunFolder, key: Path | None) -> Iterator[tuple[Keyed, Place]]:
 
 
 class _Work:
-    def __init__(self, run: RunFolder, keyed: Keyed, target: Place, say: Say) -> None:
+    def __init__(self, run: RunFolder, keyed: Keyed, target: Location, say: Say) -> None:
         self._run, self._keyed, self._target, self._say = run, keyed, target, say
         self._config = _config_of(run)
         self._folders = list(dict.fromkeys([target, run.path / FOLDER]))

@@ -10,10 +10,10 @@ from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.ledger import Ledger, total
 from obelics_pipeline.core.shards.manifest import RunManifest
-from obelics_pipeline.core.storage import Place, names_in
+from obelics_pipeline.core.storage import Location, names_in
 from obelics_pipeline.forget.documents import PERSONAL_DATA
-from obelics_pipeline.jobs.account import account
 from obelics_pipeline.jobs.noted import stages_in
+from obelics_pipeline.jobs.run_ledgers import run_ledgers
 from obelics_pipeline.policy.personal_data.counts import total as total_of_personal_data
 from obelics_pipeline.stages.fetch.stage import fetch_unit_of, plan_stem
 
@@ -28,7 +28,7 @@ def ledgers_now(run: RunFolder, config: RunConfig, manifest: RunManifest) -> dic
             place = stage.folder(run.path) if stage.documents else run.shuffled / step
             if unit_names(place) and (stage.documents or config.dedup.enabled):
                 counted[step] = {noun: _sum(place, noun) for noun in nouns}
-    found = account(stages_in(run), counted, (), manifest.counts()["documents"])
+    found = run_ledgers(stages_in(run), counted, (), manifest.counts()["documents"])
     found["urls"] = _urls(run, config) or manifest.ledgers.get("urls", Ledger("urls"))
     counts = manifest.counts()
     right = all(ledger.balanced() for ledger in found.values())
@@ -44,7 +44,7 @@ def notes_now(run: RunFolder, manifest: RunManifest) -> dict[str, Any]:
     return {name: of_it for name, of_it in notes.items() if of_it or name != PERSONAL_DATA}
 
 
-def _sum(folder: Place, noun: str, names: Iterable[str] | None = None) -> Ledger:
+def _sum(folder: Location, noun: str, names: Iterable[str] | None = None) -> Ledger:
     wanted = unit_names(folder) if names is None else list(names)
     found = read_manifests(folder, wanted).values()
     return total(noun, (m.ledgers[noun] for m in found if noun in m.ledgers))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-from obelics_pipeline.core.storage import Place, read_bytes, write_bytes
+from obelics_pipeline.core.storage import Location, read_bytes, write_bytes
 
 ENDINGS = (".json", ".jsonl", ".yaml", ".txt", ".html", ".csv", ".log", ".md")
 STRUCK = "forgotten"  # stands for an address
@@ -40,7 +40,7 @@ def _from_json(token: str) -> str:
         return token
 
 
-def strike_file(place: Place, strike: Strike, lines_go: bool = False) -> int:
+def strike_file(place: Location, strike: Strike, lines_go: bool = False) -> int:
     """Strike out what is forgotten in a file; how many bytes it lost, or 0. With `lines_go` such lines go whole."""
     data = read_bytes(place)
     text = data.decode("utf-8", "surrogateescape")
@@ -55,7 +55,7 @@ def strike_file(place: Place, strike: Strike, lines_go: bool = False) -> int:
     return max(len(data) - len(new), 0)
 
 
-def names_something(place: Place, strike: Strike) -> bool:
+def names_something(place: Location, strike: Strike) -> bool:
     """Whether a file has something that is forgotten."""
     text = read_bytes(place).decode("utf-8", "surrogateescape")
     return struck(text, strike) != text

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from obelics_pipeline.core.storage import Place, names_in, read_bytes, remove, remove_tree, write_bytes
+from obelics_pipeline.core.storage import Location, names_in, read_bytes, remove, remove_tree, write_bytes
 from obelics_pipeline.policy.tombstones.hash_set import ENDING, HashSet, read_hashes, write_hashes
 from obelics_pipeline.policy.tombstones.keyed import Keyed
 from obelics_pipeline.policy.tombstones.tombstones import PENDING, UNFINISHED
@@ -34,7 +34,7 @@ class ToForget:
 class Pending:
     """The state of a forget in the folder of tombstones."""
 
-    def __init__(self, folder: Place, keyed: Keyed) -> None:
+    def __init__(self, folder: Location, keyed: Keyed) -> None:
         self._folder, self._keyed, self._place = folder, keyed, folder / UNFINISHED
         self._lone = HashSet(b"")
 

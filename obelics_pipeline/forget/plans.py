@@ -13,7 +13,7 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.forget.edits import mask_of
 from obelics_pipeline.training.plan.form import ABOUT
 from obelics_pipeline.training.plan.plan_file import Plan, open_plan
-from obelics_pipeline.training.train.accounts import FOLDER as ACCOUNTS
+from obelics_pipeline.training.train.document_losses import FOLDER as ACCOUNTS
 from obelics_pipeline.training.train.folder import TrainingFolder
 
 SHOWN = 12  # numbers of a list that are shown; more are counted
@@ -23,7 +23,7 @@ SHOWN = 12  # numbers of a list that are shown; more are counted
 class Affected:
     """A plan with forgotten documents: their numbers, the steps that have their tokens, and where training went by it.
 
-    `trainings`: folder, and the steps among these that its accounts say were done; `last` is the last step of any.
+    `trainings`: folder, and the steps among these that its losses per document show; `last` is the last step of any.
     """
 
     path: Path
@@ -42,7 +42,7 @@ class Affected:
         )
         for folder, steps, last in self.trainings:
             done = f"has read them in {len(steps):,} steps ({_few(steps)})" if steps else "has read none of them"
-            yield f"  training {folder}: {done}, by its accounts up to step {last:,}"
+            yield f"  training {folder}: {done}, by its losses per document up to step {last:,}"
 
 
 def plans_near(run: Path) -> list[Path]:
@@ -81,7 +81,7 @@ def _steps(plan: Plan, documents: np.ndarray) -> tuple[int, ...]:
 
 
 def _trainings(plan: Plan, documents: np.ndarray) -> Iterator[tuple[Path, tuple[int, ...], int]]:
-    """The trainings beside a plan that went by it, with what their accounts say."""
+    """The trainings beside a plan that went by it, with what their losses per document show."""
     for note in sorted({*plan.path.parent.glob("*/plan.txt"), *plan.path.parent.parent.glob("*/plan.txt")}):
         folder = TrainingFolder(note.parent)
         if folder.plan.read_text(encoding="utf-8", errors="replace").split()[-1:] != [plan.id]:

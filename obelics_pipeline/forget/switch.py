@@ -14,7 +14,7 @@ from pathlib import Path
 
 from obelics_pipeline.core.access import reaching
 from obelics_pipeline.core.storage import (
-    Place,
+    Location,
     draft_for,
     put,
     read_bytes,
@@ -31,7 +31,7 @@ LIST = "switch.json"
 class Switch:
     """Files on their way. `root` is the run's folder, `folder` where they are staged: on the same file system."""
 
-    def __init__(self, root: Place, folder: Place) -> None:
+    def __init__(self, root: Location, folder: Location) -> None:
         self._root, self._folder = root, folder
         self._moves: list[tuple[str, str]] = []  # staged name, name below the root
         self._removes: list[str] = []

@@ -23,7 +23,7 @@ from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.shards.index import NAMES as INDEX_NAMES
 from obelics_pipeline.core.storage import (
-    Place,
+    Location,
     draft_for,
     file_sha256,
     files_below,
@@ -73,7 +73,7 @@ class Rewriter:
             if stage.documents:
                 self._documents(stage)
 
-    def loose(self, place: Place) -> None:
+    def loose(self, place: Location) -> None:
         """A Parquet file that no unit's manifest names, in its place."""
         names = read_schema(place).names
         edit = edit_of(names, self._gone)
@@ -93,7 +93,7 @@ class Rewriter:
             finally:
                 path.unlink(missing_ok=True)
 
-    def _plain(self, folder: Place) -> None:
+    def _plain(self, folder: Location) -> None:
         """Units of tables that are edited by their columns alone."""
         for manifest in _units(folder):
             tables = {role: self._edited(manifest.path(folder, role)) for role in manifest.files}
@@ -101,7 +101,7 @@ class Rewriter:
                 tables["own"] = self._own(folder, manifest)
             self._commit(folder, manifest, tables)
 
-    def _edited(self, place: Place) -> pa.Table | None:
+    def _edited(self, place: Location) -> pa.Table | None:
         edit = edit_of(read_schema(place).names, self._gone)
         if edit is None:
             return None
@@ -109,7 +109,7 @@ class Rewriter:
         edited = edit(table)
         return None if edited is table else edited
 
-    def _own(self, folder: Place, manifest: Manifest) -> pa.Table | None:
+    def _own(self, folder: Location, manifest: Manifest) -> pa.Table | None:
         """What a step of a stage says of each kept document that came to it: a row each, in their order, and no id."""
         source = self._documents_before(folder.name).get(manifest.notes["partition"])
         if source is None:
@@ -121,7 +121,7 @@ class Rewriter:
         return table.take(sorted(set(range(kept)).difference(positions)))
 
     @cache  # noqa: B019 (a rewriter lives as long as its run is looked at)
-    def _documents_before(self, step: str) -> dict[str, tuple[Place, Stage]]:
+    def _documents_before(self, step: str) -> dict[str, tuple[Location, Stage]]:
         """The file of documents of each partition that the stage of a step read, and the stage that it is of."""
         before = takewhile(lambda stage: not stage.owns(step), stages_in(self._run))
         folders = [(stage.folder(self._run.path), stage) for stage in before if stage.documents]
@@ -216,7 +216,7 @@ class Rewriter:
         source = self._documents_before(stage.name).get(manifest.notes.get("partition", manifest.unit))
         return None if source is None else documents.arrived(*source, self._gone)
 
-    def _records(self, folder: Place, manifest: Manifest) -> tuple[pa.Table, Ledger] | None:
+    def _records(self, folder: Location, manifest: Manifest) -> tuple[pa.Table, Ledger] | None:
         """The records of a unit without those that are forgotten, and their ledger."""
         if "records" not in manifest.files:
             return None
@@ -235,7 +235,7 @@ class Rewriter:
 
     def _commit(
         self,
-        folder: Place,
+        folder: Location,
         manifest: Manifest,
         files: Mapping[str, pa.Table | Path | None],
         ledgers: Mapping[str, Ledger] | None = None,
@@ -262,7 +262,9 @@ class Rewriter:
         self.freed += before - after
 
 
-def _published(folder: Place, manifest: Manifest, role: str, content: pa.Table | Path) -> tuple[dict[str, Any], Place]:
+def _published(
+    folder: Location, manifest: Manifest, role: str, content: pa.Table | Path
+) -> tuple[dict[str, Any], Location]:
     """Bring one file of a unit to its place; its entry in the manifest."""
     entry = manifest.files[role]
     path = content if isinstance(content, Path) else draft_for(folder, ".parquet")
@@ -278,7 +280,7 @@ def _published(folder: Place, manifest: Manifest, role: str, content: pa.Table |
     return {"name": name, "sha256": entry["sha256"], "bytes": size, NOW: now}, folder / name
 
 
-def _put_piece(path: Path, piece: Place) -> None:
+def _put_piece(path: Path, piece: Location) -> None:
     """Bring a piece of a shuffle to its place, under the name of its content; then the old one goes.
 
     The note of the shuffle names it now. It keeps the sha256 of the piece that was, as manifests do.
@@ -312,12 +314,12 @@ def _settled_ledgers(passed: pa.Table, settled: pa.Table) -> dict[str, Ledger]:
     return {"documents": documents_, "images": images}
 
 
-def _units(folder: Place) -> Iterator[Manifest]:
+def _units(folder: Location) -> Iterator[Manifest]:
     for _, manifest in sorted(read_manifests(folder, unit_names(folder)).items()):
         yield manifest
 
 
-def _folders(folder: Place) -> list[str]:
+def _folders(folder: Location) -> list[str]:
     """The steps below a folder that have manifests of units."""
     parts = (name.split("/") for name in files_below(folder))
     return sorted({part[0] for part in parts if len(part) > 2 and part[1] == "manifests"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 
 SHOWN = 5  # differences in the line of a refusal
 
@@ -18,7 +18,7 @@ class Claim:
     """
 
     def __init__(
-        self, folder: Place, changed: Sequence[str], agrees: Callable[[str], bool | None], take: Callable[[], None]
+        self, folder: Location, changed: Sequence[str], agrees: Callable[[str], bool | None], take: Callable[[], None]
     ) -> None:
         self._folder, self._changed, self._agrees, self._take = folder, changed, agrees, take
         self._taken = False

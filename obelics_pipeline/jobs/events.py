@@ -13,7 +13,7 @@ from typing import Any
 
 from obelics_pipeline.core.errors import Stopped
 from obelics_pipeline.core.redacted import redacted
-from obelics_pipeline.core.storage import Place, read_bytes, scratch_of, write_bytes
+from obelics_pipeline.core.storage import Location, read_bytes, scratch_of, write_bytes
 
 PUT_SECONDS = 30.0  # between two puts of the log to an object store, at least
 PUT_GROWTH = 1.25  # and it must have grown by so much: all puts together move five times its bytes, at most
@@ -29,7 +29,7 @@ class EventLog:
     before `release` leaves no line.
     """
 
-    def __init__(self, place: Place, held: bool = False) -> None:
+    def __init__(self, place: Location, held: bool = False) -> None:
         self._held: list[str] | None = [] if held else None
         self._place, self._path = place, scratch_of(place)
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -76,7 +76,7 @@ class EventLog:
             self._put_bytes = len(data)
 
 
-def read_events(place: Place) -> list[dict[str, Any]]:
+def read_events(place: Location) -> list[dict[str, Any]]:
     """The lines of a log, oldest first; an empty list if there is no log.
 
     A line that a killed run left half written, or that is no event, is skipped.
@@ -96,7 +96,7 @@ def read_events(place: Place) -> list[dict[str, Any]]:
     return found
 
 
-def _so_far(place: Place) -> bytes:
+def _so_far(place: Location) -> bytes:
     try:
         return read_bytes(place)
     except FileNotFoundError:

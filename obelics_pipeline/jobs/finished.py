@@ -13,7 +13,7 @@ from obelics_pipeline.core.document import Document, ImageNode
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.shards.manifest import INDEX, RunManifest, index_is_whole, read_manifest
 from obelics_pipeline.core.shards.source import StoredDocument, all_documents, document_at
-from obelics_pipeline.core.storage import Place, place, read_table
+from obelics_pipeline.core.storage import Location, location, read_table
 from obelics_pipeline.jobs.score_rows.document_of_row import document_of_row
 from obelics_pipeline.jobs.score_rows.row_error import RowError
 
@@ -46,7 +46,7 @@ class Run:
     """
 
     def __init__(self, path: str | Path, storage_options: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        self.path: Place = place(str(path), storage_options)
+        self.path: Location = location(str(path), storage_options)
         self.manifest: RunManifest = read_manifest(self.path)
 
     def __len__(self) -> int:
@@ -126,7 +126,7 @@ class RunDataset:
     (6, 'The ladder', [None])
     """
 
-    def __init__(self, folder: Place, rows: list[dict[str, Any]]) -> None:
+    def __init__(self, folder: Location, rows: list[dict[str, Any]]) -> None:
         self._folder, self._rows = folder, rows
 
     def __len__(self) -> int:
@@ -148,7 +148,7 @@ class RunDataset:
         }
 
 
-def _document(found: StoredDocument, folder: Place) -> Document:
+def _document(found: StoredDocument, folder: Location) -> Document:
     """The document of a record, its images with the names of their bytes."""
     try:
         document = document_of_row(found.value)

@@ -19,12 +19,11 @@ from obelics_pipeline.core.corpus import read_corpora
 from obelics_pipeline.core.counted import counted
 from obelics_pipeline.core.errors import DISK_FULL, Stopped, UserError
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.storage import Place, is_local, names_in, place, remove, scratch_of
+from obelics_pipeline.core.storage import Location, is_local, location, names_in, remove, scratch_of
 from obelics_pipeline.engines.attempts import disk_full
 from obelics_pipeline.engines.engine import Engine
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.engines.runner import StageRunner
-from obelics_pipeline.jobs.account import summary
 from obelics_pipeline.jobs.claim import Claim
 from obelics_pipeline.jobs.compiled_parts import slow_parts
 from obelics_pipeline.jobs.display import Display
@@ -32,6 +31,7 @@ from obelics_pipeline.jobs.events import EventLog
 from obelics_pipeline.jobs.mending import until_whole
 from obelics_pipeline.jobs.noted import note_stages, stages_in
 from obelics_pipeline.jobs.publish import publish
+from obelics_pipeline.jobs.run_ledgers import summary
 from obelics_pipeline.jobs.stages import PRELOAD, columns_of, named_of, names_of, refuse_equal_columns, stages_of
 from obelics_pipeline.policy.image_safety.report import check_report
 from obelics_pipeline.policy.tombstones.tombstones import FOLDER, listed, refuse_unfinished, stored
@@ -47,13 +47,13 @@ from obelics_pipeline.stages.stage import Stage
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
 UNIT_SECONDS = 3600.0  # a unit that takes longer is killed and tried again: nothing in it should take that long
 
-OpenEngine = Callable[[Place, RunConfig], AbstractContextManager[Engine]]  # from the run's folder and its config
+OpenEngine = Callable[[Location, RunConfig], AbstractContextManager[Engine]]  # from the run's folder and its config
 
 
 def run(
     config: str,
     inputs: Sequence[str],
-    output: str | Place,
+    output: str | Location,
     workers: int = 1,
     overrides: Sequence[str] = (),
     stages: Sequence[str] = (),
@@ -96,7 +96,7 @@ def run(
     if sources.is_empty():
         raise UserError(f"--input {' '.join(inputs)}: no table of pointers has a row, so there is nothing to read")
     options = checked.reading.storage_options
-    folder = RunFolder(place(str(output), options))
+    folder = RunFolder(location(str(output), options))
     check_report(checked.image_safety.report, folder.path)
     if against and not checked.dedup.enabled:
         raise UserError("--against compares with another run, and dedup.enabled is false: leave one of the two out")
@@ -155,7 +155,7 @@ def _told_of_changes(changed: Sequence[str], asks: bool) -> list[str]:
 
 
 @contextmanager
-def _mendable(folder: Place) -> Iterator[None]:
+def _mendable(folder: Location) -> Iterator[None]:
     """Errors of the disk or the store of a run's folder, as what a person can do. Raises Stopped and UserError."""
     try:
         yield
@@ -169,13 +169,13 @@ def _mendable(folder: Place) -> Iterator[None]:
         raise
 
 
-def _local_engine(workers: int, stages: Sequence[Stage], folder: Place, config: RunConfig) -> LocalEngine:
+def _local_engine(workers: int, stages: Sequence[Stage], folder: Location, config: RunConfig) -> LocalEngine:
     preload = [*PRELOAD, *(module for stage in stages for module in stage.preload)]
     return LocalEngine(workers, scratch_of(folder), UNIT_SECONDS, preload, models=processes(config.models))
 
 
 def open_ray(
-    address: str | None, workers: int | None, folder: Place, config: RunConfig
+    address: str | None, workers: int | None, folder: Location, config: RunConfig
 ) -> AbstractContextManager[Engine]:
     """The engine of a Ray cluster; see `engines.on_ray`. Raises UserError where Ray is not installed."""
     from obelics_pipeline.engines.on_ray.engine import RayEngine

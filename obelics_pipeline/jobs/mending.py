@@ -25,7 +25,7 @@ def until_whole(attempt: Callable[[], int], folder: RunFolder, say: Callable[[st
 
 
 def _set_aside(damaged: Damaged, folder: RunFolder, made_anew: set[str], say: Callable[[str], None]) -> None:
-    for where in damaged.places:
+    for where in damaged.locations:
         name = where.removeprefix(f"{folder.path}/")
         if name == where:
             raise damaged

@@ -9,7 +9,7 @@ from obelics_pipeline.core.commit import sweep
 from obelics_pipeline.core.shards.index import merge_indexes
 from obelics_pipeline.core.shards.manifest import RunManifest, index_is_whole, promises_of, publishes, write_manifest
 from obelics_pipeline.core.storage import draft, file_sha256, remove, size_of
-from obelics_pipeline.jobs.account import account
+from obelics_pipeline.jobs.run_ledgers import run_ledgers
 from obelics_pipeline.stages.job import Job
 from obelics_pipeline.stages.shard.stage import shard_entries
 from obelics_pipeline.stages.stage import Stage
@@ -18,7 +18,7 @@ from obelics_pipeline.stages.stage import Stage
 def publish(job: Job, stages: Sequence[Stage]) -> None:
     """Make the tars of a job a finished run."""
     runner, in_tars = job.runner, sum(m.notes["documents"] for m in job.tars)
-    job.ledgers = account(stages, runner.ledgers, runner.failures, in_tars)
+    job.ledgers = run_ledgers(stages, runner.ledgers, runner.failures, in_tars)
     _publish(job)
     sweep(job.folder.shards, job.tars)
 

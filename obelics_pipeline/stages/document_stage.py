@@ -12,7 +12,7 @@ from obelics_pipeline.core.document import MEASURING_ERROR, Document, has_failed
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.origin import Origin
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.core.tables import DocumentWriter, read_kept, score_columns
 from obelics_pipeline.core.unit import Unit, digest, label_of_unit
 from obelics_pipeline.engines.shuffle import map_all
@@ -108,7 +108,9 @@ def _unit(name: str, documents: Manifest, settings: Sequence[object]) -> Unit:
     return Unit(name, id_, label_of_unit(documents.unit), {"documents": documents.unit, "partition": partition})
 
 
-def judge_unit(unit: Unit, *, folder: Place, document_folder: Place, judge: Judge, columns: Sequence[str]) -> Manifest:
+def judge_unit(
+    unit: Unit, *, folder: Location, document_folder: Location, judge: Judge, columns: Sequence[str]
+) -> Manifest:
     """Judge the kept documents of one unit."""
     source = committed(document_folder, unit.payload["documents"]).path(document_folder, "data")
     before, paragraph_scores = score_columns(source)

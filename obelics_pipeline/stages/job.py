@@ -13,7 +13,7 @@ from obelics_pipeline.core.corpus import Corpus
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.partitions import Partitions
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.engines.runner import StageRunner
 from obelics_pipeline.policy.consent.lists import OptOuts, prepare
 from obelics_pipeline.policy.tombstones.tombstones import FOLDER as FORGOTTEN_FOLDER
@@ -27,7 +27,7 @@ class Documents:
     """The committed units that hold the documents of a run at some stage, and the folder that they are in."""
 
     units: Sequence[Manifest]
-    folder: Place
+    folder: Location
 
 
 class Job:
@@ -46,9 +46,9 @@ class Job:
         columns: Sequence[str] = (),
         earlier: Sequence[Corpus] = (),
         sample: float | None = None,
-        forgotten: Sequence[Place] = (),
+        forgotten: Sequence[Location] = (),
         retry: Sequence[str] = (),
-        asked: Place | None = None,
+        asked: Location | None = None,
     ) -> None:
         """`columns` are the scores of a document, of all stages in their order.
 
@@ -85,7 +85,7 @@ class Job:
         found: Value = self._shared[kind]
         return found
 
-    def leave_out(self, stage: str, folder: Place) -> None:
+    def leave_out(self, stage: str, folder: Location) -> None:
         """What an earlier config made in a stage that this one does without is removed."""
         earlier = unit_names(folder)
         if earlier:

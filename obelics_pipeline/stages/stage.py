@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.ledger import Ledger
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.stages.bounded import Bounded
 from obelics_pipeline.stages.cost import Cost
 from obelics_pipeline.stages.job import Job
@@ -65,7 +65,7 @@ class Stage:
         elif self.documents:
             job.leave_out(self.name, self.folder(job.folder.path))
 
-    def folder(self, run: Place) -> Place:
+    def folder(self, run: Location) -> Location:
         """Where its documents are in a run's folder."""
         return run / self.documents
 

@@ -18,7 +18,7 @@ FUNCTIONS = {
     "measure": "(document: 'Document', config: 'RunConfig | None' = None) -> 'Document'",
     "read_warc": "(path: 'str | Path', config: 'RunConfig | None' = None, "
     "on_skip: 'Callable[[Skipped], object] | None' = None) -> 'Iterator[Page]'",
-    "run": "(config: 'str', inputs: 'Sequence[str]', output: 'str | Place', workers: 'int' = 1, ",
+    "run": "(config: 'str', inputs: 'Sequence[str]', output: 'str | Location', workers: 'int' = 1, ",
     "score": "(config: 'str', inputs: 'Sequence[str]', columns: 'Sequence[str]', output: 'str', workers: 'int | None', "
     "overrides: 'Sequence[str]' = (), images: 'str' = 'none', replace: 'bool' = False, "
     "open_engine: 'OpenEngine | None' = None, say: 'Say' = <built-in function print>, "

@@ -16,7 +16,7 @@ from obelics_pipeline.beam_jobs.engine import BeamEngine
 from obelics_pipeline.beam_jobs.options import local_options
 from obelics_pipeline.core.commit import Manifest
 from obelics_pipeline.core.errors import Stopped, UserError
-from obelics_pipeline.core.storage import place, read_table, write_table
+from obelics_pipeline.core.storage import location, read_table, write_table
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.engine import Failure
 from obelics_pipeline.engines.groups import as_they_are
@@ -180,7 +180,7 @@ def test_a_runner_behind_a_job_service_does_the_same(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("s3")
 def test_driver_and_workers_may_meet_in_a_bucket() -> None:
-    folder = place("s3://bucket-of-beam/run")
+    folder = location("s3://bucket-of-beam/run")
     assert isinstance(folder, UPath)
     folder.fs.mkdir("bucket-of-beam")
     with BeamEngine(local_options(1), folder, 60) as engine:

@@ -7,7 +7,7 @@ from pathlib import Path
 from obelics_pipeline.core.commit import Attempt, Manifest
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.ledger import Ledger
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.core.unit import Unit
 from tests.engines.work import work
 
@@ -18,7 +18,7 @@ def slow_work(unit: Unit, *, folder: Path) -> Manifest:
     return work(unit, folder=folder)
 
 
-def commit_id(unit: Unit, *, folder: Place) -> Manifest:
+def commit_id(unit: Unit, *, folder: Location) -> Manifest:
     """Commit a unit's id, wherever the folder is."""
     with Attempt(folder, unit) as attempt:
         attempt.file("data", ".bin").write_bytes(unit.id.encode())

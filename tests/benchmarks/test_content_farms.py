@@ -14,7 +14,7 @@ from benchmarks import content_farms
 from obelics_pipeline.core.commit import Attempt
 from obelics_pipeline.core.document import Document, TextNode
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.core.tables import DocumentWriter
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.stages.site.value import SITE
@@ -154,7 +154,7 @@ def page(name: str, text: str, reason: str | None = None, language: str = "en") 
     return Document(name, f"https://{name}.example/", "a", 0, 1, [TextNode(text)], language=language, reason=reason)
 
 
-def stage(place: Place, documents: list[Document]) -> None:
+def stage(place: Location, documents: list[Document]) -> None:
     with Attempt(place, Unit("stage", "0" * 16, "u-000000")) as attempt:
         with DocumentWriter(attempt.file("data", ".parquet"), [], []) as writer:
             for document in documents:

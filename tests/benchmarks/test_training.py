@@ -31,7 +31,7 @@ def test_the_cost_of_watching_is_told(monkeypatch: pytest.MonkeyPatch, capsys: p
     monkeypatch.setattr(sys, "argv", ["training.py", "--small", "--repeat", "2"])
     training.main()
     said = capsys.readouterr().out
-    assert "accounts: " in said
+    assert "losses per document: " in said
     assert "monitors: a sampled step " in said
     assert "together " in said
 

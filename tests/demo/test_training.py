@@ -102,7 +102,7 @@ def test_the_training_spikes_the_guard_acts_and_the_page_is_named_first(
 ) -> None:
     for name in training.NEEDED:
         pytest.importorskip(name)
-    from obelics_pipeline.training.diagnosis.account import explain_spike
+    from obelics_pipeline.training.diagnosis.loss_diagnosis import explain_spike
     from obelics_pipeline.training.diagnosis.training_run import TrainingRun
     from obelics_pipeline.training.plan.command import plan
     from obelics_pipeline.training.plan.plan_file import open_plan
@@ -117,10 +117,10 @@ def test_the_training_spikes_the_guard_acts_and_the_page_is_named_first(
     assert acts[0]["step"] == spike
     assert acts[0]["why"] in shown
 
-    account = explain_spike(TrainingRun(demo.run), spike, pictures=False)
-    first = account.suspects[0]
+    diagnosis = explain_spike(TrainingRun(demo.run), spike, pictures=False)
+    first = diagnosis.suspects[0]
     assert first.document.url == URL
-    assert account.verdict.cause == "data"
+    assert diagnosis.verdict.cause == "data"
     assert {"stopword_ratio", "language_score"} <= {bound.bound.score for bound in first.bounds}
     assert shown.index(f"obelics explain-spike {demo.run} {spike}") < shown.index(URL)
     assert "would have removed 1 of 1" in shown

@@ -1,4 +1,4 @@
-"""Message files to shuffle, and what a shuffle left behind."""
+"""Files of rows to shuffle, and what a shuffle left behind."""
 
 import os
 import signal

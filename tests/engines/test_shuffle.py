@@ -32,14 +32,14 @@ def runner(tmp_path: Path) -> Iterator[StageRunner]:
 
 
 def source(path: Path, **columns: Sequence[object]) -> ShuffleInput:
-    """A file of messages."""
+    """A file of rows."""
     path.parent.mkdir(exist_ok=True)
     pq.write_table(pa.table({name: list(values) for name, values in columns.items()}), path)
     return ShuffleInput(path, file_sha256(path))
 
 
-def messages(folder: Path) -> list[ShuffleInput]:
-    """Two files of messages in three buckets; the last bucket has only odd numbers."""
+def files_of_rows(folder: Path) -> list[ShuffleInput]:
+    """Two files of rows in three buckets; the last bucket has only odd numbers."""
     return [
         source(folder / "a.parquet", bucket=["0", "1", "0"], value=[4, 2, 1]),
         source(folder / "b.parquet", bucket=["1", "2", "2"], value=[8, 3, 5]),
@@ -64,8 +64,8 @@ def files(folder: Path) -> set[Path]:
     return {path for path in folder.rglob("*") if path.is_file()}
 
 
-def test_pieces_without_rows_are_no_messages_of_the_next_step(runner: StageRunner, tmp_path: Path) -> None:
-    found = shuffle(runner, tmp_path / "step", messages(tmp_path / "in"), "bucket", even, 1)
+def test_pieces_without_rows_are_no_rows_of_the_next_step(runner: StageRunner, tmp_path: Path) -> None:
+    found = shuffle(runner, tmp_path / "step", files_of_rows(tmp_path / "in"), "bucket", even, 1)
     assert {name: (group.rows, group.notes) for name, group in found.groups.items()} == {
         "0": (2, {"bucket": "0"}), "1": (2, {"bucket": "1"}), "2": (2, {"bucket": "2"}),
     }  # fmt: skip
@@ -81,7 +81,7 @@ def test_a_source_names_the_role_that_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_what_was_done_before_is_not_done_again_whatever_the_order(runner: StageRunner, tmp_path: Path) -> None:
-    given = messages(tmp_path / "in")
+    given = files_of_rows(tmp_path / "in")
     first = shuffle(runner, tmp_path / "step", given, "bucket", even, 1)
     before = files(tmp_path / "step")
     assert shuffle(runner, tmp_path / "step", given[::-1], "bucket", even, 1) == first
@@ -105,7 +105,7 @@ def another_column(given: list[ShuffleInput]) -> tuple[list[ShuffleInput], str, 
 def test_what_depends_on_something_else_is_done_again_and_the_old_is_removed(
     runner: StageRunner, tmp_path: Path, change: Callable[[list[ShuffleInput]], tuple[list[ShuffleInput], str, int]]
 ) -> None:
-    given = messages(tmp_path / "in")
+    given = files_of_rows(tmp_path / "in")
     shuffle(runner, tmp_path / "step", given, "bucket", partial(even, more=1), 1)
     before = files(tmp_path / "step")
     changed, column, settings = change(given)
@@ -122,13 +122,13 @@ def test_the_column_alone_makes_another_step(runner: StageRunner, tmp_path: Path
 
 
 def test_of_no_sources_there_are_no_groups_and_no_files_but_the_note(runner: StageRunner, tmp_path: Path) -> None:
-    shuffle(runner, tmp_path / "step", messages(tmp_path / "in"), "bucket", even, 1)
+    shuffle(runner, tmp_path / "step", files_of_rows(tmp_path / "in"), "bucket", even, 1)
     assert shuffle(runner, tmp_path / "step", [], "bucket", even, 1).groups == {}
     assert len(files(tmp_path / "step")) == 1
 
 
 def test_a_source_that_is_not_what_its_name_says_is_refused(runner: StageRunner, tmp_path: Path) -> None:
-    first, made = messages(tmp_path / "in")
+    first, made = files_of_rows(tmp_path / "in")
     named = tmp_path / "in" / content_name("x-" + "0" * 16, made.sha256, ".parquet")
     made.path.rename(named)
     pq.write_table(pa.table({"bucket": ["0"], "value": [6]}), named)
@@ -138,7 +138,7 @@ def test_a_source_that_is_not_what_its_name_says_is_refused(runner: StageRunner,
 
 
 def test_rows_are_dealt_out_by_value_with_a_digest_of_each(runner: StageRunner, tmp_path: Path) -> None:
-    partitions = partition_by(runner, tmp_path / "step", messages(tmp_path / "in"), "bucket")
+    partitions = partition_by(runner, tmp_path / "step", files_of_rows(tmp_path / "in"), "bucket")
     found = {
         value: numbers([ShuffleInput(partitions.folder / name, "") for name in partitions.names(value)])
         for value in "0123"

@@ -14,7 +14,7 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.training.plan import command
 from obelics_pipeline.training.plan.command import plan
 from obelics_pipeline.training.plan.plan_file import open_plan
-from obelics_pipeline.training.train.accounts import SCHEMA
+from obelics_pipeline.training.train.document_losses import SCHEMA
 from tests.training.plan.made import fake_tokenizer, made_run, write_recipe
 
 GONE = (7, 31)
@@ -60,7 +60,7 @@ def test_a_plan_beside_the_run_is_named_with_its_documents_steps_and_trainings(
     said = capsys.readouterr().out
     assert f"plan {tmp_path / 'plan'}: 2 forgotten documents (numbers {OF_PLAN[0]}, {OF_PLAN[1]})" in said
     assert f"in {len(steps)} steps ({', '.join(map(str, steps))})" in said
-    assert f"training {training}: has read them in 1 steps (1), by its accounts up to step 2" in said
+    assert f"training {training}: has read them in 1 steps (1), by its losses per document up to step 2" in said
     assert main(["validate", str(web)]) == 0
 
 

@@ -30,7 +30,7 @@ class TextConfig(Section):
     permutations: PositiveInt = Field(
         512, multiple_of=8, description="Hash functions of a signature; one bit of each is the sketch that verifies."
     )
-    bands: PositiveInt = Field(16, description="Bands of the signature that are compared; each is one message.")
+    bands: PositiveInt = Field(16, description="Bands of the signature that are compared. Each is one shuffled row.")
     rows: PositiveInt = Field(
         8, description="Hash functions of a band. Two texts of similarity s meet in a band with s^rows."
     )
@@ -105,7 +105,7 @@ class DedupConfig(Section):
     buckets: PositiveInt = Field(
         16,
         description="Parts that a shuffle is cut into; no verdict depends on it. One part must fit into the memory of "
-        "a worker: 2 million messages, at about 20 messages a document, are well.",
+        "a worker: 2 million shuffled rows fit, at about 20 rows a document.",
     )
     page_url: PageUrlConfig = Field(default_factory=PageUrlConfig, description="Captures of one page address.")
     text: TextConfig = Field(default_factory=TextConfig, description="Documents with nearly the same text.")

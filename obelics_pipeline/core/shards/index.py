@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.shards.record import Record, scores
 from obelics_pipeline.core.shards.tar import Placed
-from obelics_pipeline.core.storage import Place, open_parquet
+from obelics_pipeline.core.storage import Location, open_parquet
 
 COLUMNS = [
     pa.field("shard", pa.string(), nullable=False),  # name within the folder `shards`
@@ -93,14 +93,14 @@ class IndexWriter:
             self._rows = []
 
 
-def read_index(path: Place, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+def read_index(path: Location, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
     """The rows of an index, a group of rows in memory at a time. Raises OSError or pa.ArrowException."""
     with open_parquet(path) as source:
         for batch in source.iter_batches(batch_size=ROWS_PER_GROUP, columns=columns and list(columns)):
             yield from batch.to_pylist()
 
 
-def read_span(path: Place, start: int, stop: int) -> list[dict[str, Any]]:
+def read_span(path: Location, start: int, stop: int) -> list[dict[str, Any]]:
     """The rows `start` to `stop` (exclusive) of an index; only the groups that hold them are read."""
     rows: list[dict[str, Any]] = []
     with open_parquet(path) as source:
@@ -115,7 +115,7 @@ def read_span(path: Place, start: int, stop: int) -> list[dict[str, Any]]:
     return rows
 
 
-def merge_indexes(parts: Iterable[Place], path: Path, score_names: Sequence[str]) -> None:
+def merge_indexes(parts: Iterable[Location], path: Path, score_names: Sequence[str]) -> None:
     """Write the rows of several indexes, in the order given, as one."""
     with IndexWriter(path, score_names) as writer:
         for part in parts:

@@ -12,7 +12,7 @@ from obelics_pipeline.core.config.run import RunConfig
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.redacted import redacted
-from obelics_pipeline.core.storage import Place, file_sha256, read_bytes, write_bytes
+from obelics_pipeline.core.storage import Location, file_sha256, read_bytes, write_bytes
 
 FORMAT = "obelics-shards-1"
 FILE, INDEX, SHARDS = "manifest.json", "index.parquet", "shards"
@@ -98,13 +98,13 @@ def shard_entry(path: Path, rows: Sequence[Mapping[str, Any]]) -> ShardEntry:
     return ShardEntry(path.name, file_sha256(path), path.stat().st_size, len(rows), texts, images, files)
 
 
-def write_manifest(folder: Place, manifest: RunManifest) -> None:
+def write_manifest(folder: Location, manifest: RunManifest) -> None:
     """Write it whole or not at all: a folder with a manifest is a finished run."""
     text = json.dumps(manifest.to_json(), ensure_ascii=False, indent=1) + "\n"
     write_bytes(folder / FILE, text.encode())
 
 
-def read_manifest(folder: Place) -> RunManifest:
+def read_manifest(folder: Location) -> RunManifest:
     """The manifest of a finished run. Raises UserError if the folder has no manifest, or one that is not ours."""
     path = folder / FILE
     try:
@@ -123,7 +123,7 @@ def read_manifest(folder: Place) -> RunManifest:
         raise UserError(f"{path}: not the manifest of a run ({type(error).__name__}: {error})") from None
 
 
-def publishes(folder: Place, shards: Sequence[ShardEntry], promises: Promises) -> bool:
+def publishes(folder: Location, shards: Sequence[ShardEntry], promises: Promises) -> bool:
     """Whether a manifest stands in a run's folder that names exactly these tars and promises."""
     try:
         standing = read_manifest(folder)
@@ -132,7 +132,7 @@ def publishes(folder: Place, shards: Sequence[ShardEntry], promises: Promises) -
     return standing.shards == tuple(shards) and standing.promises == promises
 
 
-def index_is_whole(folder: Place) -> bool:
+def index_is_whole(folder: Location) -> bool:
     """Whether the index has the bytes that the manifest beside it states. Raises UserError where none is."""
     try:
         return file_sha256(folder / INDEX) == read_manifest(folder).index_sha256
@@ -140,7 +140,7 @@ def index_is_whole(folder: Place) -> bool:
         return False
 
 
-def stated_counts(folder: Place) -> dict[str, Any]:
+def stated_counts(folder: Location) -> dict[str, Any]:
     """The sums as they stand in the file, for comparison with its list of shards."""
     counts: dict[str, Any] = json.loads(read_bytes(folder / FILE))["counts"]
     return counts

@@ -19,7 +19,7 @@ from obelics_pipeline.core.shards.index import read_index
 from obelics_pipeline.core.shards.manifest import INDEX, SHARDS
 from obelics_pipeline.core.shards.record import Record, RecordFile, content_sha256
 from obelics_pipeline.core.shards.tar import Member, Placed, TarDamaged, read_members
-from obelics_pipeline.core.storage import Place, local_copy, read_bytes_at
+from obelics_pipeline.core.storage import Location, local_copy, read_bytes_at
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class StoredDocument:
         return metadata
 
 
-def documents(folder: Place) -> Iterator[StoredDocument]:
+def documents(folder: Location) -> Iterator[StoredDocument]:
     """Every document that has an image file: see `all_documents`."""
     return _in_order(folder, lambda row: bool(row["n_files"]))
 
 
-def all_documents(folder: Place) -> Iterator[StoredDocument]:
+def all_documents(folder: Location) -> Iterator[StoredDocument]:
     """Every document, in either form of shards; one is held at a time.
 
     Raises UserError, which names the shard, where one cannot be read or holds other bytes than its index says.
@@ -54,7 +54,7 @@ def all_documents(folder: Place) -> Iterator[StoredDocument]:
     return _in_order(folder, lambda row: True)
 
 
-def document_at(folder: Place, row: Mapping[str, Any]) -> StoredDocument:
+def document_at(folder: Location, row: Mapping[str, Any]) -> StoredDocument:
     """The document of one row of the index; of its shard only these bytes are read. Raises UserError as above."""
     place = folder / SHARDS / Path(row["shard"]).name
     try:
@@ -68,7 +68,7 @@ def document_at(folder: Place, row: Mapping[str, Any]) -> StoredDocument:
 DAMAGE = (OSError, pa.ArrowException, TarDamaged, NotJson, KeyError, TypeError, ValueError)
 
 
-def _in_order(folder: Place, wanted: Callable[[Mapping[str, Any]], bool]) -> Iterator[StoredDocument]:
+def _in_order(folder: Location, wanted: Callable[[Mapping[str, Any]], bool]) -> Iterator[StoredDocument]:
     place = folder / INDEX
     try:
         for name, rows in groupby(read_index(folder / INDEX), lambda row: str(row["shard"])):
@@ -88,7 +88,7 @@ def _named(row: Mapping[str, Any], members: Iterable[Member]) -> dict[str, bytes
     return {member.name.removeprefix(f"{row['doc_id']}."): member.stream.read() for member in members}
 
 
-def _unreadable(folder: Place, place: Place, error: Exception) -> UserError:
+def _unreadable(folder: Location, place: Location, error: Exception) -> UserError:
     reason = " ".join(str(error).split())[:200]
     return UserError(f"{place}: cannot be read ({reason}); obelics validate {folder} says more")
 

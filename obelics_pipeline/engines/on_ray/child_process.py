@@ -23,7 +23,7 @@ from typing import Any
 
 import obelics_pipeline
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.engines.pool import RECYCLE_BYTES, Died, Pool, Raised
 from obelics_pipeline.engines.worker import start_worker
 
@@ -36,7 +36,7 @@ class ChildProcess:
     that is larger than `recycle_bytes` after a unit is replaced.
     """
 
-    folder: Place
+    folder: Location
     mark: str
     seconds: float
     preload: tuple[str, ...]

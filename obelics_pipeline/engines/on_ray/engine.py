@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from obelics_pipeline.core.commit import Manifest
 from obelics_pipeline.core.config.ray import RayConfig
 from obelics_pipeline.core.errors import Stopped, UserError
-from obelics_pipeline.core.storage import TEMPORARY, Place, create
+from obelics_pipeline.core.storage import TEMPORARY, Location, create
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.attempts import in_order, units_done
 from obelics_pipeline.engines.engine import Failure, MakeModel, Work, WorkWithModel
@@ -43,7 +43,7 @@ class RayEngine:
         self,
         address: str | None,
         workers: int | None,
-        folder: Place,
+        folder: Location,
         unit_timeout_seconds: float,
         config: RayConfig,
         preload: Sequence[str] = (),
@@ -89,7 +89,7 @@ class RayEngine:
         """What a picklable function gives for each item, in their order. Raises what it raises."""
         return in_order(self._each, function, items)
 
-    def shuffle(self, sources: Sequence[Place], column: str, reduce: Reduce, output: Place) -> dict[str, Group]:
+    def shuffle(self, sources: Sequence[Location], column: str, reduce: Reduce, output: Location) -> dict[str, Group]:
         """Ray Data brings rows together by a column, and its tasks reduce each group."""
         output = output.absolute() if isinstance(output, Path) else output
         return shuffle(sources, column, reduce, output, self._config)

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from obelics_pipeline.core.config.ray import RayConfig
-from obelics_pipeline.core.storage import Place, read_table, remove_tree
+from obelics_pipeline.core.storage import Location, read_table, remove_tree
 from obelics_pipeline.engines.attempts import ATTEMPTS
 from obelics_pipeline.engines.groups import Group, Reduce, count_rows, read_groups, write_group
 
 
 def shuffle(
-    sources: Sequence[Place], column: str, reduce: Reduce, output: Place, config: RayConfig
+    sources: Sequence[Location], column: str, reduce: Reduce, output: Location, config: RayConfig
 ) -> dict[str, Group]:
     """Ray Data's own shuffle, with a reduced group per value of the column.
 
@@ -41,7 +41,7 @@ def shuffle(
     return read_groups(output, column, sources)
 
 
-def _reduce_group(rows: pa.Table, *, column: str, reduce: Reduce, output: Place) -> pa.Table:
+def _reduce_group(rows: pa.Table, *, column: str, reduce: Reduce, output: Location) -> pa.Table:
     """Reduce the rows of one value. An error travels as a row: Ray would wrap it in its words."""
     receipt = pa.schema([("error", pa.binary())])
     if not rows.num_rows:

@@ -77,7 +77,7 @@ def fit_detector(
         "recall_left_out": not_seen,
         "steps": steps,
         "documents": documents,
-        **material.account(),
+        **material.description(),
         "versions": {name: version(name) for name in ("lightgbm", "numpy", "torch")},
     }
     detector = replace(detector, about=about)

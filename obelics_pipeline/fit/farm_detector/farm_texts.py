@@ -37,7 +37,7 @@ def make_farm_texts(sources: Sources, output: Path, documents: int, say: Say) ->
         HONEST: (families.honest, honest),
         GENERATED: (families.generated, documents - honest),
     }
-    record = {"model": "documents of farm families", "documents": documents, **material.account()}
+    record = {"model": "documents of farm families", "documents": documents, **material.description()}
     try:
         output.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=output) as scratch:

@@ -85,12 +85,12 @@ class Material:
         rest = [name for name in WEIGHTS if name not in others]
         return self._families(self.texts.forest, self.unusual.forest, rest) if others else None
 
-    def account(self) -> dict[str, Any]:
+    def description(self) -> dict[str, Any]:
         """What was read, for the record of what is made of it: names, sha256 and counts, and no folder or time."""
         return {
             "families": [family for family in WEIGHTS if family not in self.sources.leave_out],
-            "trusted": [file.account() for file in self.files],
-            "unusual": [file.account() for file in self.genres],
+            "trusted": [file.description() for file in self.files],
+            "unusual": [file.description() for file in self.genres],
             "words": {path.name: file_sha256(path) for path in self.sources.word_lists()},
         }
 

@@ -76,7 +76,7 @@ def fit_flamingo(
     record = {
         "model": "Flamingo from scratch",
         "settings": {**asdict(shape), "steps": steps, "threads": threads},
-        "input": [source.account() for source in sources],
+        "input": [source.description() for source in sources],
         "documents": len(laid_out),
         "tokens": int(counts.sum()),
         "pictures": len(corpus.pictures),

@@ -13,7 +13,7 @@ from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.shards.check_record import NotJson
 from obelics_pipeline.core.shards.flamingo_record import plain_members
-from obelics_pipeline.core.storage import file_sha256, place
+from obelics_pipeline.core.storage import file_sha256, location
 from obelics_pipeline.fit.texts import TextFile, text_files
 from obelics_pipeline.models.pictures.sources import ImageSource
 from obelics_pipeline.stages.shard.readback import webdataset_samples
@@ -42,9 +42,9 @@ class DocumentFile:
             found = {image.src: self.images(image) for image in document.images()}
             yield WithImages(document, {src: content for src, content in found.items() if content is not None})
 
-    def account(self) -> dict[str, Any]:
+    def description(self) -> dict[str, Any]:
         """What was read, for the record of a model."""
-        return self.rows.account()
+        return self.rows.description()
 
     def __str__(self) -> str:
         return str(self.rows)
@@ -78,10 +78,10 @@ class RunFolder:
                     f"{shard}: cannot be read ({reason}); obelics validate {self.folder} says more"
                 ) from None
 
-    def account(self) -> dict[str, Any]:
-        """As `DocumentFile.account`."""
+    def description(self) -> dict[str, Any]:
+        """As `DocumentFile.description`."""
         shards = [
-            {"name": shard.name, "sha256": file_sha256(place(str(shard))), "texts": self.read.get(shard.name, 0)}
+            {"name": shard.name, "sha256": file_sha256(location(str(shard))), "texts": self.read.get(shard.name, 0)}
             for shard in _shards(self.folder)
         ]
         return {"name": self.folder.name, "shards": shards}

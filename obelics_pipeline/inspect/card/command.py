@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.storage import Place, file_sha256, place
+from obelics_pipeline.core.storage import Location, file_sha256, location
 from obelics_pipeline.inspect.card.contents import contents_of
 from obelics_pipeline.inspect.card.croissant import croissant
 from obelics_pipeline.inspect.card.opens import what_opens
@@ -21,7 +21,7 @@ from obelics_pipeline.inspect.report.opened import read_run
 CARD, CROISSANT = "README.md", "croissant.json"  # as the Hugging Face hub names the first
 
 
-def write_card(folder: str, said: Statement, output: str | None = None) -> Sequence[Place]:
+def write_card(folder: str, said: Statement, output: str | None = None) -> Sequence[Location]:
     """Write both files into the folder of a finished run, or into `output`; returns where.
 
     Raises UserError where no finished run is, or its index cannot be read.
@@ -42,7 +42,7 @@ def write_card(folder: str, said: Statement, output: str | None = None) -> Seque
     text = card(run, manifest, funnel_of(run), contents, opens, said, file_sha256(run.folder.config))
     languages = [row.name for row in contents.languages if row.name]
     about = croissant(manifest, names, languages, said, in_a_sentence(manifest, contents))
-    target = run.folder.path if output is None else place(output)
+    target = run.folder.path if output is None else location(output)
     files = {CARD: text, CROISSANT: json.dumps(about, ensure_ascii=False, indent=1) + "\n"}
     write_all(target, files)
     return [target / name for name in files]

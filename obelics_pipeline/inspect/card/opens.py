@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from obelics_pipeline.core.shards.index import index_schema
 from obelics_pipeline.core.shards.manifest import INDEX
-from obelics_pipeline.core.storage import Place, names_in, open_parquet
+from obelics_pipeline.core.storage import Location, names_in, open_parquet
 from obelics_pipeline.core.tables import PUBLISHED
 
 EXPORTED = "export-parquet"  # where `obelics export DIR --format parquet` writes, unless told otherwise
@@ -33,7 +33,7 @@ class Opens:
         return [_feature(field) for field in self.schema]
 
 
-def what_opens(folder: Place, documents: int, score_names: Sequence[str]) -> list[Opens]:
+def what_opens(folder: Location, documents: int, score_names: Sequence[str]) -> list[Opens]:
     """The documents, where they were exported and all of them are there, and the index. The first is the default.
 
     Raises OSError or pa.ArrowException for an export that cannot be read.
@@ -45,7 +45,7 @@ def what_opens(folder: Place, documents: int, score_names: Sequence[str]) -> lis
     return [Opens("default", f"{EXPORTED}/*.parquet", PUBLISHED), index]
 
 
-def _rows(where: Place) -> int:
+def _rows(where: Location) -> int:
     with open_parquet(where) as source:
         return int(source.metadata.num_rows)
 

@@ -12,16 +12,16 @@ from rich.console import Console
 
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.errors import Stopped, UserError
-from obelics_pipeline.core.storage import Place, is_local
+from obelics_pipeline.core.storage import Location, is_local
 from obelics_pipeline.inspect.check.estimate import Estimate, Plan, estimate
 from obelics_pipeline.inspect.check.fetched import measure_images
 from obelics_pipeline.inspect.check.finding import Finding, exit_code
 from obelics_pipeline.inspect.check.image_safety import image_safety_findings
 from obelics_pipeline.inspect.check.limits import limit_findings
+from obelics_pipeline.inspect.check.locations import find_inputs, output_findings
 from obelics_pipeline.inspect.check.machine import cpus, disk_finding, machine_findings
 from obelics_pipeline.inspect.check.models import model_findings
 from obelics_pipeline.inspect.check.names import name_finding
-from obelics_pipeline.inspect.check.places import find_inputs, output_findings
 from obelics_pipeline.inspect.check.sample import Sample, take_sample
 from obelics_pipeline.inspect.check.settings import engine_finding, setting_findings, stage_findings
 from obelics_pipeline.inspect.check.show import as_json, notes, show_estimate, show_finding
@@ -160,7 +160,7 @@ def _names_and_images(
     return assumed
 
 
-def _plan(sources: Inputs, config: RunConfig, workers: int, engine: EngineName, where: Place | None) -> Plan:
+def _plan(sources: Inputs, config: RunConfig, workers: int, engine: EngineName, where: Location | None) -> Plan:
     tasks = plan_ranges(sources, config.reading)
     weight: dict[str, int] = {}
     for task in tasks:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.inspect.check.finding import Finding
 from obelics_pipeline.policy.image_safety.known_abuse import prepare
 from obelics_pipeline.policy.image_safety.report import check_report, hook
@@ -14,7 +14,7 @@ from obelics_pipeline.policy.image_safety.report import check_report, hook
 ABOUT = "image safety"
 
 
-def image_safety_findings(config: RunConfig, output: Place | None) -> Iterator[Finding]:
+def image_safety_findings(config: RunConfig, output: Location | None) -> Iterator[Finding]:
     """Nothing where nothing is named, or no image is fetched. Lists are made ready, as a run would."""
     safety = config.image_safety
     if not config.fetch.enabled or (safety.faces is None and not safety.known_abuse.lists):

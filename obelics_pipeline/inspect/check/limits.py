@@ -13,7 +13,7 @@ from obelics_pipeline.inspect.check.sample import Sample
 from obelics_pipeline.jobs.main_job import UNIT_SECONDS
 from obelics_pipeline.stages.assumptions import Assumptions
 
-BUCKET_MESSAGES = 2_000_000  # that fit into a worker's memory well (config/dedup.py, `buckets`)
+BUCKET_ROWS = 2_000_000  # that fit into a worker's memory well (config/dedup.py, `buckets`)
 MOST_OF_A_UNIT = 0.5  # of the time after which a unit is killed
 
 
@@ -21,11 +21,11 @@ def limit_findings(sample: Sample, estimate: Estimate, config: RunConfig, assume
     """What to set for an input of this size."""
     found = []
     if config.dedup.enabled:
-        messages = max(estimate.counts[name].high for name in ("candidates_rows", "uses_rows"))
-        need = ceil(messages / BUCKET_MESSAGES)
+        shuffled = max(estimate.counts[name].high for name in ("candidates_rows", "uses_rows"))
+        need = ceil(shuffled / BUCKET_ROWS)
         if need > config.dedup.buckets:
-            each = rounded(messages / config.dedup.buckets)
-            told = f"{each} messages in a bucket, {rounded(BUCKET_MESSAGES)} are well"
+            each = rounded(shuffled / config.dedup.buckets)
+            told = f"{each} shuffled rows in a bucket; at most {rounded(BUCKET_ROWS)} fit into a worker's memory well"
             found.append(Finding("dedup.buckets", "warning", f"{told}: --set dedup.buckets={_power_of_two(need)}"))
     if config.fetch.enabled:
         seconds = estimate.counts["urls"].high * assumed.image_seconds / config.fetch.threads

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.interval import Interval
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.inspect.check.finding import Finding, gigabytes
 
 WORKER_BYTES = 700 * 2**20  # what a worker is kept below (engines/pool.py recycles it at 500 MiB)
@@ -68,7 +68,7 @@ def _handles(config: RunConfig, workers: int) -> Finding:
     return Finding("file handles", "ok", f"{need:,} needed")
 
 
-def disk_finding(output: Place, needed: Interval) -> Finding:
+def disk_finding(output: Location, needed: Interval) -> Finding:
     """Free space at a local output against what the run would write."""
     if not isinstance(output, Path):
         return Finding("disk", "ok", f"about {gigabytes(needed.point)} in the store")

@@ -18,7 +18,7 @@ from fsspec.implementations.local import LocalFileSystem
 from upath import UPath
 from upath.registry import register_implementation
 
-from obelics_pipeline.core.storage import Place, place
+from obelics_pipeline.core.storage import Location, location
 
 PROTOCOL = "metered"
 LISTED = 1000  # objects that one LIST request returns (S3 ListObjectsV2: up to 1,000)
@@ -73,9 +73,9 @@ def so_far() -> Traffic:
     return _meter.total
 
 
-def metered(folder: Path) -> Place:
+def metered(folder: Path) -> Location:
     """A local folder, as a place in a store that counts."""
-    return place(f"{PROTOCOL}://{folder}")
+    return location(f"{PROTOCOL}://{folder}")
 
 
 class MeteredFileSystem(LocalFileSystem):  # type: ignore[misc]

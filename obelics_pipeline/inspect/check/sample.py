@@ -196,7 +196,7 @@ def _counts(job: Job, runner: StageRunner, run: RunFolder, extracted: Sequence[M
     counts["images_in_shards"] = job.ledgers["images"].kept
     counts["shard_bytes"] = _bytes(run, ["shards"])
     for name, step in (("candidates", "candidates"), ("uses", "uses"), ("alive", "passed")):
-        rows, size = _messages(run, step)
+        rows, size = _shuffled_rows(run, step)
         counts[f"{name}_rows"], counts[f"{name}_bytes"] = rows, size
     return counts
 
@@ -217,8 +217,8 @@ def _bytes(run: RunFolder, folders: Iterable[str]) -> int:
     return sum(p.stat().st_size for name in folders for p in (root / name).rglob("*.tar"))
 
 
-def _messages(run: RunFolder, step: str) -> tuple[int, int]:
-    """Rows and bytes of the message files of a step."""
+def _shuffled_rows(run: RunFolder, step: str) -> tuple[int, int]:
+    """Rows and bytes of the shuffled files of a step."""
     import pyarrow.parquet as pq
 
     root = Path(run.path.path) if not isinstance(run.path, Path) else run.path

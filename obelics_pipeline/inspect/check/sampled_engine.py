@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from obelics_pipeline.core.commit import Manifest
 from obelics_pipeline.core.errors import Stopped, UserError
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.engine import Failure, MakeModel, Work, WorkWithModel
 from obelics_pipeline.engines.groups import Group, Reduce
@@ -161,7 +161,7 @@ class SampledEngine:
                 self._note(kind, name, "", cost)
                 yield value
 
-    def shuffle(self, sources: Sequence[Place], column: str, reduce: Reduce, output: Place) -> dict[str, Group]:
+    def shuffle(self, sources: Sequence[Location], column: str, reduce: Reduce, output: Location) -> dict[str, Group]:
         """The shuffle of the local engine; what a group is reduced by is a step of its own."""
         watch, first = Watch(), len(self.steps)
         self._column = column

@@ -10,7 +10,7 @@ from obelics_pipeline.core.config.yaml_file import differences
 from obelics_pipeline.core.document import Document, TextNode
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.ledger import Ledger
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.stages.extract.measure import EMPTY, decision_config, measurement_config
@@ -50,7 +50,9 @@ def extracted_units(extracted: Sequence[Manifest], before: RunConfig, config: Ru
     return units
 
 
-def extracted_unit(unit: Unit, *, folder: Place, run_folder: Place, before: RunConfig, config: RunConfig) -> Manifest:
+def extracted_unit(
+    unit: Unit, *, folder: Location, run_folder: Location, before: RunConfig, config: RunConfig
+) -> Manifest:
     """The documents of one unit of the run, decided by `config`."""
     source = committed(run_folder, unit.payload["extracted"])
     ledger = Ledger("documents")
@@ -60,7 +62,7 @@ def extracted_unit(unit: Unit, *, folder: Place, run_folder: Place, before: RunC
         return attempt.commit([source.ledgers["records"], ledger], {})
 
 
-def _decided(path: Place, anew: bool, before: RunConfig, config: RunConfig) -> Iterator[Document]:
+def _decided(path: Location, anew: bool, before: RunConfig, config: RunConfig) -> Iterator[Document]:
     measuring = measurer(config.model_dump_json())
     ours = {EMPTY, *before.filters.paragraph}
     for document in read_documents(path):

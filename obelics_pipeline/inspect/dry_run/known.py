@@ -12,7 +12,7 @@ from obelics_pipeline.core.commit import Attempt, Manifest, committed, read_mani
 from obelics_pipeline.core.config import FetchingConfig
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.partitions import Partitions
-from obelics_pipeline.core.storage import Place, file_sha256, read_table, read_tables, write_table
+from obelics_pipeline.core.storage import Location, file_sha256, read_table, read_tables, write_table
 from obelics_pipeline.core.tables import kept_rows
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.stages.fetch.result import ANSWER_SCHEMA
@@ -56,7 +56,7 @@ def known_unsafe(run: RunFolder) -> pa.Table:
     return pa.table({"sha256": pa.array(found, pa.string()), UNSAFE: pa.array(found.values(), pa.float64())})
 
 
-def _hashes(path: Place) -> Iterator[tuple[str, list[str | None]]]:
+def _hashes(path: Location) -> Iterator[tuple[str, list[str | None]]]:
     """The sha256 of each kept image of the kept documents of a file, by the id of the document, in order."""
     for _, table in kept_rows(path, ["doc_id", "nodes"]):
         for row in table.to_pylist():
@@ -69,7 +69,7 @@ def _with_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.table([table[n] if n in table.column_names else missing for n in schema.names], schema=schema)
 
 
-def answers(documents: Sequence[Manifest], place: Place, images: pa.Table, folder: Place) -> Partitions:
+def answers(documents: Sequence[Manifest], place: Location, images: pa.Table, folder: Location) -> Partitions:
     """The known images that each unit of documents asks for, in `folder`; `place` is that of the documents."""
     row_of = {url: row for row, url in enumerate(images["url"].to_pylist())}
     files, digests = {}, {}
@@ -82,7 +82,7 @@ def answers(documents: Sequence[Manifest], place: Place, images: pa.Table, folde
     return Partitions(folder, files, digests)
 
 
-def _urls(path: Place) -> list[str]:
+def _urls(path: Location) -> list[str]:
     found: set[str] = set()
     for _, table in kept_rows(path, ["images"]):
         found.update(pc.list_flatten(table["images"]).drop_null().to_pylist())
@@ -90,7 +90,13 @@ def _urls(path: Place) -> list[str]:
 
 
 def score_unit(
-    unit: Unit, *, folder: Place, document_folder: Place, scores: Place, unsafe: Place, columns: Sequence[str]
+    unit: Unit,
+    *,
+    folder: Location,
+    document_folder: Location,
+    scores: Location,
+    unsafe: Location,
+    columns: Sequence[str],
 ) -> Manifest:
     """The known scores of the kept documents of one unit, as the stage `score` writes what it measures.
 

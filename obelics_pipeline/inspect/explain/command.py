@@ -11,9 +11,9 @@ from pathlib import Path
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.storage import Place, local_copy, write_bytes
-from obelics_pipeline.core.storage import place as place_of
-from obelics_pipeline.inspect.explain.account import Account, account_of
+from obelics_pipeline.core.storage import Location, local_copy, write_bytes
+from obelics_pipeline.core.storage import location as location_of
+from obelics_pipeline.inspect.explain.explanation import Explanation, explanation_of
 from obelics_pipeline.inspect.explain.in_run import fates_of, find_in_run, noted_inputs
 from obelics_pipeline.inspect.explain.record import find_warc, is_warc, page_in_file, pointed_at, record_at, record_of
 from obelics_pipeline.inspect.explain.side_by_side import side_by_side
@@ -27,54 +27,58 @@ DEFAULT_CONFIG = "default"  # of a file that is no run's
 
 
 def explain(
-    place: str, which: str | None, config: str | None = None, overrides: Sequence[str] = (), inputs: Sequence[str] = ()
-) -> Account:
-    """The account of one record.
+    location: str,
+    which: str | None,
+    config: str | None = None,
+    overrides: Sequence[str] = (),
+    inputs: Sequence[str] = (),
+) -> Explanation:
+    """The explanation of one record.
 
-    `place` is a run's folder and `which` a document id or a URL; or a WARC file and a URL or an offset, None for its
+    `location` is a run's folder and `which` a document id or a URL; or a WARC file and a URL or an offset, None for its
     only page; or a file with a page and its address. `config` is the run's own, or default, unless it is named;
     `inputs` say where a run's WARC files are now. Raises UserError.
     """
-    if (folder := _folder(place)) is not None:
+    if (folder := _folder(location)) is not None:
         if which is None:
-            raise UserError(f"{place}: say which record: obelics explain {place} DOC, or a URL")
+            raise UserError(f"{location}: say which record: obelics explain {location} DOC, or a URL")
         run = RunFolder(folder)
         run.refuse_other_format()
         return _of_run(run, which, config, overrides, inputs)
     checked = load_config(config or DEFAULT_CONFIG, overrides)
-    if is_warc(place):
-        return _account(place, record_of(place, which, checked.reading), checked)
-    if not Path(place).is_file():
-        raise UserError(f"{place}: no such folder or file; give the folder of a run, a WARC file or an HTML file")
-    return _account(place, page_in_file(Path(place), which, checked.reading), checked)
+    if is_warc(location):
+        return _explanation(location, record_of(location, which, checked.reading), checked)
+    if not Path(location).is_file():
+        raise UserError(f"{location}: no such folder or file; give the folder of a run, a WARC file or an HTML file")
+    return _explanation(location, page_in_file(Path(location), which, checked.reading), checked)
 
 
-def _account(place: str, record: Page | Skipped, config: RunConfig) -> Account:
-    """The account by the lists and the captures that the config names: made here, and gone again."""
+def _explanation(location: str, record: Page | Skipped, config: RunConfig) -> Explanation:
+    """The explanation by the lists and the captures that the config names: made here, and gone again."""
     with tempfile.TemporaryDirectory(prefix="obelics-") as name:
         lists = prepare(config.consent.lists, Path(name), config.reading.storage_options)
         robots = captures_of(config.consent.crawl, config.reading, Path(name))
-        return account_of(place, record, config, lists, robots)
+        return explanation_of(location, record, config, lists, robots)
 
 
-def _folder(named: str) -> Place | None:
+def _folder(named: str) -> Location | None:
     """The folder of a run, where it is one that is named: behind a URL, what is neither a WARC nor a page."""
     if Path(named).is_dir():
         return Path(named)
-    return place_of(named) if is_remote(named) and not is_warc(named) else None
+    return location_of(named) if is_remote(named) and not is_warc(named) else None
 
 
-def write_html(account: Account, path: Path) -> None:
+def write_html(explanation: Explanation, path: Path) -> None:
     """Write the page that shows raw, simplified and final side by side. Raises UserError where it cannot be written."""
     try:
-        write_bytes(path, side_by_side(account).encode())
+        write_bytes(path, side_by_side(explanation).encode())
     except OSError as error:
         raise UserError(f"--html {path}: cannot be written: {error.strerror}") from None
 
 
 def _of_run(
     folder: RunFolder, which: str, config: str | None, overrides: Sequence[str], inputs: Sequence[str]
-) -> Account:
+) -> Explanation:
     found = find_in_run(folder, which)
     with local_copy(folder.config) if config is None else nullcontext(config) as path:
         checked: RunConfig = load_config(str(path), overrides)
@@ -84,6 +88,6 @@ def _of_run(
         name = pointed_at(path, found.url, found.offset, checked.reading)
         path = find_warc(name, patterns, checked.reading)
     record = record_at(path, name, found.offset, found.url, checked.reading)
-    account = _account(path, record, checked)
-    fates = fates_of(folder, found.unit, [document.doc_id for document in account.documents])
-    return replace(account, in_run=found, fates=fates, stages=stages_in(folder))
+    explanation = _explanation(path, record, checked)
+    fates = fates_of(folder, found.unit, [document.doc_id for document in explanation.documents])
+    return replace(explanation, in_run=found, fates=fates, stages=stages_in(folder))

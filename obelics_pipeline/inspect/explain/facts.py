@@ -11,7 +11,7 @@ from obelics_pipeline.core.document import Document, ImageNode, TextNode
 from obelics_pipeline.core.redacted import redacted
 from obelics_pipeline.filters.genre import bounds_of
 from obelics_pipeline.filters.sampling import keeps
-from obelics_pipeline.inspect.explain.account import Account
+from obelics_pipeline.inspect.explain.explanation import Explanation
 from obelics_pipeline.inspect.explain.in_run import Fate, InRun
 from obelics_pipeline.inspect.report.reasons import words_for, words_of
 from obelics_pipeline.inspect.run_tables.training import Trained
@@ -32,32 +32,32 @@ class Facts:
     rows: Sequence[Row]
 
 
-def facts_of(account: Account) -> Iterator[Facts]:
+def facts_of(explanation: Explanation) -> Iterator[Facts]:
     """The record, how it was decoded, what its head says, how its main content was told, what the run says."""
-    yield Facts("record", list(_record(account)))
-    if isinstance(account.record, Page):
-        yield Facts("decoding", list(_decoding(account.record)))
-    if account.simplified is not None:
-        yield Facts("head", list(_head(account)))
-        yield Facts("main content", list(_main_content(account)))
-    if account.in_run is not None:
-        yield Facts("in the run", list(_in_run(account.in_run)))
+    yield Facts("record", list(_record(explanation)))
+    if isinstance(explanation.record, Page):
+        yield Facts("decoding", list(_decoding(explanation.record)))
+    if explanation.simplified is not None:
+        yield Facts("head", list(_head(explanation)))
+        yield Facts("main content", list(_main_content(explanation)))
+    if explanation.in_run is not None:
+        yield Facts("in the run", list(_in_run(explanation.in_run)))
 
 
-def facts_of_document(account: Account, document: Document) -> Iterator[Facts]:
+def facts_of_document(explanation: Explanation, document: Document) -> Iterator[Facts]:
     """What became of a document, its scores, and what made those that can tell it."""
-    ended = account.ended(document)
-    meaning = words_for(ended.reason, words_of(account.stages)) if ended.reason is not None else ""
+    ended = explanation.ended(document)
+    meaning = words_for(ended.reason, words_of(explanation.stages)) if ended.reason is not None else ""
     why = [("why", meaning)] if meaning else []
     rows: list[Row] = [("outcome", outcome_of(ended.reason)), *why, *_contents(ended)]
-    if account.in_run is not None:
-        rows += _fate(account, document)
+    if explanation.in_run is not None:
+        rows += _fate(explanation, document)
     yield Facts(f"document {document.doc_id}", rows)
-    yield Facts("scores", list(_scores(account, document)))
-    trained = account.fates.get(document.doc_id, Fate()).trained
+    yield Facts("scores", list(_scores(explanation, document)))
+    trained = explanation.fates.get(document.doc_id, Fate()).trained
     if trained is not None:
         yield Facts("in training", list(_in_training(trained)))
-    for name, told in account.reasons.get(document.doc_id, {}).items():
+    for name, told in explanation.reasons.get(document.doc_id, {}).items():
         yield Facts(f"what made {name} {_number(document.scores[name])}", told)
 
 
@@ -89,15 +89,18 @@ def verdict_on(node: TextNode, document: Document, filters: FiltersConfig) -> st
     return f"{value:.4g}, must be {bounds_text(bounds_of(threshold, document))}"
 
 
-def _record(account: Account) -> Iterator[Row]:
-    record = account.record
+def _record(explanation: Explanation) -> Iterator[Row]:
+    record = explanation.record
     yield "url", record.url or "none"
-    yield "file", redacted(account.path)
+    yield "file", redacted(explanation.path)
     if record.offset is not None and record.length is not None:
         yield "bytes", f"{record.offset:,} to {record.offset + record.length:,} ({record.length:,})"
     if isinstance(record, Page) and record.warc_date:
         yield "date", record.warc_date
-    yield "outcome", f"dropped: {account.reason}" if account.reason else f"documents: {len(account.documents)}"
+    yield (
+        "outcome",
+        f"dropped: {explanation.reason}" if explanation.reason else f"documents: {len(explanation.documents)}",
+    )
 
 
 def _decoding(page: Page) -> Iterator[Row]:
@@ -117,9 +120,9 @@ _TOLD_BY = {
 }
 
 
-def _head(account: Account) -> Iterator[Row]:
-    assert account.simplified is not None
-    head = account.simplified.head
+def _head(explanation: Explanation) -> Iterator[Row]:
+    assert explanation.simplified is not None
+    head = explanation.simplified.head
     yield "title", head.title or "none"
     yield "language", head.html_lang or "none"
     if head.base_href:
@@ -130,9 +133,9 @@ def _head(account: Account) -> Iterator[Row]:
         yield "image", image
 
 
-def _main_content(account: Account) -> Iterator[Row]:
-    assert account.simplified is not None
-    tree, kept = account.simplified.tree, account.simplified.kept
+def _main_content(explanation: Explanation) -> Iterator[Row]:
+    assert explanation.simplified is not None
+    tree, kept = explanation.simplified.tree, explanation.simplified.kept
     texts = sum(isinstance(value, str) for value in tree.values)
     yield "tree", f"{len(tree.rows):,} rows, {texts:,} of them texts, {int(tree.rows[:, CHARS].sum()):,} characters"
     if kept.confidence is None:
@@ -162,15 +165,15 @@ def _contents(document: Document) -> Iterator[Row]:
     yield "images", f"{len(document.images())} of {len(images)} kept"
 
 
-def _fate(account: Account, document: Document) -> Iterator[Row]:
-    fate = account.fates.get(document.doc_id)
+def _fate(explanation: Explanation, document: Document) -> Iterator[Row]:
+    fate = explanation.fates.get(document.doc_id)
     if fate is None or fate.extracted is None:
         yield "extracted", "no such document: config or version differ, or the record gave others then"
         return
     yield (
         "extracted",
         outcome_of(fate.extracted.reason)
-        + ("" if account.as_in_run(document) else "; DIFFERS from what is shown here"),
+        + ("" if explanation.as_in_run(document) else "; DIFFERS from what is shown here"),
     )
     for later in fate.later:
         yield later.label, outcome_of(later.document.reason)
@@ -180,22 +183,22 @@ def _fate(account: Account, document: Document) -> Iterator[Row]:
         yield "stands in", f"{fate.shard} at byte {fate.offset:,}, {fate.length:,} bytes"
 
 
-def _scores(account: Account, document: Document) -> Iterator[Row]:
+def _scores(explanation: Explanation, document: Document) -> Iterator[Row]:
     """Name, score, what it must be, and whether it is; the first that is not dropped the document."""
-    language = account.config.language
+    language = explanation.config.language
     keep = language.keep
     fits = keep == "any" or document.language in keep
     yield "language", document.language or "none", "any" if keep == "any" else " ".join(keep), _holds(fits)
-    fate = account.fates.get(document.doc_id, Fate())
-    first, *later = account.stages
-    bounded = first.bounds(account.config)
+    fate = explanation.fates.get(document.doc_id, Fate())
+    first, *later = explanation.stages
+    bounded = first.bounds(explanation.config)
     yield from _measured(document, bounded, [score.name for score in bounded])
     for stage in later:
-        left, columns = fate.after(stage.name), stage.columns(account.config)
+        left, columns = fate.after(stage.name), stage.columns(explanation.config)
         if left is not None and stage.judges:
             yield from ((name, _number(left.scores.get(name)), "", "") for name in columns)
         elif left is not None:
-            yield from _measured(left, stage.bounds(account.config), columns)
+            yield from _measured(left, stage.bounds(explanation.config), columns)
 
 
 def _measured(document: Document, scores: Sequence[Bounded], columns: Sequence[str]) -> Iterator[Row]:

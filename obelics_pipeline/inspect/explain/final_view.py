@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode
 from obelics_pipeline.core.html.markup import text
-from obelics_pipeline.inspect.explain.account import Account
+from obelics_pipeline.inspect.explain.explanation import Explanation
 from obelics_pipeline.inspect.explain.facts import Facts, facts_of_document, outcome_of, verdict_on
 
 
-def final_view(account: Account) -> str:
+def final_view(explanation: Explanation) -> str:
     """The documents as HTML; the reason where there are none."""
-    if account.reason is not None:
-        return f'<p class="verdict bad">dropped: {text(account.reason)}</p>'
-    return "\n".join(_parts(account))
+    if explanation.reason is not None:
+        return f'<p class="verdict bad">dropped: {text(explanation.reason)}</p>'
+    return "\n".join(_parts(explanation))
 
 
 def table(facts: Facts) -> str:
@@ -28,24 +28,24 @@ def _cell(cell: str) -> str:
     return f"<td{bad}>{text(cell)}</td>"
 
 
-def _parts(account: Account) -> Iterator[str]:
-    rows = iter(account.nodes())
-    for document in account.documents:
-        reason = account.ended(document).reason
+def _parts(explanation: Explanation) -> Iterator[str]:
+    rows = iter(explanation.nodes())
+    for document in explanation.documents:
+        reason = explanation.ended(document).reason
         bad = "" if reason is None else " bad"
-        facts = "".join(table(facts) for facts in facts_of_document(account, document))
+        facts = "".join(table(facts) for facts in facts_of_document(explanation, document))
         yield (f'<details class="verdict{bad}"><summary>{text(outcome_of(reason))}</summary>{facts}</details><article>')
         for _ in document.nodes:
-            yield _node(*next(rows), document, account)
+            yield _node(*next(rows), document, explanation)
         yield "</article>"
 
 
-def _node(node: Node, rows: Sequence[int], document: Document, account: Account) -> str:
+def _node(node: Node, rows: Sequence[int], document: Document, explanation: Explanation) -> str:
     place = f' data-r="{" ".join(map(str, rows))}" tabindex="0"' if rows else ""
     no = " no" if node.reason else ""
     if isinstance(node, ImageNode):
         return f'<figure class="{no.strip()}"{place}>{_image(node)}</figure>'
-    why = verdict_on(node, document, account.config.filters)
+    why = verdict_on(node, document, explanation.config.filters)
     label = node.role if node.reason is None else f"{node.role}, {node.reason} {why}".strip()
     return f'<div class="{node.role}{no}"{place}><small>{text(label)}</small>{_body(node)}</div>'
 

@@ -11,7 +11,7 @@ from obelics_pipeline.core.commit import Manifest, read_manifest, read_manifests
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.storage import Place, read_table, size_of
+from obelics_pipeline.core.storage import Location, read_table, size_of
 from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.inspect.run_tables.training import Trained, trained
 from obelics_pipeline.jobs.events import read_events
@@ -126,7 +126,7 @@ def _starts(folder: RunFolder) -> list[dict[str, Any]]:
     return [event for event in reversed(read_events(folder.events)) if event["event"] == "run_started"]
 
 
-def _manifests(folder: Place) -> Iterator[Manifest]:
+def _manifests(folder: Location) -> Iterator[Manifest]:
     return iter(read_manifests(folder, unit_names(folder)).values())
 
 
@@ -167,7 +167,7 @@ def _of_url(folder: RunFolder, manifests: Sequence[Manifest], url: str) -> InRun
     )
 
 
-def _documents(folder: Place, units: Sequence[str], doc_ids: Sequence[str]) -> dict[str, Document]:
+def _documents(folder: Location, units: Sequence[str], doc_ids: Sequence[str]) -> dict[str, Document]:
     found: dict[str, Document] = {}
     for unit in units:
         manifest = read_manifest(folder, unit)

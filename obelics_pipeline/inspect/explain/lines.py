@@ -1,4 +1,4 @@
-"""An account as plain, aligned lines for a terminal."""
+"""An explanation as plain, aligned lines for a terminal."""
 
 from __future__ import annotations
 
@@ -6,29 +6,31 @@ from collections.abc import Iterator
 
 from obelics_pipeline.core.document import Document, ImageNode, Node
 from obelics_pipeline.core.html.visible import on_a_line
-from obelics_pipeline.inspect.explain.account import Account
+from obelics_pipeline.inspect.explain.explanation import Explanation
 from obelics_pipeline.inspect.explain.facts import Facts, facts_of, facts_of_document, verdict_on
 
 _WIDTH = 100  # characters shown of a text or a value
 
 
-def lines_of(account: Account) -> Iterator[str]:
+def lines_of(explanation: Explanation) -> Iterator[str]:
     """The tables of `facts_of`, then each document with its scores and its nodes, one a line."""
-    for facts in facts_of(account):
+    for facts in facts_of(explanation):
         yield from _table(facts)
-    for document in account.documents:
-        for facts in facts_of_document(account, document):
+    for document in explanation.documents:
+        for facts in facts_of_document(explanation, document):
             yield from _table(facts)
-        yield from _table(Facts("nodes", [_node(node, document, account) for node in account.ended(document).nodes]))
-    for notice in account.notices:
+        yield from _table(
+            Facts("nodes", [_node(node, document, explanation) for node in explanation.ended(document).nodes])
+        )
+    for notice in explanation.notices:
         yield f"note: {notice}"
 
 
-def _node(node: Node, document: Document, account: Account) -> tuple[str, ...]:
+def _node(node: Node, document: Document, explanation: Explanation) -> tuple[str, ...]:
     verdict = (node.reason or "kept") + (f" (first in {node.duplicate_of})" if node.duplicate_of else "")
     if isinstance(node, ImageNode):
         return verdict, f"image {node.role or ''}".strip(), f"{_found(node)}{node.src} {node.alt_text or ''}".strip()
-    why = verdict_on(node, document, account.config.filters)
+    why = verdict_on(node, document, explanation.config.filters)
     return verdict, node.role, (f"({why}) " if why else "") + node.text
 
 

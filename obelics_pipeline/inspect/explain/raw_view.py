@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from obelics_pipeline.core.html.markup import pieces, text
-from obelics_pipeline.inspect.explain.source_places import TOKEN
+from obelics_pipeline.inspect.explain.source_positions import TOKEN
 
 _INLINE = frozenset(
     "a abbr b bdi bdo big br cite code del em font i img ins kbd label mark nobr q s samp small span strike strong sub "

@@ -7,28 +7,30 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from obelics_pipeline.core.html.markup import pieces, text
-from obelics_pipeline.inspect.explain.account import Account
+from obelics_pipeline.inspect.explain.explanation import Explanation
 from obelics_pipeline.stages.extract.marks import names_of
 from obelics_pipeline.stages.extract.tree import CHARS, END, LINKED, MARKS, PARENT, TAG, sums_before, tag_name
 
 DEEPEST = 30  # levels that are indented
 
 
-def tree_view(account: Account) -> str:
+def tree_view(explanation: Explanation) -> str:
     """The tree as HTML; a line that says why, if there is no tree."""
-    if account.simplified is None:
+    if explanation.simplified is None:
         why = (
-            "The reference's rules make no tree." if account.config.extract.rules == "obelics" else "No tree was made."
+            "The reference's rules make no tree."
+            if explanation.config.extract.rules == "obelics"
+            else "No tree was made."
         )
         return f"<p>{why}</p>"
-    return pieces(list(_rows(account)))
+    return pieces(list(_rows(explanation)))
 
 
-def _rows(account: Account) -> Iterator[str]:
-    assert account.simplified is not None
-    tree = account.simplified.tree
+def _rows(explanation: Explanation) -> Iterator[str]:
+    assert explanation.simplified is not None
+    tree = explanation.simplified.tree
     kept = np.zeros(len(tree.rows), np.bool_)
-    kept[[row for rows in account.rows for row in rows]] = True
+    kept[[row for rows in explanation.rows for row in rows]] = True
     counted = (kept, tree.rows[:, CHARS], tree.rows[:, LINKED])
     before = [sums_before(column) for column in counted]
     depths: list[int] = []
@@ -37,7 +39,7 @@ def _rows(account: Account) -> Iterator[str]:
         n_kept, characters, linked = (int(sums[row[END]] - sums[number]) for sums in before)
         value = tree.values[number]
         if isinstance(value, str):
-            content = _text(value, None if account.probability is None else float(account.probability[number]))
+            content = _text(value, None if explanation.probability is None else float(explanation.probability[number]))
         else:
             content = _element(number, row, value, characters, linked)
         kind = "t" if isinstance(value, str) else "e"

@@ -1,4 +1,4 @@
-"""An account of several files, written into a folder."""
+"""An explanation of several files, written into a folder."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.storage import Place, write_bytes
+from obelics_pipeline.core.storage import Location, write_bytes
 
 
-def write_all(output: Place, files: Mapping[str, str]) -> None:
+def write_all(output: Location, files: Mapping[str, str]) -> None:
     """Write texts by their names, each whole or not at all. Raises UserError where they cannot be written."""
     try:
         if isinstance(output, Path):

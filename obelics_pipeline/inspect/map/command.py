@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.storage import place
+from obelics_pipeline.core.storage import location
 from obelics_pipeline.inspect.map.make import Advance, Made, make_map
 
 SHOWN = 12  # labels, of the largest cells
@@ -23,7 +23,7 @@ def map_run(folder: str, at_most: int, threads: int, say: Say) -> int:
 
     Raises UserError for what a person can mend.
     """
-    run = RunFolder(place(folder))
+    run = RunFolder(location(folder))
     with _progress() as advance:
         made = make_map(run, at_most, threads, advance)
     for line in lines_of(made):

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.storage import Place, draft
+from obelics_pipeline.core.storage import Location, draft
 from obelics_pipeline.inspect.run_tables.texts import in_file_order, texts_of
 
 REST, REGION = "rest.jsonl.gz", "region.jsonl.gz"
 
 
 def write_training_set(
-    folder: RunFolder, documents: pa.Table, region: NDArray[np.bool_], output: Place, rest: int | None = None
+    folder: RunFolder, documents: pa.Table, region: NDArray[np.bool_], output: Location, rest: int | None = None
 ) -> tuple[int, int]:
     """Write `region.jsonl.gz` and `rest.jsonl.gz`, lines {"id", "source", "text"}; returns how many texts each has.
 
@@ -48,7 +48,7 @@ def _some(documents: pa.Table, at_most: int) -> pa.Table:
     return documents.take(pa.array(sorted(range(len(keys)), key=keys.__getitem__)[:at_most], pa.int64()))
 
 
-def _write(folder: RunFolder, documents: pa.Table, target: Place) -> int:
+def _write(folder: RunFolder, documents: pa.Table, target: Location) -> int:
     rows, count = in_file_order(documents), 0
     doc_ids, sites = rows["doc_id"].to_pylist(), rows["site"].to_pylist()
     with draft(target) as path, path.open("wb") as file, _zipped(file) as out:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from obelics_pipeline.core.errors import DISK_FULL, Damaged, Stopped, UserError
-from obelics_pipeline.core.storage import Place, place, size_of, write_bytes
+from obelics_pipeline.core.storage import Location, location, size_of, write_bytes
 from obelics_pipeline.inspect.report.compare import compare
 from obelics_pipeline.inspect.report.duplicates import duplicates_of
 from obelics_pipeline.inspect.report.examples import ParagraphExamples, dropped_documents
@@ -31,13 +31,13 @@ from obelics_pipeline.stages.assumptions import Assumptions
 FILE, AGAINST_FILE = "report.html", "report-against.html"
 
 
-def report(folder: str, against: str | None = None, output: str | None = None) -> Place:
+def report(folder: str, against: str | None = None, output: str | None = None) -> Location:
     """Write the report of a run, or of two; returns where.
 
     Raises UserError for a folder that is no run's, Damaged for a file of the run that is not what it wrote.
     """
     html = _html(folder, against)
-    target = place(output) if output is not None else place(folder) / (FILE if against is None else AGAINST_FILE)
+    target = location(output) if output is not None else location(folder) / (FILE if against is None else AGAINST_FILE)
     try:
         if isinstance(target, Path):
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ def _html(folder: str, against: str | None) -> str:
         run = open_run(folder)
         return report_html(run) if against is None else comparison_html(run, _other(against))
     except (Damaged, FileNotFoundError) as error:
-        if isinstance(error, Damaged) and all(size_of(place(where)) is not None for where in error.places):
+        if isinstance(error, Damaged) and all(size_of(location(where)) is not None for where in error.locations):
             raise
         why = "a file of the run went while it was read: a run is at work there"
         raise UserError(f"{folder}: {why}; try again") from None

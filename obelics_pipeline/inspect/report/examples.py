@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from obelics_pipeline.core.config.filtering import LanguageBounds
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.filters.genre import bounds_of
 from obelics_pipeline.inspect.report.human import counted, figure
@@ -195,7 +195,7 @@ def _about(run: Opened, row: int, thresholds: dict[str, LanguageBounds]) -> str:
     return f"{figure(value)}, {must(bounds.bounds_for(values['language']))}"
 
 
-def _place(run: Opened, file: str) -> Place:
+def _place(run: Opened, file: str) -> Location:
     return run.folder.path / file
 
 

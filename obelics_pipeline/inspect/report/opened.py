@@ -13,7 +13,7 @@ from obelics_pipeline.core.config.run import load_resolved
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.shards.manifest import RunManifest, read_manifest
-from obelics_pipeline.core.storage import local_copy, place, size_of
+from obelics_pipeline.core.storage import local_copy, location, size_of
 from obelics_pipeline.inspect.run_tables.documents import document_table
 from obelics_pipeline.jobs.events import read_events
 
@@ -61,13 +61,13 @@ class Opened(Run):
 
 def open_run(path: str) -> Opened:
     """Read all that a report needs but the nodes. Raises UserError where no run is, or nothing is extracted yet."""
-    documents = document_table(RunFolder(place(path)))
+    documents = document_table(RunFolder(location(path)))
     return Opened(**vars(read_run(path)), documents=documents)
 
 
 def read_run(path: str) -> Run:
     """Read what a run says of itself, and none of its documents. Raises UserError where no run is."""
-    folder = RunFolder(place(path))
+    folder = RunFolder(location(path))
     folder.refuse_other_format()
     noted = folder.noted()
     events = read_events(folder.events)

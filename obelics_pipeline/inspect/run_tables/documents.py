@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.storage import Place, open_parquet, read_table
+from obelics_pipeline.core.storage import Location, open_parquet, read_table
 from obelics_pipeline.inspect.run_tables.folders import (
     committed_units,
     counting_documents,
@@ -77,7 +77,7 @@ def score_names(documents: pa.Table) -> list[str]:
     return [name for name in documents.column_names if name not in FIELDS.names]
 
 
-def _of_stage(folder: RunFolder, stage: str, place: Place) -> Iterator[pa.Table]:
+def _of_stage(folder: RunFolder, stage: str, place: Location) -> Iterator[pa.Table]:
     for manifest in committed_units(folder, place):
         file = manifest.path(place, "data")
         with open_parquet(file) as source:

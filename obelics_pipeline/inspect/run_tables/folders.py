@@ -10,7 +10,7 @@ from obelics_pipeline.core.commit import Manifest, read_manifests, unit_names
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.run import load_resolved
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.storage import Place, local_copy, size_of
+from obelics_pipeline.core.storage import Location, local_copy, size_of
 from obelics_pipeline.jobs.noted import stages_in
 from obelics_pipeline.stages.stage import Stage
 
@@ -26,19 +26,19 @@ def active_stages(folder: RunFolder) -> list[Stage]:
     return [stage for stage in stages_in(folder) if config is None or stage.active(config)]
 
 
-def document_folders(folder: RunFolder) -> list[tuple[str, Place]]:
+def document_folders(folder: RunFolder) -> list[tuple[str, Location]]:
     """Stage and folder, of the stages that the run's config asks for and that write documents."""
     return [(stage.name, stage.folder(folder.path)) for stage in active_stages(folder) if stage.documents]
 
 
-def committed_units(folder: RunFolder, place: Place) -> list[Manifest]:
+def committed_units(folder: RunFolder, place: Location) -> list[Manifest]:
     """The units of a stage, in the order of their names, that were made of what is extracted now."""
     names = set(unit_names(folder.extract))
     manifests = read_manifests(place, unit_names(place))
     return [m for _, m in sorted(manifests.items()) if m.notes.get("partition", m.unit).partition("@")[0] in names]
 
 
-def duplicates_file(folder: RunFolder) -> Place | None:
+def duplicates_file(folder: RunFolder) -> Location | None:
     """The list of documents that the last comparison left out; None if there is no list."""
     config = _config(folder)
     there = size_of(folder.duplicates) is not None and (config is None or config.dedup.enabled)

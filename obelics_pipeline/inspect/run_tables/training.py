@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.storage import Place, read_table, size_of, write_table
+from obelics_pipeline.core.storage import Location, read_table, size_of, write_table
 
 # Nats a target, but for steps. The excess is over what documents of the same data set and length had in those steps: a
 # loss falls as training goes on, so that a document that was met early has a high one by that alone.
@@ -33,7 +33,7 @@ class Trained:
     losses: tuple[float, ...]
 
 
-def write_training(folder: RunFolder, table: pa.Table) -> Place:
+def write_training(folder: RunFolder, table: pa.Table) -> Location:
     """Write the columns beside a run, in place of an earlier training run's; where they are."""
     write_table(table.cast(SCHEMA), folder.training)
     return folder.training

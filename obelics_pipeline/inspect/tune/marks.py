@@ -11,7 +11,7 @@ import numpy as np
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.rates import Share
-from obelics_pipeline.core.storage import Place, read_bytes, write_bytes
+from obelics_pipeline.core.storage import Location, read_bytes, write_bytes
 from obelics_pipeline.inspect.tune.documents import Mask, Numbers
 
 Mark = Literal["good", "bad"]
@@ -21,7 +21,7 @@ MARKS = ("good", "bad")
 class Marks:
     """Marks by document, kept in a file: a line of JSON each, in the order of the ids."""
 
-    def __init__(self, file: Place) -> None:
+    def __init__(self, file: Location) -> None:
         """Raises UserError for a file with other lines."""
         self._file = file
         self._marks: dict[str, Mark] = {}

@@ -17,7 +17,7 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.errors import DISK_FULL, Stopped, UserError
 from obelics_pipeline.core.ledger import Ledger
-from obelics_pipeline.core.storage import Place, draft, place, scratch_of
+from obelics_pipeline.core.storage import Location, draft, location, scratch_of
 from obelics_pipeline.engines.attempts import disk_full
 from obelics_pipeline.jobs.score_rows import json_lines, table_rows
 from obelics_pipeline.jobs.score_rows.columns import NO_IMAGES, Asked, ask
@@ -79,7 +79,7 @@ def score(
     checked = load_config(config, overrides)
     asked = ask(columns, checked, images)
     files = input_files([inputs] if isinstance(inputs, str) else inputs, checked)
-    target = place(output, checked.reading.storage_options)
+    target = location(output, checked.reading.storage_options)
     _check_output(target, files)
     with _ending_on_terminate(), _said_in_one_line(target), ExitStack() as stack:
         fetched = _folder_to_fetch_into(target, checked) if images == FETCH else None
@@ -123,7 +123,7 @@ def summary(ledger: Ledger) -> str:
     )
 
 
-def input_files(patterns: Sequence[str], config: RunConfig) -> list[Place]:
+def input_files(patterns: Sequence[str], config: RunConfig) -> list[Location]:
     """Every file that the patterns name, in the order given, each once, all of one format. Raises UserError."""
     found: dict[str, str] = {}
     for pattern in patterns:
@@ -137,7 +137,7 @@ def input_files(patterns: Sequence[str], config: RunConfig) -> list[Place]:
     for path in found.values():
         if _suffixes(path) != _suffixes(first):
             raise UserError(f"{path}: another format than {first}; score them one by one")
-    return [place(path, config.reading.storage_options) for path in found.values()]
+    return [location(path, config.reading.storage_options) for path in found.values()]
 
 
 def _suffixes(name: str) -> tuple[str, ...]:
@@ -148,7 +148,7 @@ def _suffixes(name: str) -> tuple[str, ...]:
     raise UserError(f"{name}: unknown format; valid are *.parquet, *.jsonl and *.jsonl.gz")
 
 
-def _check_output(target: Place, files: Sequence[Place]) -> None:
+def _check_output(target: Location, files: Sequence[Location]) -> None:
     if _suffixes(target.name) != _suffixes(files[0].name):
         valid = " or ".join(_suffixes(files[0].name))
         raise UserError(f"--output {target}: another format than the input; its name must end in {valid}")
@@ -173,7 +173,7 @@ class Format:
     count: Callable[[Path], int]
 
 
-def _format_of(files: Sequence[Place], asked: Asked, replace: bool) -> Format:
+def _format_of(files: Sequence[Location], asked: Asked, replace: bool) -> Format:
     """The format of the inputs. Raises UserError where they do not fit each other, or the columns."""
     most = asked.images_of_document()
     if _suffixes(files[0].name) == json_lines.SUFFIXES:
@@ -194,7 +194,7 @@ def _format_of(files: Sequence[Place], asked: Asked, replace: bool) -> Format:
     )
 
 
-def _folder_to_fetch_into(target: Place, config: RunConfig) -> Path:
+def _folder_to_fetch_into(target: Location, config: RunConfig) -> Path:
     if not isinstance(target, Path):
         raise UserError(
             f"--images fetch: keeps images beside the output, and {target} is on no disk; give a local path"
@@ -205,7 +205,7 @@ def _folder_to_fetch_into(target: Place, config: RunConfig) -> Path:
 
 
 @contextmanager
-def _images(images: str, fetched: Path | None, target: Place) -> Iterator[ImageSource]:
+def _images(images: str, fetched: Path | None, target: Location) -> Iterator[ImageSource]:
     """Where the bytes of images will come from."""
     if fetched is not None:
         yield FolderImages(fetched)
@@ -261,7 +261,7 @@ def _ending_on_terminate() -> Iterator[None]:
 
 
 @contextmanager
-def _said_in_one_line(target: Place) -> Iterator[None]:
+def _said_in_one_line(target: Location) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from obelics_pipeline.core.commit import Manifest
 from obelics_pipeline.core.config import RunConfig
-from obelics_pipeline.core.storage import TEMPORARY, Place
+from obelics_pipeline.core.storage import TEMPORARY, Location
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.attempts import WorkersDie, in_order
 from obelics_pipeline.engines.engine import Engine, Failure
@@ -33,7 +33,7 @@ LONG_SECONDS = 3600.0  # the same for a batch under a model, and for the images 
 PRELOAD = ("obelics_pipeline.jobs.score_rows.json_lines", "obelics_pipeline.jobs.score_rows.table_rows")
 RESULT = "result"  # among the notes of a receipt
 
-OpenEngine = Callable[[Place, RunConfig], AbstractContextManager[Engine]]  # from a folder and the config
+OpenEngine = Callable[[Location, RunConfig], AbstractContextManager[Engine]]  # from a folder and the config
 Value = TypeVar("Value")
 
 
@@ -48,7 +48,7 @@ class Engines:
 
 @contextmanager
 def open_engines(
-    open_engine: OpenEngine | None, workers: int | None, target: Place, config: RunConfig, asked: Asked
+    open_engine: OpenEngine | None, workers: int | None, target: Location, config: RunConfig, asked: Asked
 ) -> Iterator[Engines]:
     """The engine that `open_engine` makes; without it, the engines of this machine.
 
@@ -63,7 +63,7 @@ def open_engines(
                 yield Engines(scoring, BATCHES_PER_WORKER * n, plain)
         return
     with ExitStack() as stack:
-        folder: Place = target.parent
+        folder: Location = target.parent
         if isinstance(folder, Path):  # all its workers see it, and it is gone afterwards
             folder = Path(stack.enter_context(TemporaryDirectory(dir=folder, prefix=TEMPORARY)))
         engine = stack.enter_context(open_engine(folder, config))

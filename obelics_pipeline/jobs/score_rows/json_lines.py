@@ -17,7 +17,7 @@ from typing import Any
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.ranged import Ranged
-from obelics_pipeline.core.storage import PIECE, Place, size_of
+from obelics_pipeline.core.storage import PIECE, Location, size_of
 from obelics_pipeline.jobs.score_rows.columns import Asked, Scores
 from obelics_pipeline.jobs.score_rows.document_of_row import document_of_row, image_urls
 from obelics_pipeline.jobs.score_rows.in_workers import BYTES_PER_BATCH, Maps, in_windows
@@ -86,7 +86,7 @@ class ScoredLines:
 
 
 def scored_lines(
-    files: Sequence[Place], asked: Asked, replace: bool, engine: Maps, at_once: int
+    files: Sequence[Location], asked: Asked, replace: bool, engine: Maps, at_once: int
 ) -> Iterator[ScoredLines]:
     """The rows of all files, in their order, scored; `at_once` batches are held. Raises UserError."""
     work = partial(score_lines, asked=asked, replace=replace)
@@ -101,7 +101,7 @@ def scored_lines(
                 yield from results
 
 
-def read_batches(files: Sequence[Place]) -> Iterator[LineBatch]:
+def read_batches(files: Sequence[Location]) -> Iterator[LineBatch]:
     """The lines of all files but those that are too long. Raises UserError."""
     return (part for file in files for part in read_lines(file) if isinstance(part, LineBatch))
 
@@ -112,7 +112,7 @@ def images_of_lines(batch: LineBatch, at_most: int) -> list[str]:
     return image_urls([row.document() for row in rows], at_most)
 
 
-def read_lines(file: Place) -> Iterator[LineBatch | LongLine]:
+def read_lines(file: Location) -> Iterator[LineBatch | LongLine]:
     """The lines of a file, plain or gzip, without blank ones. Raises UserError where it cannot be read to its end."""
     number = 0
     batch = LineBatch(str(file), [], [])
@@ -145,7 +145,7 @@ def read_lines(file: Place) -> Iterator[LineBatch | LongLine]:
         yield batch
 
 
-def _opened(file: Place, stack: ExitStack) -> io.BufferedIOBase:
+def _opened(file: Location, stack: ExitStack) -> io.BufferedIOBase:
     """The bytes of a file, unpacked where it is gzip, whatever its name says."""
     raw = file.open("rb") if isinstance(file, Path) else io.BufferedReader(_ranged(file), PIECE)
     stack.enter_context(raw)

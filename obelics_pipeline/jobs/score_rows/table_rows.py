@@ -15,7 +15,7 @@ from pyarrow import types
 
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.storage import Place, open_parquet
+from obelics_pipeline.core.storage import Location, open_parquet
 from obelics_pipeline.jobs.score_rows.columns import Asked, Value, is_text
 from obelics_pipeline.jobs.score_rows.document_of_row import INTERLEAVED, KEYS, PLAIN, document_of_row, image_urls
 from obelics_pipeline.jobs.score_rows.in_workers import BYTES_PER_BATCH, Maps, in_windows
@@ -83,7 +83,7 @@ class ScoredTable:
         return int(self.table.num_rows)
 
 
-def output_schema(files: Sequence[Place], columns: Sequence[str], replace: bool) -> pa.Schema:
+def output_schema(files: Sequence[Location], columns: Sequence[str], replace: bool) -> pa.Schema:
     """The columns of the input and the scores, after a look at every file.
 
     Raises UserError for a file that is no Parquet or without texts, for files of different columns, and for a score
@@ -103,7 +103,7 @@ def output_schema(files: Sequence[Place], columns: Sequence[str], replace: bool)
     return schema
 
 
-def _schema(file: Place) -> pa.Schema:
+def _schema(file: Location) -> pa.Schema:
     try:
         with open_parquet(file) as source:
             return source.schema_arrow
@@ -113,7 +113,7 @@ def _schema(file: Place) -> pa.Schema:
         raise UserError(f"input {file}: cannot be read as Parquet ({_first_line(error)})") from None
 
 
-def _check_equal(schema: pa.Schema, expected: pa.Schema, file: Place, first: Place) -> None:
+def _check_equal(schema: pa.Schema, expected: pa.Schema, file: Location, first: Location) -> None:
     if schema.equals(expected, check_metadata=False):
         return
     fields, wanted = (sorted(f"{field.name}: {field.type}" for field in s) for s in (schema, expected))
@@ -121,7 +121,7 @@ def _check_equal(schema: pa.Schema, expected: pa.Schema, file: Place, first: Pla
     raise UserError(f"{file}: other columns than {first} ({differing[0]}); score them one by one")
 
 
-def _check_columns(schema: pa.Schema, file: Place) -> None:
+def _check_columns(schema: pa.Schema, file: Location) -> None:
     twice = [name for name, n in Counter(schema.names).items() if n > 1]
     if twice:
         raise UserError(f"{file}: has two columns {twice[0]}; rename one")
@@ -146,7 +146,7 @@ def _is_string(kind: pa.DataType) -> bool:
 
 
 def scored_tables(
-    files: Sequence[Place], asked: Asked, schema: pa.Schema, engine: Maps, at_once: int
+    files: Sequence[Location], asked: Asked, schema: pa.Schema, engine: Maps, at_once: int
 ) -> Iterator[ScoredTable]:
     """The rows of all files, in their order, scored; `at_once` batches are held. Raises UserError."""
     work = partial(score_rows, asked=asked)
@@ -154,12 +154,12 @@ def scored_tables(
         yield _with_scores(batch, [row for part in parts for row in part], asked.columns(), schema)
 
 
-def read_batches(files: Sequence[Place]) -> Iterator[TableBatch]:
+def read_batches(files: Sequence[Location]) -> Iterator[TableBatch]:
     """The rows of all files. Raises UserError."""
     return (batch for file in files for batch in read_rows(file))
 
 
-def read_rows(file: Place) -> Iterator[TableBatch]:
+def read_rows(file: Location) -> Iterator[TableBatch]:
     """The rows of a file, in batches whose size the file's footer decides. Raises UserError."""
     first = 0
     try:

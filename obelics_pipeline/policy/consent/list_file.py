@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.core.config.consent import OptOutListConfig
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.storage import Place, local_copy, pieces
+from obelics_pipeline.core.storage import Location, local_copy, pieces
 from obelics_pipeline.policy.lists.lines import read_lines, too_large
 
 MAX_LINE = 16_384  # bytes; a longer line is no entry, and is not held
@@ -19,7 +19,7 @@ _IF_LARGER = "raise its max_bytes if it is right"
 _ROWS = 65_536
 
 
-def entries(where: Place, config: OptOutListConfig) -> Iterator[str | None]:
+def entries(where: Location, config: OptOutListConfig) -> Iterator[str | None]:
     """Every entry as written, in order; None for a line that can be none.
 
     Raises UserError for a file that cannot be read, is not what its name says, or is too large.
@@ -60,7 +60,7 @@ def _json_entry(line: bytes, column: str) -> str | None:
     return value.strip() if isinstance(value, str) and value.strip() else None
 
 
-def _of_parquet(where: Place, config: OptOutListConfig) -> Iterator[str | None]:
+def _of_parquet(where: Location, config: OptOutListConfig) -> Iterator[str | None]:
     column = config.column or COLUMNS[config.kind]
     with local_copy(where) as path:
         try:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from obelics_pipeline.core.config.consent import OptOutListConfig, Subject
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.storage import Place, file_sha256, place
+from obelics_pipeline.core.storage import Location, file_sha256, location
 from obelics_pipeline.core.unit import digest
 from obelics_pipeline.net.page_url import normalise
 from obelics_pipeline.net.registered_domain import is_public_suffix, plain_host, with_parents
@@ -37,7 +37,7 @@ class OptOutList:
     kind: str
     of: tuple[Subject, ...]
     key: str
-    place: Place
+    place: Location
     sha256: str
     entries: int
     bad: int
@@ -103,7 +103,9 @@ class OptOuts:
 NO_LISTS = OptOuts()
 
 
-def prepare(lists: Mapping[str, OptOutListConfig], folder: Place, options: Mapping[str, Mapping[str, Any]]) -> OptOuts:
+def prepare(
+    lists: Mapping[str, OptOutListConfig], folder: Location, options: Mapping[str, Mapping[str, Any]]
+) -> OptOuts:
     """Read the lists of a config into tables below `folder`, those that are not there yet.
 
     `options` are those of fsspec's file systems. Raises UserError for a list that cannot be read, is not what it should
@@ -113,9 +115,9 @@ def prepare(lists: Mapping[str, OptOutListConfig], folder: Place, options: Mappi
 
 
 def _prepared(
-    name: str, config: OptOutListConfig, folder: Place, options: Mapping[str, Mapping[str, Any]]
+    name: str, config: OptOutListConfig, folder: Location, options: Mapping[str, Mapping[str, Any]]
 ) -> OptOutList:
-    where = place(config.path, options)
+    where = location(config.path, options)
     try:
         sha256 = file_sha256(where)
     except OSError as error:
@@ -142,7 +144,7 @@ def _form(path: str) -> str:
     return "".join(re.findall(r"\.(?:parquet|pq|jsonl|ndjson|json|gz|zst)(?=\.|$)", path.lower())[-2:])
 
 
-def _compile(name: str, where: Place, config: OptOutListConfig, target: Place) -> None:
+def _compile(name: str, where: Location, config: OptOutListConfig, target: Location) -> None:
     name_of = {"urls": _url_entry, "domains": _domain_entry, "hashes": _hash_entry}[config.kind]
     writer, lines, bad = TableWriter(), 0, 0
     for entry in entries(where, config):
@@ -190,5 +192,5 @@ def _plain(host: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _opened(where: Place, _key: str) -> Table:
+def _opened(where: Location, _key: str) -> Table:
     return Table(where)

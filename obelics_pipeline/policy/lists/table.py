@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import xxhash
 
-from obelics_pipeline.core.storage import Place, draft, read_bytes
+from obelics_pipeline.core.storage import Location, draft, read_bytes
 
 MAGIC = b"obelics-table-2\n"
 SEED = 8  # any: it keeps our hashes apart from others'
@@ -45,7 +45,7 @@ class Damaged(Exception):
 class Table:
     """Whether a name is among the entries. Thread-safe, read-only."""
 
-    def __init__(self, where: Place) -> None:
+    def __init__(self, where: Location) -> None:
         """Open a file that `TableWriter` wrote. Raises Damaged where it is not whole, OSError where it is not there.
 
         A file of this machine is mapped; one of an object store is held in memory.
@@ -87,7 +87,7 @@ class TableWriter:
     def __len__(self) -> int:
         return len(self._hashes)
 
-    def write(self, where: Place, lines: int, bad_lines: int) -> None:
+    def write(self, where: Location, lines: int, bad_lines: int) -> None:
         """Write the table, whole or not at all; the same entries give the same bytes."""
         hashes = np.array(self._hashes, np.uint64)
         self._hashes = array("Q")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from obelics_pipeline.core.storage import Place, create, read_bytes
+from obelics_pipeline.core.storage import Location, create, read_bytes
 from obelics_pipeline.policy.tombstones.keyed import SIZE
 
 ENDING = ".hashes"
@@ -57,7 +57,7 @@ def sorted_hashes(hashes: Iterable[bytes]) -> bytes:
     return bytes(pairs[new].tobytes())
 
 
-def write_hashes(folder: Place, hashes: Iterable[bytes], prefix: str = "") -> str | None:
+def write_hashes(folder: Location, hashes: Iterable[bytes], prefix: str = "") -> str | None:
     """Put hashes into a folder, as a file that is named by its content; its name, None where there are no hashes."""
     data = sorted_hashes(hashes)
     if not data:
@@ -72,7 +72,7 @@ def content_name(data: bytes) -> str:
     return f"{hashlib.sha256(data).hexdigest()[:16]}{ENDING}"
 
 
-def read_hashes(place: Place) -> bytes:
+def read_hashes(place: Location) -> bytes:
     """The hashes of a file, end to end. Raises OSError, or ValueError for a damaged one."""
     data = read_bytes(place)
     name = place.name.removesuffix(ENDING).rpartition("-")[2]

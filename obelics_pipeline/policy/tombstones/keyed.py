@@ -9,7 +9,7 @@ import secrets
 from pathlib import Path
 
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.storage import Place, create, read_bytes
+from obelics_pipeline.core.storage import Location, create, read_bytes
 
 KEY_BYTES = 32
 SIZE = 16  # bytes of a hash: among 10^9 of them two meet by chance once in 10^20 corpora
@@ -37,7 +37,7 @@ class Keyed:
         return self.of(b"fingerprint", b"").hex()
 
 
-def make_key(place: Place, given: Path | None = None) -> Keyed:
+def make_key(place: Location, given: Path | None = None) -> Keyed:
     """The key that lies there; where none does, the one of a file, or a new one, is put there, for its owner's eyes.
 
     Raises UserError for a file that holds no key, or another one than lies there already.
@@ -55,19 +55,19 @@ def make_key(place: Place, given: Path | None = None) -> Keyed:
     return Keyed(key)
 
 
-def read_key(place: Place) -> Keyed:
+def read_key(place: Location) -> Keyed:
     """The key of some tombstones. Raises UserError if the file is missing, or holds no key."""
     return Keyed(_parsed(place, str(place)))
 
 
-def _exists(place: Place) -> bool:
+def _exists(place: Location) -> bool:
     try:
         return bool(read_bytes(place))
     except FileNotFoundError:
         return False
 
 
-def _parsed(place: Place, said: str) -> bytes:
+def _parsed(place: Location, said: str) -> bytes:
     try:
         text = read_bytes(place).strip()
     except OSError as error:

@@ -10,7 +10,7 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.redacted import redacted
 from obelics_pipeline.core.shards.index import read_index
 from obelics_pipeline.core.shards.manifest import INDEX
-from obelics_pipeline.core.storage import Place, create, names_in, read_bytes, size_of
+from obelics_pipeline.core.storage import Location, create, names_in, read_bytes, size_of
 from obelics_pipeline.core.unit import digest
 from obelics_pipeline.policy.tombstones.tombstones import FOLDER, Tombstones, refuse_unfinished, tombstones_in
 
@@ -18,13 +18,13 @@ EXPORTS = "exports"  # below the folder of tombstones: a note for each place tha
 NO_DUPLICATES = DedupConfig(enabled=False)  # an index says nothing of texts
 
 
-def tombstones_of(run: Place) -> Tombstones | None:
+def tombstones_of(run: Location) -> Tombstones | None:
     """What a run took back. Raises UserError where that is not done."""
     refuse_unfinished(run)
     return tombstones_in([run / FOLDER], NO_DUPLICATES)
 
 
-def refuse_forgotten(run: Place) -> None:
+def refuse_forgotten(run: Location) -> None:
     """Raises UserError for a run whose shards hold a document that it took back: old ones were put back there."""
     known = tombstones_of(run)
     if known is None or size_of(run / INDEX) is None:
@@ -37,7 +37,7 @@ def refuse_forgotten(run: Place) -> None:
         )
 
 
-def note_export(run: Place, output: Place) -> None:
+def note_export(run: Location, output: Location) -> None:
     """Note where a run is exported to, so that what is taken back can be named there. A folder for reading has none."""
     where = str(output.resolve()) if isinstance(output, Path) else redacted(str(output))
     folder = run / FOLDER / EXPORTS
@@ -47,7 +47,7 @@ def note_export(run: Place, output: Place) -> None:
         create(folder / f"{digest(where)}.txt", f"{where}\n".encode())
 
 
-def noted_exports(run: Place) -> list[str]:
+def noted_exports(run: Location) -> list[str]:
     """Where a run was exported to."""
     folder = run / FOLDER / EXPORTS
     return [read_bytes(folder / name).decode("utf-8", "replace").strip() for name in names_in(folder)]

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.core.config.dedup import TextConfig
 from obelics_pipeline.core.minhash.signature import Signatures, Signer
-from obelics_pipeline.core.storage import Place, draft, open_parquet, size_of
+from obelics_pipeline.core.storage import Location, draft, open_parquet, size_of
 from obelics_pipeline.policy.tombstones.keyed import BAND, MASK, Keyed
 
 ENDING = ".texts"
@@ -67,7 +67,7 @@ class TextSet:
         return bool((differ <= self._most).any())
 
 
-def write_texts(folder: Place, keyed: Keyed, config: TextConfig, texts: Sequence[str]) -> str | None:
+def write_texts(folder: Location, keyed: Keyed, config: TextConfig, texts: Sequence[str]) -> str | None:
     """Put texts into a folder as what tells their near duplicates; the name of the file, None where none is compared.
 
     Texts that are too short to be compared are left out.
@@ -92,7 +92,7 @@ def write_texts(folder: Place, keyed: Keyed, config: TextConfig, texts: Sequence
     return str(place.name)
 
 
-def read_texts(place: Place, keyed: Keyed) -> TextSet:
+def read_texts(place: Location, keyed: Keyed) -> TextSet:
     """Texts from their file. Raises OSError, pa.ArrowException or ValueError."""
     with open_parquet(place) as source:
         table = source.read()

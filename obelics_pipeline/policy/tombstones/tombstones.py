@@ -15,7 +15,7 @@ from obelics_pipeline.core.config.run import RunConfig
 from obelics_pipeline.core.document import ImageNode
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.image_set import image_set_key
-from obelics_pipeline.core.storage import Place, names_in, place, size_of
+from obelics_pipeline.core.storage import Location, location, names_in, size_of
 from obelics_pipeline.net.page_url import normalise
 from obelics_pipeline.net.registered_domain import with_parents
 from obelics_pipeline.policy.tombstones import hash_set, texts
@@ -48,7 +48,7 @@ class Ring:
 class Tombstones:
     """What was taken back by folders of tombstones. Only their places travel: a worker reads them once."""
 
-    def __init__(self, folders: Sequence[Place], digest: str, compare: DedupConfig) -> None:
+    def __init__(self, folders: Sequence[Location], digest: str, compare: DedupConfig) -> None:
         """`digest` is what the folders held when they were looked at; see `tombstones_in`."""
         self._folders, self._compare, self.digest = tuple(folders), compare, digest
         self._texts = compare.enabled and compare.text.enabled
@@ -104,7 +104,7 @@ class Tombstones:
         return _read(self._folders, self.digest)
 
 
-def tombstones_in(folders: Sequence[Place], compare: DedupConfig) -> Tombstones | None:
+def tombstones_in(folders: Sequence[Location], compare: DedupConfig) -> Tombstones | None:
     """The tombstones of some folders `forgotten`; None where these hold none. `compare` says what a duplicate is."""
     there = [(folder, names) for folder in folders if (names := stored(folder))]
     if not there:
@@ -114,17 +114,17 @@ def tombstones_in(folders: Sequence[Place], compare: DedupConfig) -> Tombstones 
     return Tombstones([folder for folder, _ in there], digest, compare)
 
 
-def stored(folder: Place) -> list[str]:
+def stored(folder: Location) -> list[str]:
     """The names of the files of tombstones of a folder, which say what is in them."""
     endings = (hash_set.ENDING, texts.ENDING)
     return [n for n in names_in(folder) if n.endswith(endings) and not n.startswith((PENDING, "."))]
 
 
-def listed(paths: Sequence[str], options: Options, said: str) -> list[Place]:
+def listed(paths: Sequence[str], options: Options, said: str) -> list[Location]:
     """The folders `forgotten` of runs, or such folders themselves. Raises UserError for a path that is neither."""
     found = []
     for path in paths:
-        given = place(path, options)
+        given = location(path, options)
         folder = next((f for f in (given / FOLDER, given) if stored(f)), None)
         if folder is None:
             raise UserError(f"{said} {path}: no tombstones are there; give the folder of a run that obelics forget met")
@@ -138,7 +138,7 @@ def configured(config: RunConfig) -> Tombstones | None:
     return tombstones_in(folders, config.dedup)
 
 
-def refuse_unfinished(*runs: Place) -> None:
+def refuse_unfinished(*runs: Location) -> None:
     """Raises UserError where `obelics forget` was begun in the folder of a run and not finished."""
     for run in runs:
         if size_of(run / FOLDER / UNFINISHED) is not None:
@@ -148,17 +148,17 @@ def refuse_unfinished(*runs: Place) -> None:
 
 
 @lru_cache(maxsize=4)
-def _read(folders: tuple[Place, ...], _digest: str) -> Sequence[Ring]:
+def _read(folders: tuple[Location, ...], _digest: str) -> Sequence[Ring]:
     return tuple(_rings(folders))
 
 
 @lru_cache(maxsize=HOSTS)
-def _host(folders: tuple[Place, ...], digest: str, host: str) -> bool:
+def _host(folders: tuple[Location, ...], digest: str, host: str) -> bool:
     """Whether a host, or what it is below, was taken back."""
     return any(ring.has(HOST, name) for ring in _read(folders, digest) for name in with_parents(host))
 
 
-def _rings(folders: Sequence[Place]) -> Iterator[Ring]:
+def _rings(folders: Sequence[Location]) -> Iterator[Ring]:
     """A ring for each key, in the order of the folders: corpora that share one cost one look."""
     keys = [read_key(folder / KEY) for folder in folders]
     for fingerprint in dict.fromkeys(key.fingerprint for key in keys):

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from obelics_pipeline.core.commit import sweep
 from obelics_pipeline.core.config import RunConfig
-from obelics_pipeline.core.storage import Place, read_table
+from obelics_pipeline.core.storage import Location, read_table
 from obelics_pipeline.filters.rule import build_rules, paragraph_score
 from obelics_pipeline.stages.dedup.apply import OVERUSED_PHASH
 from obelics_pipeline.stages.dedup.uses import PHASH, phash_key, verdicts
@@ -49,7 +49,7 @@ def work(job: Job) -> None:
 
 
 def _read_answers(
-    answers: Sequence[str], overused: Sequence[str], *, answer_folder: Place, overused_folder: Place
+    answers: Sequence[str], overused: Sequence[str], *, answer_folder: Location, overused_folder: Location
 ) -> dict[str, FetchResult]:
     """What the fetch stage knows of each URL; an image that looks like too many others is one that was dropped."""
     first = verdicts([read_table(overused_folder / name) for name in overused], PHASH)

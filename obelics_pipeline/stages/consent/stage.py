@@ -24,7 +24,7 @@ from obelics_pipeline.core.errors import Stopped
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.redacted import redacted
-from obelics_pipeline.core.storage import Place, read_table, scratch_of
+from obelics_pipeline.core.storage import Location, read_table, scratch_of
 from obelics_pipeline.core.tables import DocumentWriter, read_kept, score_columns
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.policy.consent.lists import OPT_OUT
@@ -50,7 +50,7 @@ def question_units(documents: Sequence[Manifest], config: OptOutServiceConfig) -
     ]
 
 
-def question_unit(unit: Unit, *, folder: Place, document_folder: Place, config: OptOutServiceConfig) -> Manifest:
+def question_unit(unit: Unit, *, folder: Location, document_folder: Location, config: OptOutServiceConfig) -> Manifest:
     """Write the distinct addresses of the kept documents of one unit, and of their kept images."""
     documents = committed(document_folder, unit.payload["documents"])
     found: set[str] = set()
@@ -75,7 +75,9 @@ def identity(config: OptOutServiceConfig) -> str:
     return digest(VERSION, redacted(config.url), config.answer)
 
 
-def answer_units(questions: Partitions, folder: Place, config: OptOutServiceConfig, retry: bool = False) -> list[Unit]:
+def answer_units(
+    questions: Partitions, folder: Location, config: OptOutServiceConfig, retry: bool = False
+) -> list[Unit]:
     """One unit per bucket of addresses. With `retry` those without an answer are asked about once more."""
     units = []
     for bucket, names in sorted(questions.files.items(), key=lambda item: int(item[0])):
@@ -90,7 +92,12 @@ def answer_units(questions: Partitions, folder: Place, config: OptOutServiceConf
 
 
 def answer_unit(
-    unit: Unit, *, folder: Place, question_folder: Place, config: OptOutServiceConfig, asked: Place | None = None
+    unit: Unit,
+    *,
+    folder: Location,
+    question_folder: Location,
+    config: OptOutServiceConfig,
+    asked: Location | None = None,
 ) -> Manifest:
     """Ask the service about the addresses of one bucket that it was not asked about before, and commit its answers.
 
@@ -118,14 +125,14 @@ def answer_unit(
     return manifest
 
 
-def _earlier(folder: Place, label: str, config: OptOutServiceConfig) -> list[Manifest]:
+def _earlier(folder: Location, label: str, config: OptOutServiceConfig) -> list[Manifest]:
     """The committed units of a bucket that asked the same service, the oldest first."""
     found = read_manifests(folder, unit_names(folder, label)).values()
     same = [m for m in found if m.notes["identity"] == identity(config)]
     return sorted(same, key=lambda m: (m.notes["generation"], m.unit))
 
 
-def _question_rows(paths: Sequence[Place]) -> list[tuple[str, str]]:
+def _question_rows(paths: Sequence[Location]) -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     for path in paths:
         table = read_table(path, ["partition", "url"])
@@ -133,7 +140,7 @@ def _question_rows(paths: Sequence[Place]) -> list[tuple[str, str]]:
     return sorted(rows)
 
 
-def _known_rows(path: Place) -> Iterator[tuple[str, bool | None, str | None]]:
+def _known_rows(path: Location) -> Iterator[tuple[str, bool | None, str | None]]:
     table = read_table(path)
     yield from zip(*(table[name].to_pylist() for name in KNOWN.names), strict=True)
 
@@ -200,7 +207,7 @@ def obey_units(documents: Sequence[Manifest], answers: Partitions, config: OptOu
 
 
 def obey_unit(
-    unit: Unit, *, folder: Place, document_folder: Place, answer_folder: Place, config: OptOutServiceConfig
+    unit: Unit, *, folder: Location, document_folder: Location, answer_folder: Location, config: OptOutServiceConfig
 ) -> Manifest:
     """Drop the documents and the images of one unit that are opted out, and note when that was asked."""
     answers: dict[str, Answer] = {}

@@ -1,1 +1,1 @@
-"""Deduplication over the whole corpus: small keyed messages, groups, and verdicts that units apply."""
+"""Deduplication over the whole corpus: small keyed rows, groups, and verdicts that units apply."""

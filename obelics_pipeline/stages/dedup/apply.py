@@ -11,7 +11,7 @@ from obelics_pipeline.core.commit import Attempt, Manifest, committed
 from obelics_pipeline.core.config.dedup import DedupConfig
 from obelics_pipeline.core.document import Document, ImageNode, TextNode, has_failed
 from obelics_pipeline.core.ledger import Ledger
-from obelics_pipeline.core.storage import Place, read_table
+from obelics_pipeline.core.storage import Location, read_table
 from obelics_pipeline.core.tables import DocumentWriter, read_kept, score_columns
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.stages.dedup.uses import (
@@ -40,7 +40,13 @@ Verdicts = Mapping[bytes, bytes]  # key of what is used too often -> the first d
 
 
 def dedup_unit(
-    unit: Unit, *, folder: Place, extract_folder: Place, verdict_folder: Place, config: DedupConfig, decide: Decide
+    unit: Unit,
+    *,
+    folder: Location,
+    extract_folder: Location,
+    verdict_folder: Location,
+    config: DedupConfig,
+    decide: Decide,
 ) -> Manifest:
     """Apply what the counts say to the kept documents of one extracted unit."""
     rows = [read_table(verdict_folder / name) for name in unit.payload["verdicts"]]
@@ -83,9 +89,9 @@ def drop_images(document: Document, overused: Verdicts) -> int:
 def changed_unit(
     unit: Unit,
     *,
-    folder: Place,
-    corpus_folders: Mapping[str, Place],
-    verdict_folders: Sequence[Place],
+    folder: Location,
+    corpus_folders: Mapping[str, Location],
+    verdict_folders: Sequence[Location],
     config: DedupConfig,
 ) -> Manifest:
     """What the verdicts of a later run would change in the documents of one assembled unit: listed, not done.

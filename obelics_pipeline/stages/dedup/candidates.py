@@ -15,11 +15,11 @@ from obelics_pipeline.core.commit import Attempt, Manifest, committed
 from obelics_pipeline.core.config.dedup import DedupConfig, TextConfig
 from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR
 from obelics_pipeline.core.minhash.signature import Signatures, Signer
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.core.tables import kept_rows
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.net.page_url import page_key
-from obelics_pipeline.stages.dedup.messages import CANDIDATES, bucket_of
+from obelics_pipeline.stages.dedup.shuffled_rows import CANDIDATES, bucket_of
 
 VERSION = 1  # raise it when the same documents would give other keys
 AT_ONCE = 256  # documents whose signatures are made together
@@ -40,7 +40,7 @@ PAGES = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """A kept document as the global steps see it. `recency` is smaller for what comes first (see messages.ORDER)."""
+    """A kept document as the global steps see it. A smaller `recency` comes first (see shuffled_rows.ORDER)."""
 
     row: int
     doc: bytes
@@ -65,14 +65,14 @@ def candidate_units(extracted: Sequence[Manifest], config: DedupConfig, generati
 
 
 def partition_of(extracted: str, generation: int) -> str:
-    """What an extracted unit is called in messages: the same records may be in a run and in one it is added to."""
+    """What an extracted unit is called in shuffled rows: the same records may be in a run and in one it is added to."""
     return f"{extracted}@{generation}" if generation else extracted
 
 
-def candidate_unit(unit: Unit, *, folder: Place, extract_folder: Place, config: DedupConfig) -> Manifest:
-    """Write the messages of one extracted unit, and what it must remember of its documents to apply the verdicts."""
+def candidate_unit(unit: Unit, *, folder: Location, extract_folder: Location, config: DedupConfig) -> Manifest:
+    """Write the shuffled rows of one extracted unit, and the table of its pages that applies the verdicts."""
     extracted = committed(extract_folder, unit.payload["extracted"])
-    pages, messages = PagesTable(), [CANDIDATES.empty_table()]
+    pages, shuffled = PagesTable(), [CANDIDATES.empty_table()]
     place = {key: unit.payload[key] for key in ("generation", "partition")}
     signed = signer(config.text) if config.text.enabled else None
     first_of_signature: dict[bytes, int] = {}
@@ -81,10 +81,10 @@ def candidate_unit(unit: Unit, *, folder: Place, extract_folder: Place, config: 
         new = [fact for fact in facts if pages.add(fact)]
         if config.page_url.enabled:
             keys = [page_key(fact.url, exact=not config.page_url.normalise) for fact in new]
-            messages.append(message_table(URL, new, keys, None, place, config.buckets))
+            shuffled.append(shuffle_table(URL, new, keys, None, place, config.buckets))
         if signed is not None:
-            messages.append(text_messages(facts, signed, first_of_signature, pages, place, config))
-    table = pa.concat_tables(messages)
+            shuffled.append(text_rows(facts, signed, first_of_signature, pages, place, config))
+    table = pa.concat_tables(shuffled)
     with Attempt(folder, unit) as attempt:
         pq.write_table(table, attempt.file("data", ".parquet"), compression="zstd", row_group_size=ROWS_PER_GROUP)
         pq.write_table(pages.table(), attempt.file("pages", ".parquet"), compression="zstd")
@@ -121,7 +121,7 @@ def signer(config: TextConfig) -> Signer:
     return Signer(config.shingle_words, config.permutations, config.bands, config.rows)
 
 
-def text_messages(
+def text_rows(
     facts: Sequence[PageFacts],
     signed: Signer,
     first_of_signature: dict[bytes, int],
@@ -129,10 +129,10 @@ def text_messages(
     place: dict[str, Any],
     config: DedupConfig,
 ) -> pa.Table:
-    """A message per band of each text that is long enough.
+    """A shuffled row per band of each text that is long enough.
 
     Texts of one unit with the same signature are combined: the first speaks for all, so that a text that stands in a
-    million pages is one message per unit and band.
+    million pages is one row per unit and band.
     """
     long = [fact for fact in facts if len(fact.text) >= config.text.min_characters]
     if not long:
@@ -147,24 +147,24 @@ def text_messages(
             chosen.append(i)
         else:
             pages.set_twin(fact.row, first)
-    return band_messages(speakers, chosen, signatures, place, config.buckets)
+    return band_rows(speakers, chosen, signatures, place, config.buckets)
 
 
-def band_messages(
+def band_rows(
     facts: Sequence[PageFacts], rows: Sequence[int], signatures: Signatures, place: dict[str, Any], buckets: int
 ) -> pa.Table:
-    """A message per band of each document, whose signatures are in these rows.
+    """A shuffled row per band of each document, whose signatures are in these rows.
 
-    A key is of its band: equal values of two bands say nothing. All messages of a document stand together, so that in
+    A key is of its band: equal values of two bands say nothing. All rows of a document stand together, so that in
     a file its sketch is stored once.
     """
     bands = range(signatures.band_keys.shape[1])
     keys = [band.to_bytes(8, "big") + signatures.band_keys[i, band].tobytes() for i in rows for band in bands]
     sketches = [signatures.sketches[i].tobytes() for i in rows for _ in bands]
-    return message_table(TEXT, [fact for fact in facts for _ in bands], keys, sketches, place, buckets)
+    return shuffle_table(TEXT, [fact for fact in facts for _ in bands], keys, sketches, place, buckets)
 
 
-def message_table(
+def shuffle_table(
     rule: str,
     facts: Sequence[PageFacts],
     keys: Sequence[bytes],
@@ -188,7 +188,7 @@ def message_table(
     return pa.table(columns, schema=CANDIDATES)
 
 
-def kept_pages(path: Place, config: DedupConfig) -> Iterator[PageFacts]:
+def kept_pages(path: Location, config: DedupConfig) -> Iterator[PageFacts]:
     """The kept documents of an extracted unit, from the columns that matter here."""
     for rows, table in kept_rows(path, ["doc_id", "general_metadata", "texts"]):
         for row, value in zip(rows, table.to_pylist(), strict=True):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from obelics_pipeline.stages.dedup.leaders import join
-from obelics_pipeline.stages.dedup.places import NODE, Numbers, number, words
+from obelics_pipeline.stages.dedup.numbering import NODE, Numbers, number, words
 
 _Buckets = npt.NDArray[np.int32]
 

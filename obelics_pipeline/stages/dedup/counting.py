@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from obelics_pipeline.core.commit import Attempt, Manifest, committed
 from obelics_pipeline.core.config.dedup import DedupConfig
 from obelics_pipeline.core.document import Document
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.core.tables import read_kept
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.stages.dedup.groups import Groups, Page, read_groups
@@ -18,17 +18,17 @@ from obelics_pipeline.stages.dedup.uses import Use, UseCounts, User, image_uses,
 
 VERSION = 1  # raise it when the same documents would give other counts
 
-Phashes = Callable[[Sequence[Place]], Mapping[str, str]]  # files of fetched answers -> perceptual hash by image URL
+Phashes = Callable[[Sequence[Location]], Mapping[str, str]]  # files of fetched answers -> perceptual hash by image URL
 UsesOf = Callable[[Document, Page, bool], Iterable[Use]]  # of a document, and whether it counts
 
 
 def use_unit(
     unit: Unit,
     *,
-    folder: Place,
-    candidate_folder: Place,
-    member_folder: Place,
-    extract_folder: Place,
+    folder: Location,
+    candidate_folder: Location,
+    member_folder: Location,
+    extract_folder: Location,
     config: DedupConfig,
 ) -> Manifest:
     """Count the paragraphs and image URLs of the kept documents of one extracted unit."""
@@ -48,11 +48,11 @@ def use_unit(
 def phash_unit(
     unit: Unit,
     *,
-    folder: Place,
-    candidate_folder: Place,
-    member_folder: Place,
-    document_folder: Place,
-    answer_folder: Place,
+    folder: Location,
+    candidate_folder: Location,
+    member_folder: Location,
+    document_folder: Location,
+    answer_folder: Location,
     read_phashes: Phashes,
     config: DedupConfig,
 ) -> Manifest:
@@ -67,7 +67,7 @@ def phash_unit(
     return _count(unit, folder, source, groups, uses, config.buckets)
 
 
-def _count(unit: Unit, folder: Place, source: Place, groups: Groups, uses: UsesOf, buckets: int) -> Manifest:
+def _count(unit: Unit, folder: Location, source: Location, groups: Groups, uses: UsesOf, buckets: int) -> Manifest:
     sums = UseCounts()
     for document in read_kept(source):
         page = groups.page(document.doc_id)

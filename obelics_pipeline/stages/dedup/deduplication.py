@@ -15,7 +15,7 @@ from obelics_pipeline.core.config.dedup import DedupConfig
 from obelics_pipeline.core.corpus import STEPS, Corpus, write_corpus
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.partitions import Partitions
-from obelics_pipeline.core.storage import Place, draft, read_tables, remove
+from obelics_pipeline.core.storage import Location, draft, read_tables, remove
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.engines.engine import Work
 from obelics_pipeline.engines.runner import StageRunner
@@ -44,11 +44,11 @@ class Deduplication:
         self._overused = [Partitions(folder.shuffled), Partitions(folder.shuffled)]  # before the fetch, and after it
 
     def _sources(self, step: str) -> list[ShuffleInput]:
-        """The messages of a step: this run's, and those of the runs that it is added to."""
+        """The shuffled rows of a step: this run's, and those of the runs that it is added to."""
         own = sources_of(self._steps[step], self._folder(step))
         return own + [s for corpus in self._earlier for s in sources_of(corpus.manifests(step), corpus.step(step))]
 
-    def _folder(self, name: str) -> Place:
+    def _folder(self, name: str) -> Location:
         return self._run.shuffled / name
 
     def compare(self, extracted: Sequence[Manifest]) -> None:
@@ -78,12 +78,12 @@ class Deduplication:
         return []
 
     @property
-    def candidate_folder(self) -> Place:
+    def candidate_folder(self) -> Location:
         """Where the pages of each unit are listed (see candidates.PAGES)."""
         return self._folder("candidates")
 
     @property
-    def member_folder(self) -> Place:
+    def member_folder(self) -> Location:
         """Where the members of groups are, by partition."""
         return self._members.folder
 
@@ -128,7 +128,11 @@ class Deduplication:
         return self._map("dedup", work, units, self._run.dedup, "dedup")
 
     def phashes(
-        self, documents: Sequence[Manifest], document_folder: Place, answers: Partitions, read_phashes: counting.Phashes
+        self,
+        documents: Sequence[Manifest],
+        document_folder: Location,
+        answers: Partitions,
+        read_phashes: counting.Phashes,
     ) -> Partitions:
         """Find the images that look the same in too many documents; OVERUSED rows by extracted unit."""
         config, folder = self._config, self._folder("phashes")
@@ -159,7 +163,7 @@ class Deduplication:
         found = shuffle(self._runner, self._folder(name), uses, "bucket", reduce, [VERSION, limits])
         return partition_by(self._runner, self._folder(f"{name}-verdicts"), found.sources("data"), "partition")
 
-    def settle(self, documents: Sequence[Manifest], document_folder: Place) -> list[Manifest]:
+    def settle(self, documents: Sequence[Manifest], document_folder: Location) -> list[Manifest]:
         """Keep the first of each group that passed everything else; for each unit a unit, with what is left out."""
         own = self._passed(documents, document_folder)
         again = self._passed_again()
@@ -189,7 +193,7 @@ class Deduplication:
         units = [self._after(p, "settled", lost, {"documents": p.notes["documents"]}) for p in passed]
         return self._map(f"settled{suffix}", work, units, folder, "shard")
 
-    def _passed(self, documents: Sequence[Manifest], document_folder: Place) -> list[Manifest]:
+    def _passed(self, documents: Sequence[Manifest], document_folder: Location) -> list[Manifest]:
         config, folder = self._config, self._folder("passed")
         rules: Mapping[str, Any] = {
             "image_set": config.image_set.model_dump(mode="json"),
@@ -230,7 +234,7 @@ class Deduplication:
         sweep(folder, manifests)
         return manifests
 
-    def _list(self, file: Place, step: str, manifests: Sequence[Manifest], schema: pa.Schema) -> None:
+    def _list(self, file: Location, step: str, manifests: Sequence[Manifest], schema: pa.Schema) -> None:
         """Gather a step's rows in one file, for people."""
         parts = [source.path for source in sources_of(manifests, self._folder(step))]
         with draft(file) as path, pq.ParquetWriter(path, schema, compression="zstd") as writer:
@@ -296,7 +300,7 @@ class Deduplication:
             stage, id_, partition.rpartition("-")[0], payload | {"lost": lost.names(partition)} | dict(settings)
         )
 
-    def _map(self, stage: str, work: Work, units: Sequence[Unit], folder: Place, part_of: str) -> list[Manifest]:
+    def _map(self, stage: str, work: Work, units: Sequence[Unit], folder: Location, part_of: str) -> list[Manifest]:
         manifests = map_all(self._runner, stage, work, units, folder, part_of)
         sweep(folder, manifests)
         return manifests

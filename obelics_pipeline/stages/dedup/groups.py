@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from obelics_pipeline.core.commit import committed
-from obelics_pipeline.core.storage import Place, read_table
+from obelics_pipeline.core.storage import Location, read_table
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.stages.dedup.candidates import TEXT, URL
 
@@ -68,7 +68,7 @@ class Groups:
         return self.is_first_capture(page) and self.group(page, TEXT) == page.doc
 
 
-def read_groups(unit: Unit, candidate_folder: Place, member_folder: Place) -> Groups:
+def read_groups(unit: Unit, candidate_folder: Location, member_folder: Location) -> Groups:
     """The groups of a unit whose payload names its candidates and the files of its group members."""
     pages = read_table(committed(candidate_folder, unit.payload["candidates"]).path(candidate_folder, "pages"))
     return Groups(pages, [read_table(member_folder / name) for name in unit.payload["members"]])

@@ -1,4 +1,4 @@
-"""What is made of one bucket of messages: pure functions of its rows, for an engine's shuffle to call."""
+"""What is made of one bucket of shuffled rows: pure functions of its rows, for an engine's shuffle to call."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from obelics_pipeline.core.reduce_output import ReduceOutput
 from obelics_pipeline.stages.dedup.candidates import TEXT, URL
 from obelics_pipeline.stages.dedup.components import contract, edges_by_bucket
 from obelics_pipeline.stages.dedup.leaders import edges
-from obelics_pipeline.stages.dedup.messages import CANDIDATES, EDGES, USES, members_of, whole, without_bucket
+from obelics_pipeline.stages.dedup.shuffled_rows import CANDIDATES, EDGES, USES, members_of, whole, without_bucket
 from obelics_pipeline.stages.dedup.uses import overused
 
-VERSION = 1  # raise it when the same messages would give other verdicts
+VERSION = 1  # raise it when the same rows would give other verdicts
 SKETCH_AGREES = 1.0  # threshold where every key is proof and no row has a sketch
 
 

@@ -13,12 +13,12 @@ from obelics_pipeline.core.config.dedup import DedupConfig
 from obelics_pipeline.core.document import DOCUMENT_DROPPED
 from obelics_pipeline.core.image_set import image_set_key
 from obelics_pipeline.core.ledger import Ledger
-from obelics_pipeline.core.storage import Place, read_table
+from obelics_pipeline.core.storage import Location, read_table
 from obelics_pipeline.core.tables import kept_rows
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.stages.dedup.candidates import TEXT, URL
 from obelics_pipeline.stages.dedup.groups import read_groups
-from obelics_pipeline.stages.dedup.messages import CANDIDATES, EDGES, bucket_of, whole
+from obelics_pipeline.stages.dedup.shuffled_rows import CANDIDATES, EDGES, bucket_of, whole
 
 VERSION = 1  # raise it when the same documents would give other keys
 IMAGE_SET = "image_set"  # rule
@@ -32,7 +32,7 @@ PASSED = pa.schema(
         pa.field("doc", pa.binary()),
         pa.field("images", pa.int32()),  # how many
         pa.field("page", pa.int32()),  # the parts of a split page share it
-        pa.field("place", pa.int32()),  # row of the extracted documents: the place in messages.ORDER
+        pa.field("place", pa.int32()),  # row of the extracted documents: the index in shuffled_rows.ORDER
         pa.field("recency", pa.int64()),
         *(pa.field(rule, pa.binary()) for rule in RULES),  # key of the group, null where the rule does not apply
     ]
@@ -56,10 +56,10 @@ DUPLICATES = pa.schema(
 def passed_unit(
     unit: Unit,
     *,
-    folder: Place,
-    candidate_folder: Place,
-    member_folder: Place,
-    assembled_folder: Place,
+    folder: Location,
+    candidate_folder: Location,
+    member_folder: Location,
+    assembled_folder: Location,
     config: DedupConfig,
 ) -> Manifest:
     """List the kept documents of one assembled unit with the keys of their groups."""
@@ -90,7 +90,7 @@ def passed_unit(
 
 
 def passed_again_unit(
-    unit: Unit, *, folder: Place, corpus_folders: Mapping[str, Place], member_folder: Place
+    unit: Unit, *, folder: Location, corpus_folders: Mapping[str, Location], member_folder: Location
 ) -> Manifest:
     """The kept documents of one assembled unit of an earlier run, with the groups that they are in now.
 
@@ -112,8 +112,10 @@ def passed_again_unit(
         return attempt.commit([], notes)
 
 
-def alive_unit(unit: Unit, *, folder: Place, passed_folder: Place, lost_folder: Place, buckets: int) -> Manifest:
-    """Messages by one rule for the documents that passed, less those that an earlier rule found to be duplicates."""
+def alive_unit(
+    unit: Unit, *, folder: Location, passed_folder: Location, lost_folder: Location, buckets: int
+) -> Manifest:
+    """Write the shuffled rows of one rule: passed documents that no earlier rule found to be duplicates."""
     rule, generation = unit.payload["rule"], unit.payload["generation"]
     passed = read_table(committed(passed_folder, unit.payload["passed"]).path(passed_folder, "data"))
     lost = lost_rows(passed, read_lost(unit.payload["lost"], lost_folder))
@@ -137,7 +139,7 @@ def alive_unit(unit: Unit, *, folder: Place, passed_folder: Place, lost_folder: 
         return attempt.commit([], {"rows": {"data": table.num_rows}})
 
 
-def settle_unit(unit: Unit, *, folder: Place, passed_folder: Place, lost_folder: Place) -> Manifest:
+def settle_unit(unit: Unit, *, folder: Location, passed_folder: Location, lost_folder: Location) -> Manifest:
     """Which documents of one assembled unit are duplicates of one that is kept, and how many are kept."""
     passed = read_table(committed(passed_folder, unit.payload["passed"]).path(passed_folder, "data"))
     lost = lost_rows(passed, read_lost(unit.payload["lost"], lost_folder))
@@ -166,7 +168,7 @@ def first_parts(passed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(first.values())
 
 
-def read_lost(names: Iterable[str], folder: Place) -> pa.Table:
+def read_lost(names: Iterable[str], folder: Location) -> pa.Table:
     """Rows of LOST from the files of one partition."""
     return whole((read_table(folder / name) for name in names), LOST)
 

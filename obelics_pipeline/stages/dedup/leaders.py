@@ -1,4 +1,4 @@
-"""Messages of one bucket to edges: within a key, each document is compared with the first one that it resembles."""
+"""Edges from the shuffled rows of one bucket: in each key, a document points to the first one that it resembles."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from obelics_pipeline.stages.dedup.messages import EDGES
-from obelics_pipeline.stages.dedup.places import NODE, Numbers, number, words
+from obelics_pipeline.stages.dedup.numbering import NODE, Numbers, number, words
+from obelics_pipeline.stages.dedup.shuffled_rows import EDGES
 
 # Leaders that a document of a key is compared with, at most. A key whose documents are alike needs one. One that many
 # unlike texts share (a site's form, by chance) would need as many as there are texts, and a hot key's work would be
@@ -22,7 +22,7 @@ Words = npt.NDArray[np.uint64]
 _Flags = npt.NDArray[np.bool_]
 
 
-def edges(messages: pa.Table, threshold: float) -> pa.Table:
+def edges(rows: pa.Table, threshold: float) -> pa.Table:
     """The duplicates among the rows of CANDIDATES (`bucket` may be missing) that share a rule and a key, as EDGES.
 
     The first of a key in `ORDER` leads: each row whose sketch agrees with its own becomes an edge to it. Those that do
@@ -33,7 +33,7 @@ def edges(messages: pa.Table, threshold: float) -> pa.Table:
 
     Raises pa.ArrowInvalid where keys, doc_ids or sketches differ in length.
     """
-    shared = messages.filter(pa.array(_shared(messages)))
+    shared = rows.filter(pa.array(_shared(rows)))
     numbers, rows = number(shared.select(NODE))
     groups = _groups(shared)
     order = np.lexsort((numbers, groups))
@@ -56,7 +56,7 @@ def join(documents: pa.Table, firsts: pa.Table) -> pa.Table:
 
 
 class Sketches:
-    """The sketches of a bucket's messages, and when two of them agree."""
+    """The sketches of a bucket's rows, and when two of them agree."""
 
     def __init__(self, column: pa.ChunkedArray, threshold: float) -> None:
         self._words = words(column)
@@ -65,7 +65,7 @@ class Sketches:
         self._most = int(bits * (1 - threshold) / 2 + 1e-9)  # bits that may differ
 
     def agree(self, some: Numbers, others: Numbers) -> _Flags:
-        """Whether the sketches of messages, by their rows, agree with those of others, one by one."""
+        """Whether the sketches of rows, by their index, agree with those of others, one by one."""
         agree = self._none[some] | self._none[others]
         for start in range(0, some.size, _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
@@ -88,9 +88,9 @@ def _rounds(order: Numbers, groups: Numbers, sketches: Sketches) -> Iterator[tup
         left = followers[~agree]
 
 
-def _shared(messages: pa.Table) -> _Flags:
+def _shared(rows: pa.Table) -> _Flags:
     """Which rows share their key, rule or no rule: the others, nearly all, need not be sorted any further."""
-    keys = np.bitwise_xor.reduce(words(messages["key"]) * np.uint64(0x9E3779B97F4A7C15), axis=1)
+    keys = np.bitwise_xor.reduce(words(rows["key"]) * np.uint64(0x9E3779B97F4A7C15), axis=1)
     order = np.argsort(keys)
     same = np.diff(keys[order]) == 0
     shared = np.zeros(keys.size, np.bool_)
@@ -99,10 +99,10 @@ def _shared(messages: pa.Table) -> _Flags:
     return shared
 
 
-def _groups(messages: pa.Table) -> Numbers:
+def _groups(rows: pa.Table) -> Numbers:
     """A number for each row that it has in common with those of the same rule and key."""
-    rules = messages["rule"].dictionary_encode().unify_dictionaries().combine_chunks().indices.to_numpy()
-    keys = [rules, *words(messages["key"]).T]
+    rules = rows["rule"].dictionary_encode().unify_dictionaries().combine_chunks().indices.to_numpy()
+    keys = [rules, *words(rows["key"]).T]
     order = np.lexsort(keys)
     groups = np.empty(order.size, np.int64)
     new = np.logical_or.reduce([np.diff(key[order]) != 0 for key in keys])

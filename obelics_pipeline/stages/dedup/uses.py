@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from obelics_pipeline.core.config.dedup import ImageUseConfig, ParagraphsConfig
 from obelics_pipeline.core.document import Document, ImageNode, TextNode
-from obelics_pipeline.stages.dedup.messages import OVERUSED, USES, bucket_of, order_key
+from obelics_pipeline.stages.dedup.shuffled_rows import OVERUSED, USES, bucket_of, order_key
 
 PARAGRAPH, IMAGE_URL, PHASH = "paragraph", "image_url", "phash"  # rules
 
@@ -28,7 +28,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """The document that uses, and its place in messages.ORDER."""
+    """The document that uses, and its order (see shuffled_rows.ORDER)."""
 
     row: int
     doc: bytes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from obelics_pipeline.core.storage import Place, read_table
+from obelics_pipeline.core.storage import Location, read_table
 from obelics_pipeline.stages.cost import Cost
 from obelics_pipeline.stages.dedup.deduplication import compares, deduplication_of
 from obelics_pipeline.stages.fetch.result import results_from_table
@@ -18,7 +18,7 @@ def work(job: Job) -> None:
     job.overused = deduplication_of(job).phashes(documents.units, documents.folder, job.answers, _read_phashes)
 
 
-def _read_phashes(paths: Sequence[Place]) -> dict[str, str]:
+def _read_phashes(paths: Sequence[Location]) -> dict[str, str]:
     results = (result for path in paths for result in results_from_table(read_table(path)))
     return {result.url: result.phash for result in results if result.phash is not None}
 

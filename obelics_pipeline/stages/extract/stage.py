@@ -26,7 +26,7 @@ from obelics_pipeline.core.document import (
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.redacted import redacted
-from obelics_pipeline.core.storage import Place, read_table, scratch_of
+from obelics_pipeline.core.storage import Location, read_table, scratch_of
 from obelics_pipeline.core.tables import DocumentWriter, read_documents
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.policy.consent.lists import NO_LISTS, OPT_OUT, OptOuts
@@ -122,7 +122,7 @@ def _payload(task: ReadTask, measured: str, everything: bool) -> dict[str, Any]:
 def extract_unit(
     unit: Unit,
     *,
-    folder: Place,
+    folder: Location,
     config: RunConfig,
     opt_outs: OptOuts = NO_LISTS,
     robots: RobotsCaptures | None = None,
@@ -172,7 +172,7 @@ def incomplete_file(unit: Unit, manifest: Manifest) -> str | None:
     return None
 
 
-def _earlier(folder: Place, unit: Unit) -> Manifest | None:
+def _earlier(folder: Location, unit: Unit) -> Manifest | None:
     """A committed unit of the same range in which the same things were measured."""
     for manifest in read_manifests(folder, unit_names(folder, unit.label)).values():
         if manifest.notes.get("measured") == unit.payload["measured"]:
@@ -180,7 +180,7 @@ def _earlier(folder: Place, unit: Unit) -> Manifest | None:
     return None
 
 
-def _listed_again(earlier: Manifest, folder: Place, opt_outs: OptOuts) -> tuple[Ledger, pa.Table] | None:
+def _listed_again(earlier: Manifest, folder: Location, opt_outs: OptOuts) -> tuple[Ledger, pa.Table] | None:
     """The records of an earlier unit by the lists of now; None where a page must be read that was left unread then."""
     table = read_table(earlier.path(folder, "records"))
     records = Ledger.from_json("records", earlier.ledgers["records"].to_json())
@@ -231,7 +231,7 @@ def _measure(documents: Iterator[Document], measurer: Measurer, unit: Unit) -> I
         yield from batch
 
 
-def _decide_again(path: Place, measurer: Measurer, unit: Unit, opt_outs: OptOuts) -> Iterator[Document]:
+def _decide_again(path: Location, measurer: Measurer, unit: Unit, opt_outs: OptOuts) -> Iterator[Document]:
     for document in read_documents(path):
         if opt_outs.page_reason(document.url) is not None:
             continue  # counted among the records

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from obelics_pipeline.core.errors import Damaged
-from obelics_pipeline.core.storage import TEMPORARY, Place, create, read_bytes, remove, size_of, sync
+from obelics_pipeline.core.storage import TEMPORARY, Location, create, read_bytes, remove, size_of, sync
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -21,10 +21,10 @@ class ImageStore:
     Many processes may write at the same time. A full disk raises OSError and leaves nothing half-written.
     """
 
-    def __init__(self, folder: Place) -> None:
+    def __init__(self, folder: Location) -> None:
         self.folder = folder
 
-    def path(self, sha256: str) -> Place:
+    def path(self, sha256: str) -> Location:
         """Where the bytes of this hash are. Raises ValueError for what is not a sha256 (never a path of its own)."""
         if not _SHA256.fullmatch(sha256):
             raise ValueError(f"not a sha256: {sha256[:80]!r}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
-from obelics_pipeline.core.storage import Place, scratch_of
+from obelics_pipeline.core.storage import Location, scratch_of
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.fetch.result import RESULT_SCHEMA, FetchResult
 from obelics_pipeline.stages.fetch.robots_observations import OBSERVATIONS, Observation
@@ -17,7 +17,7 @@ from obelics_pipeline.stages.fetch.robots_observations import OBSERVATIONS, Obse
 _RESULT, _OBSERVATIONS = frozenset(RESULT_SCHEMA.names), frozenset(OBSERVATIONS.names)
 
 
-def journal_of(folder: Place, unit_name: str) -> Path:
+def journal_of(folder: Location, unit_name: str) -> Path:
     """Where the journal of a unit is, on this machine; `folder` is that of its stage."""
     return scratch_of(folder) / "journal" / f"{unit_name}.jsonl"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from obelics_pipeline.core.commit import Manifest, manifest_path, read_manifests, unit_names
 from obelics_pipeline.core.content_name import stated_hash, stem_of
 from obelics_pipeline.core.errors import Damaged
-from obelics_pipeline.core.storage import Place, names_in, read_table, remove
+from obelics_pipeline.core.storage import Location, names_in, read_table, remove
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.fetch.result import FetchResult, results_from_table
 from obelics_pipeline.stages.fetch.robots_observations import Observation
@@ -25,15 +25,15 @@ class Left:
 
     results: dict[str, FetchResult] = field(default_factory=dict)
     observations: list[Observation] = field(default_factory=list)
-    files: list[Place] = field(default_factory=list)
+    files: list[Location] = field(default_factory=list)
 
-    def clear(self, manifest: Manifest, folder: Place) -> None:
+    def clear(self, manifest: Manifest, folder: Location) -> None:
         """Remove the files that the unit, committed again, does not consist of."""
         named = {folder / file["name"] for file in manifest.files.values()}
         remove(place for place in self.files if place not in named)
 
 
-def left_of(folder: Place, unit_name: str, store: ImageStore) -> Left:
+def left_of(folder: Location, unit_name: str, store: ImageStore) -> Left:
     """What the files of a unit say that are whole; a result whose image is gone, or damaged, is not among it."""
     left = Left()
     for role, below in ROLES.items():
@@ -53,13 +53,13 @@ def left_of(folder: Place, unit_name: str, store: ImageStore) -> Left:
     return left
 
 
-def _files(folder: Place, below: str, unit_name: str) -> Iterator[Place]:
+def _files(folder: Location, below: str, unit_name: str) -> Iterator[Location]:
     for name in names_in(folder / below if below else folder, unit_name):
         if stated_hash(name) is not None and stem_of(name) == unit_name:
             yield folder / f"{below}{name}"
 
 
-def fetch_again(folder: Place, store: ImageStore, sha256: str) -> None:
+def fetch_again(folder: Location, store: ImageStore, sha256: str) -> None:
     """Remove an image that is damaged, and the manifests of the units in `folder` that have it: it is asked for again.
 
     Raises Damaged where it cannot be read which units these are.
@@ -69,5 +69,5 @@ def fetch_again(folder: Place, store: ImageStore, sha256: str) -> None:
     remove(manifest_path(folder, unit) for unit in naming)
 
 
-def _images(manifest: Manifest, folder: Place) -> set[str | None]:
+def _images(manifest: Manifest, folder: Location) -> set[str | None]:
     return set(read_table(manifest.path(folder, "data"), ["sha256"])["sha256"].to_pylist())

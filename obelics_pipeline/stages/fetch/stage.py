@@ -24,7 +24,7 @@ from obelics_pipeline.core.config import FetchingConfig, ImageSafetyConfig
 from obelics_pipeline.core.config.image_safety import MetadataPolicy
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.partitions import Partitions
-from obelics_pipeline.core.storage import Place, files_below, open_parquet, read_table, remove
+from obelics_pipeline.core.storage import Location, files_below, open_parquet, read_table, remove
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.policy.forgotten import FORGOTTEN, Forgotten
 from obelics_pipeline.stages.fetch.bucket import fetch_bucket
@@ -71,8 +71,8 @@ def request_units(
 def request_unit(
     unit: Unit,
     *,
-    folder: Place,
-    document_folder: Place,
+    folder: Location,
+    document_folder: Location,
     buckets: int,
     url_reason: Callable[[str], str | None],
 ) -> Manifest:
@@ -86,7 +86,7 @@ def request_unit(
         return attempt.commit([], {"rows": {"data": len(urls)}})
 
 
-def _images(path: Place, everything: bool) -> Iterator[str]:
+def _images(path: Location, everything: bool) -> Iterator[str]:
     """The image URLs of kept documents, or of all, read from their two columns alone."""
     with open_parquet(path) as source:
         for group in range(source.num_row_groups):
@@ -98,7 +98,7 @@ def _images(path: Place, everything: bool) -> Iterator[str]:
 
 def fetch_units(
     requests: Partitions,
-    folder: Place,
+    folder: Location,
     config: FetchingConfig,
     retry: Sequence[str] = (),
     treated: Treated | None = None,
@@ -173,12 +173,12 @@ def fetch_unit_of(value: dict[str, Any]) -> Unit:
 def fetch_unit(
     unit: Unit,
     *,
-    folder: Place,
-    request_folder: Place,
-    images: Place,
+    folder: Location,
+    request_folder: Location,
+    images: Location,
     config: FetchingConfig,
     safety: ImageSafetyConfig | None = None,
-    document_folders: Sequence[Place] = (),
+    document_folders: Sequence[Location] = (),
     forgotten: Forgotten | None = None,
 ) -> Manifest:
     """Fetch the URLs of one bucket, each once; what an earlier unit of the bucket found is not asked again.
@@ -220,7 +220,7 @@ def fetch_unit(
     return manifest
 
 
-def _request_rows(paths: Sequence[Place]) -> list[tuple[str, str]]:
+def _request_rows(paths: Sequence[Location]) -> list[tuple[str, str]]:
     """(partition, url) of a bucket, in a fixed order."""
     rows: list[tuple[str, str]] = []
     for path in paths:
@@ -229,7 +229,7 @@ def _request_rows(paths: Sequence[Place]) -> list[tuple[str, str]]:
     return sorted(rows)
 
 
-def documents_with(url: str, *, rows: Sequence[tuple[str, str]], folders: Sequence[Place]) -> list[dict[str, Any]]:
+def documents_with(url: str, *, rows: Sequence[tuple[str, str]], folders: Sequence[Location]) -> list[dict[str, Any]]:
     """Which documents have the image of a URL: id, page and WARC record of each; `rows` say which units ask for it."""
     found = []
     for unit in sorted({partition for partition, asked in rows if asked == url}):
@@ -245,14 +245,14 @@ def documents_with(url: str, *, rows: Sequence[tuple[str, str]], folders: Sequen
     return found
 
 
-def _supersede(folder: Place, earlier: Sequence[Manifest]) -> None:
+def _supersede(folder: Location, earlier: Sequence[Manifest]) -> None:
     """Remove earlier units of a bucket: they name images that are no more in the store, or should not be."""
     for manifest in earlier:
         remove([manifest_path(folder, manifest.unit)])
         remove(folder / file["name"] for file in manifest.files.values())
 
 
-def drop_unnamed(folder: Place, store: ImageStore) -> int:
+def drop_unnamed(folder: Location, store: ImageStore) -> int:
     """Remove from the store what no fetch unit names; how many images. Only while nobody fetches."""
     named: set[str | None] = set()
     for manifest in read_manifests(folder, unit_names(folder)).values():
@@ -262,12 +262,12 @@ def drop_unnamed(folder: Place, store: ImageStore) -> int:
     return len(unnamed)
 
 
-def earlier_results(folder: Place, bucket: int, config: FetchingConfig) -> Iterator[tuple[int, Place]]:
+def earlier_results(folder: Location, bucket: int, config: FetchingConfig) -> Iterator[tuple[int, Location]]:
     """(generation, file) of every committed unit of a bucket that was fetched under the same config, oldest first."""
     return ((m.notes["generation"], m.path(folder, "data")) for m in _earlier(folder, bucket, config))
 
 
-def _earlier(folder: Place, bucket: int, config: FetchingConfig) -> list[Manifest]:
+def _earlier(folder: Location, bucket: int, config: FetchingConfig) -> list[Manifest]:
     """Every committed unit of a bucket that was fetched under the same config, oldest first."""
     found = read_manifests(folder, unit_names(folder, f"bucket-{bucket:04d}")).values()
     same = [manifest for manifest in found if manifest.notes["identity"] == identity(config)]
@@ -275,7 +275,7 @@ def _earlier(folder: Place, bucket: int, config: FetchingConfig) -> list[Manifes
 
 
 def _previous(
-    folder: Place, unit: Unit, config: FetchingConfig, treated: Treated
+    folder: Location, unit: Unit, config: FetchingConfig, treated: Treated
 ) -> tuple[dict[str, FetchResult], set[str]]:
     """What earlier units found, and the URLs of those whose images were stored under other rules."""
     known: dict[str, tuple[FetchResult, Treated]] = {}
@@ -321,7 +321,7 @@ def _answers(rows: Sequence[tuple[str, str]], results: Sequence[FetchResult]) ->
     return answers.add_column(0, "partition", partitions).select(ANSWERS.names).cast(ANSWERS)
 
 
-def _observed_before(folder: Place, earlier: Sequence[Manifest]) -> list[Observation]:
+def _observed_before(folder: Location, earlier: Sequence[Manifest]) -> list[Observation]:
     """What origins said to units that are to be removed, the newest word last: a record that must not be lost."""
     files = [manifest.path(folder, "robots") for manifest in earlier if "robots" in manifest.files]
     return [row for file in files for row in read_table(file).to_pylist()]

@@ -23,7 +23,7 @@ from obelics_pipeline.core.commit import note, recall
 from obelics_pipeline.core.config.consent import SignalsConfig
 from obelics_pipeline.core.config.reading import ReadingConfig
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.storage import Place, draft, draft_for, file_sha256, local_copy, pieces
+from obelics_pipeline.core.storage import Location, draft, draft_for, file_sha256, local_copy, pieces
 from obelics_pipeline.core.unit import digest
 from obelics_pipeline.net.web_host import in_url, web_host
 from obelics_pipeline.stages.read.inputs import resolve_inputs
@@ -48,7 +48,7 @@ Row = tuple[str, str, str | None]  # origin, WARC-Date (empty where it is not kn
 class RobotsCaptures:
     """A table of captures that is ready. `key` says what is in it; `tokens` are the names that it must allow."""
 
-    place: Place
+    place: Location
     key: str
     tokens: tuple[str, ...]
 
@@ -63,7 +63,7 @@ class RobotsCaptures:
         return UNKNOWN, None
 
 
-def captures_of(config: SignalsConfig, reading: ReadingConfig, folder: Place) -> RobotsCaptures | None:
+def captures_of(config: SignalsConfig, reading: ReadingConfig, folder: Location) -> RobotsCaptures | None:
     """The captures that a config names, in a table below `folder`; None where it names none.
 
     Raises UserError where they cannot be read, or the parser is not installed.
@@ -84,7 +84,7 @@ def captures_of(config: SignalsConfig, reading: ReadingConfig, folder: Place) ->
     return RobotsCaptures(target, _content_key(target), config.robots_tokens)
 
 
-def _is_as_noted(table: Place, noted: Place) -> bool:
+def _is_as_noted(table: Location, noted: Location) -> bool:
     """Whether a table is there as it was written: a bit that flips in it may allow what was refused."""
     try:
         return bool(recall(noted) == file_sha256(table))
@@ -92,7 +92,7 @@ def _is_as_noted(table: Place, noted: Place) -> bool:
         return False
 
 
-def origins_in(where: Place) -> list[str]:
+def origins_in(where: Location) -> list[str]:
     """The origins of a table of captures."""
     with local_copy(where) as path, closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as table:
         return [str(origin) for (origin,) in table.execute("SELECT origin FROM robots")]
@@ -127,7 +127,7 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _content_key(where: Place) -> str:
+def _content_key(where: Location) -> str:
     """Says what is in a table, however it was made."""
     hashed = hashlib.sha256()
     with closing(sqlite3.connect(f"file:{_local(where, where.name)}?mode=ro", uri=True)) as table:
@@ -174,7 +174,7 @@ def _table(path: str) -> sqlite3.Connection:
 
 
 @lru_cache(maxsize=4)
-def _local(where: Place, _key: str) -> Path:
+def _local(where: Location, _key: str) -> Path:
     """The table as a file of this machine, for as long as the process lives."""
     if isinstance(where, Path):
         return where

@@ -25,7 +25,7 @@ from obelics_pipeline.core.document import (
 )
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.shards.record import make_record
-from obelics_pipeline.core.storage import Place, read_table
+from obelics_pipeline.core.storage import Location, read_table
 from obelics_pipeline.core.tables import DocumentWriter, read_kept, score_columns
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.filters.genre import bounds_of
@@ -50,7 +50,7 @@ class RunImages:
     Raises Damaged for an image that was fetched and is not there any more as it was: a score without it would be wrong.
     """
 
-    folder: Place
+    folder: Location
 
     def __call__(self, image: ImageNode, /) -> bytes | None:
         """None where the image was not fetched."""
@@ -67,7 +67,7 @@ def measure_units(documents: Sequence[Manifest], models: str) -> list[Unit]:
 
 
 def measure_unit(
-    unit: Unit, models: DocumentScorer, *, folder: Place, document_folder: Place, columns: Sequence[str]
+    unit: Unit, models: DocumentScorer, *, folder: Location, document_folder: Location, columns: Sequence[str]
 ) -> Manifest:
     """What the models measure of the kept documents of one unit, a row each. Batches form inside the unit."""
     source = committed(document_folder, unit.payload["documents"]).path(document_folder, "data")
@@ -117,9 +117,9 @@ def decide_units(
 def decide_unit(
     unit: Unit,
     *,
-    folder: Place,
-    document_folder: Place,
-    score_folder: Place,
+    folder: Location,
+    document_folder: Location,
+    score_folder: Location,
     columns: Sequence[str],
     bounds: Mapping[str, LanguageBounds],
     screen: Screen | None = None,

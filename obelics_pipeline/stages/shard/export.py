@@ -15,14 +15,14 @@ from obelics_pipeline.core.shards.check_record import NotJson, parse_json
 from obelics_pipeline.core.shards.index import read_index
 from obelics_pipeline.core.shards.manifest import INDEX, SHARDS, read_manifest
 from obelics_pipeline.core.shards.tar import Placed, TarDamaged, read_members
-from obelics_pipeline.core.storage import Place, draft, local_copy, names_in
+from obelics_pipeline.core.storage import Location, draft, local_copy, names_in
 from obelics_pipeline.core.tables import PUBLISHED
 
 ROWS_PER_FILE = 100_000
 ROWS_PER_GROUP = 500  # held in memory at once
 
 
-def export_parquet(folder: Place, output: Place, rows_per_file: int = ROWS_PER_FILE) -> list[Place]:
+def export_parquet(folder: Location, output: Location, rows_per_file: int = ROWS_PER_FILE) -> list[Location]:
     """Write the documents of a run with the columns of HuggingFaceM4/OBELICS, in their order; returns the files.
 
     Image bytes stay in the shards: `images` holds URLs, as published. Each file appears whole or not at all, and equal
@@ -44,7 +44,7 @@ def export_parquet(folder: Place, output: Place, rows_per_file: int = ROWS_PER_F
     return paths
 
 
-def _rows(folder: Place) -> Iterator[dict[str, Any]]:
+def _rows(folder: Location) -> Iterator[dict[str, Any]]:
     for name, value in _records(folder):
         try:
             yield {column: value[column] for column in PUBLISHED.names}
@@ -52,7 +52,7 @@ def _rows(folder: Place) -> Iterator[dict[str, Any]]:
             raise UserError(f"{name}: a record without {', '.join(PUBLISHED.names)}; see obelics validate") from None
 
 
-def _records(folder: Place) -> Iterator[tuple[str, Any]]:
+def _records(folder: Location) -> Iterator[tuple[str, Any]]:
     """Shard name and JSON value of every document, in the order of the index; images are not read."""
     place = folder / INDEX
     try:

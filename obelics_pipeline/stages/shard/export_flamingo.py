@@ -27,7 +27,7 @@ from obelics_pipeline.core.shards.manifest import (
 )
 from obelics_pipeline.core.shards.source import StoredDocument, documents
 from obelics_pipeline.core.shards.tar import ShardWriter
-from obelics_pipeline.core.storage import Place, draft, file_sha256, names_in, remove, size_of
+from obelics_pipeline.core.storage import Location, draft, file_sha256, names_in, remove, size_of
 from obelics_pipeline.stages.shard.pair_writer import FOLDER, PairWriter, pair_tar_name
 
 TARGET_BYTES = 256 * 2**20  # of a tar
@@ -58,7 +58,7 @@ class Deal:
 class Exported:
     """What was written. `pairs` and the tallies are ledgers; `manifest` is missing if only pairs were written."""
 
-    output: Place
+    output: Location
     manifest: RunManifest | None
     pair_tars: int
     pairs: Ledger
@@ -87,7 +87,7 @@ class Exported:
 
 
 def export_flamingo(
-    folder: Place, output: Place, shards: int = 1, target_bytes: int = TARGET_BYTES, pairs_only: bool = False
+    folder: Location, output: Location, shards: int = 1, target_bytes: int = TARGET_BYTES, pairs_only: bool = False
 ) -> Exported:
     """Write the documents of a run for open_flamingo's trainer, with the pairs it wants beside them.
 
@@ -131,7 +131,7 @@ def export_flamingo(
 
 
 def _write_tar(
-    place: Place, part: Iterator[StoredDocument], index: IndexWriter, pairs: PairWriter, tally: LoaderLedgers
+    place: Location, part: Iterator[StoredDocument], index: IndexWriter, pairs: PairWriter, tally: LoaderLedgers
 ) -> ShardEntry:
     sums = dict.fromkeys(("documents", "texts", "images", "files"), 0)
     with draft(place) as path:
@@ -150,7 +150,7 @@ def _write_tar(
     return ShardEntry(place.name, sha256, size, **sums)
 
 
-def _deal(folder: Place, shards: int, target_bytes: int) -> Deal:
+def _deal(folder: Location, shards: int, target_bytes: int) -> Deal:
     """How many tars there will be, from the index alone; base64 makes four bytes of three."""
     count = total = 0
     for size in _sizes(folder):
@@ -160,7 +160,7 @@ def _deal(folder: Place, shards: int, target_bytes: int) -> Deal:
     return Deal(min(count, max(shards, -(-total * 4 // (3 * target_bytes)))), count, total)
 
 
-def _sizes(folder: Place) -> Iterator[int]:
+def _sizes(folder: Location) -> Iterator[int]:
     """The bytes of each document that will be written."""
     try:
         for row in read_index(folder / INDEX, ["length", "n_files"]):
@@ -170,14 +170,14 @@ def _sizes(folder: Place) -> Iterator[int]:
         raise UserError(f"{folder / INDEX}: cannot be read ({error}); obelics validate {folder} says more") from None
 
 
-def _parts(folder: Place, deal: Deal) -> Iterator[tuple[int, Iterator[StoredDocument]]]:
+def _parts(folder: Location, deal: Deal) -> Iterator[tuple[int, Iterator[StoredDocument]]]:
     """The documents of each tar, with its number."""
     numbers = deal.numbered(_sizes(folder))
     for number, part in groupby(zip(numbers, documents(folder), strict=True), lambda pair: pair[0]):
         yield number, (found for _, found in part)
 
 
-def _ledgers(folder: Place) -> dict[str, Ledger]:
+def _ledgers(folder: Location) -> dict[str, Ledger]:
     """What of the run was written; a document of which no image has a file was not."""
     written, images = Ledger("documents"), Ledger("images")
     for row in read_index(folder / INDEX, ["n_images", "n_files"]):
@@ -190,7 +190,7 @@ def _ledgers(folder: Place) -> dict[str, Ledger]:
     return {"documents": written, "images": images}
 
 
-def _refuse_strangers(folder: Place, output: Place, tars: int) -> None:
+def _refuse_strangers(folder: Location, output: Location, tars: int) -> None:
     """Raise UserError if the output folder is a run, or holds a tar that this export does not write again."""
     mine = {SHARDS: {shard_name(i) for i in range(tars)}, FOLDER: {pair_tar_name(i) for i in range(tars)}}
     advice = "give an empty or new folder"

@@ -16,7 +16,7 @@ from obelics_pipeline.core.document import to_json
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.shards.source import StoredDocument
 from obelics_pipeline.core.shards.tar import ShardWriter
-from obelics_pipeline.core.storage import Place, draft, file_sha256, names_in, remove, write_bytes
+from obelics_pipeline.core.storage import Location, draft, file_sha256, names_in, remove, write_bytes
 from obelics_pipeline.stages.shard.pairs import pair_of
 
 FOLDER, INDEX, MANIFEST = "laion", "laion.parquet", "laion.json"
@@ -46,7 +46,7 @@ class PairWriter:
     end of the data to its readers. Use as a context manager.
     """
 
-    def __init__(self, output: Place) -> None:
+    def __init__(self, output: Location) -> None:
         self._output = output
         self._open = ExitStack()
         self._tar: ShardWriter | None = None
@@ -124,7 +124,7 @@ class PairWriter:
 
     def _writer(self) -> ShardWriter:
         if self._tar is None:
-            target: Place = self._output / FOLDER / pair_tar_name(len(self._tars))
+            target: Location = self._output / FOLDER / pair_tar_name(len(self._tars))
             path: Path = self._open.enter_context(draft(target))
             self._tar = self._open.enter_context(ShardWriter(path))
         return self._tar

@@ -21,7 +21,7 @@ from obelics_pipeline.core.shards.index import IndexWriter, index_row
 from obelics_pipeline.core.shards.manifest import ShardEntry, shard_name
 from obelics_pipeline.core.shards.record import make_record
 from obelics_pipeline.core.shards.tar import ReadImage, ShardWriter
-from obelics_pipeline.core.storage import Place, read_tables
+from obelics_pipeline.core.storage import Location, read_tables
 from obelics_pipeline.core.tables import DocumentWriter, read_documents, read_kept, score_columns
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.policy.consent.lists import NO_LISTS, OptOuts
@@ -67,8 +67,8 @@ def assemble_units(
 def assemble_unit(
     unit: Unit,
     *,
-    folder: Place,
-    document_folder: Place,
+    folder: Location,
+    document_folder: Location,
     config: RunConfig,
     read_answers: Answers,
     score: ParagraphScore,
@@ -97,7 +97,7 @@ def assemble_unit(
 
 def plan_tars(
     assembled: Sequence[Manifest],
-    folder: Place,
+    folder: Location,
     config: RunConfig,
     score_names: Sequence[str],
     left_out: Mapping[str, Sequence[int]],
@@ -145,7 +145,7 @@ def planned_bytes(size: int, form: Format) -> int:
     return size if form == "webdataset" else size * 4 // 3
 
 
-def tar_unit(unit: Unit, *, folder: Place, assembled_folder: Place, read_image: ReadImage) -> Manifest:
+def tar_unit(unit: Unit, *, folder: Location, assembled_folder: Location, read_image: ReadImage) -> Manifest:
     """Write one tar and its part of the index; neither where all its documents were taken back since."""
     name, scores = unit.payload["name"], unit.payload["scores"]
     sums = dict.fromkeys(("documents", "texts", "images", "files"), 0)
@@ -170,7 +170,7 @@ def shard_entries(manifests: Sequence[Manifest]) -> tuple[ShardEntry, ...]:
     return tuple(ShardEntry(f["name"], f["sha256"], f["bytes"], **notes) for f, notes in files)
 
 
-def _kept(unit: Unit, folder: Place) -> Iterator[Document]:
+def _kept(unit: Unit, folder: Location) -> Iterator[Document]:
     for span in unit.payload["spans"]:
         path = committed(folder, span["unit"]).path(folder, "data")
         for row, document in enumerate(read_documents(path, span["start"], span["stop"]), span["start"]):

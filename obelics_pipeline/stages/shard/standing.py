@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from obelics_pipeline.core.commit import manifest_path, read_manifests
 from obelics_pipeline.core.counted import counted
-from obelics_pipeline.core.storage import Place, file_sha256, is_local, remove
+from obelics_pipeline.core.storage import Location, file_sha256, is_local, remove
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.runner import StageRunner
 
 
-def disown_damaged(units: Sequence[Unit], folder: Place, runner: StageRunner) -> int:
+def disown_damaged(units: Sequence[Unit], folder: Location, runner: StageRunner) -> int:
     """Remove the manifests of units whose tar, or part of the index, is not what was committed; how many files.
 
     So they are done again. All workers read. In an object store nothing is read: it keeps checksums of its own, and
@@ -32,7 +32,7 @@ def disown_damaged(units: Sequence[Unit], folder: Place, runner: StageRunner) ->
     return len(damaged)
 
 
-def _is_whole(stated: tuple[Place, str]) -> bool:
+def _is_whole(stated: tuple[Location, str]) -> bool:
     place, sha256 = stated
     try:
         return file_sha256(place) == sha256

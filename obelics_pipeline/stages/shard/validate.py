@@ -23,7 +23,7 @@ from obelics_pipeline.core.shards.manifest import (
     read_manifest,
     stated_counts,
 )
-from obelics_pipeline.core.storage import TEMPORARY, Place, file_sha256, local_copy, names_in, size_of
+from obelics_pipeline.core.storage import TEMPORARY, Location, file_sha256, local_copy, names_in, size_of
 from obelics_pipeline.stages.shard.check_shard import shard_problems, skipped_checks
 
 ShardTask = tuple[ShardEntry, int, int]  # a shard, and its rows of the index from the first to beyond the last
@@ -50,7 +50,7 @@ class Report:
         return [*self.problems, *(f"not checked: {line}" for line in self.skipped), f"{verdict}: {counted}"]
 
 
-def validate(folder: Place, each: Map = map) -> Report:
+def validate(folder: Location, each: Map = map) -> Report:
     """Check a run's folder. `each` maps the check of one shard over all: `map`, or a pool's (tasks are small).
 
     Raises UserError for a folder that is no finished run.
@@ -59,7 +59,7 @@ def validate(folder: Place, each: Map = map) -> Report:
     return Report(tuple(problems(folder, each)), manifest.counts(), tuple(skipped_checks()))
 
 
-def problems(folder: Place, each: Map = map) -> list[str]:
+def problems(folder: Location, each: Map = map) -> list[str]:
     """Everything that is wrong with a run's folder, a line each that names shard and document. See `validate`."""
     manifest = read_manifest(folder)
     found = [*_manifest_problems(folder, manifest), *_stray_files(folder, manifest)]
@@ -77,7 +77,7 @@ def problems(folder: Place, each: Map = map) -> list[str]:
     return found
 
 
-def _check(folder: Place, promises: Promises, task: ShardTask) -> list[str]:
+def _check(folder: Location, promises: Promises, task: ShardTask) -> list[str]:
     entry, start, stop = task
     rows = read_span(folder / INDEX, start, stop)
     try:
@@ -108,7 +108,7 @@ def _plain(name: object) -> bool:
     return isinstance(name, str) and name.endswith(".tar") and name == Path(name).name and "\0" not in name
 
 
-def _manifest_problems(folder: Place, manifest: RunManifest) -> Iterator[str]:
+def _manifest_problems(folder: Location, manifest: RunManifest) -> Iterator[str]:
     counts = manifest.counts()
     if stated_counts(folder) != counts:
         yield f"manifest.json: counts are {stated_counts(folder)}, its shards sum to {counts}"
@@ -124,7 +124,7 @@ def _manifest_problems(folder: Place, manifest: RunManifest) -> Iterator[str]:
             yield f"manifest.json: {ledger.kept} {noun} kept by the ledger, {counts[noun]} in the shards"
 
 
-def _stray_files(folder: Place, manifest: RunManifest) -> Iterator[str]:
+def _stray_files(folder: Location, manifest: RunManifest) -> Iterator[str]:
     listed = {entry.name for entry in manifest.shards}
     for name in names_in(folder / SHARDS):
         if name.endswith(".tar") and name not in listed and not name.startswith(TEMPORARY):

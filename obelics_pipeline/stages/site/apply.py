@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 from obelics_pipeline.core.commit import Attempt, Manifest, committed
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.ledger import Ledger
-from obelics_pipeline.core.storage import Place, open_parquet, read_table
+from obelics_pipeline.core.storage import Location, open_parquet, read_table
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.filters.sampling import keeps
-from obelics_pipeline.stages.dedup.messages import whole
+from obelics_pipeline.stages.dedup.shuffled_rows import whole
 from obelics_pipeline.stages.site.columns import site_columns
 from obelics_pipeline.stages.site.evidence import TOTALS
 
@@ -22,7 +22,13 @@ _DEALT = pa.schema([field for field in TOTALS if field.name != "partition"])  # 
 
 
 def site_unit(
-    unit: Unit, *, folder: Place, document_folder: Place, evidence_folder: Place, total_folder: Place, config: RunConfig
+    unit: Unit,
+    *,
+    folder: Location,
+    document_folder: Location,
+    evidence_folder: Location,
+    total_folder: Location,
+    config: RunConfig,
 ) -> Manifest:
     """Join the columns to the kept documents of one unit, and drop those that are out of their bounds."""
     totals = whole((read_table(total_folder / name) for name in unit.payload["totals"]), _DEALT)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.commit import Attempt, Manifest, committed
-from obelics_pipeline.core.storage import Place, open_parquet, read_table
+from obelics_pipeline.core.storage import Location, open_parquet, read_table
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.net.registered_domain import site_of_url
 from obelics_pipeline.stages.dedup.apply import REPEATED
@@ -32,7 +32,9 @@ LIMITS = {TEXT_GROUP: 2}  # pages from which on a text is that of several
 PageId = tuple[str, int, str]  # WARC file, offset, URL: the parts of a split page share them
 
 
-def groups_unit(unit: Unit, *, folder: Place, candidate_folder: Place, member_folder: Place, buckets: int) -> Manifest:
+def groups_unit(
+    unit: Unit, *, folder: Location, candidate_folder: Location, member_folder: Location, buckets: int
+) -> Manifest:
     """Count the pages of each group of near-duplicate texts, further captures of a page left out.
 
     Without this count a page that was captured twice would be its own near duplicate.
@@ -73,12 +75,12 @@ class _Row:
 def evidence_unit(
     unit: Unit,
     *,
-    folder: Place,
-    document_folder: Place,
-    extract_folder: Place,
-    candidate_folder: Place,
-    member_folder: Place,
-    group_folder: Place,
+    folder: Location,
+    document_folder: Location,
+    extract_folder: Location,
+    candidate_folder: Location,
+    member_folder: Location,
+    group_folder: Location,
     score: str | None,
     buckets: int,
 ) -> Manifest:
@@ -133,7 +135,7 @@ def _is_copy(groups: Groups, row: _Row, several: set[bytes]) -> bool:
     return groups.group(groups.page(row.doc_id), TEXT) in several
 
 
-def _rows(source: Place, score: str | None, only_kept: bool) -> Iterator[_Row]:
+def _rows(source: Location, score: str | None, only_kept: bool) -> Iterator[_Row]:
     """The documents of a file, from the columns that matter here."""
     columns = ["doc_id", "general_metadata", "language", "reason", *([score] if score is not None else [])]
     nodes = ["nodes.list.element.kind", "nodes.list.element.reason"]
@@ -169,7 +171,7 @@ def _paragraphs(column: pa.ChunkedArray) -> tuple[list[int], list[int]]:
     return [some + more for some, more in zip(all_, repeated, strict=True)], repeated
 
 
-def _dropped_scores(source: Place, score: str) -> Iterator[tuple[dict[str, Any], float]]:
+def _dropped_scores(source: Location, score: str) -> Iterator[tuple[dict[str, Any], float]]:
     """What is known of the documents that a filter dropped, of those that have the score: the worst are among them."""
     with open_parquet(source) as file:
         for number in range(file.num_row_groups):

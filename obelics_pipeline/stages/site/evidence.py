@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.stages.dedup.messages import KEY, bucket_of
+from obelics_pipeline.stages.dedup.shuffled_rows import KEY, bucket_of
 from obelics_pipeline.stages.extract.links import LinkCounts
 
 SCALE = 100_000  # a score is counted in parts of so many: 9 x 10^8 squares of them fit into 64 bits

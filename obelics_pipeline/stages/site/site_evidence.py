@@ -11,7 +11,7 @@ from obelics_pipeline.core.commit import Manifest, sweep
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.partitions import Partitions
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.engines.engine import Work
 from obelics_pipeline.engines.runner import StageRunner
@@ -29,19 +29,19 @@ class SiteEvidence:
     def __init__(self, folder: RunFolder, config: RunConfig, runner: StageRunner, dedup: Deduplication | None) -> None:
         self._run, self._config, self._runner, self._dedup = folder, config, runner, dedup
 
-    def _folder(self, name: str) -> Place:
+    def _folder(self, name: str) -> Location:
         return self._run.shuffled / f"site-{name}"
 
     def join(
-        self, extracted: Sequence[Manifest], documents: Sequence[Manifest], folder: Place, out: Place
+        self, extracted: Sequence[Manifest], documents: Sequence[Manifest], folder: Location, out: Location
     ) -> list[Manifest]:
         """The units of the stage, one for each of `documents`, which lie in `folder` and are in the order of
         `extracted`; they are written to `out`.
         """
         groups = self._groups(documents)
         evidence = self._evidence(extracted, documents, folder, groups)
-        messages = sources_of(evidence, self._folder("evidence"))
-        sums = shuffle(self._runner, self._folder("sums"), messages, "bucket", total.total, total.VERSION)
+        rows = sources_of(evidence, self._folder("evidence"))
+        sums = shuffle(self._runner, self._folder("sums"), rows, "bucket", total.total, total.VERSION)
         totals = partition_by(self._runner, self._folder("totals"), sums.sources("data"), "partition")
         units = []
         for m, e in zip(documents, evidence, strict=True):
@@ -82,7 +82,7 @@ class SiteEvidence:
         return partition_by(self._runner, self._folder("several"), several.sources("data"), "partition")
 
     def _evidence(
-        self, extracted: Sequence[Manifest], documents: Sequence[Manifest], folder: Place, groups: Partitions
+        self, extracted: Sequence[Manifest], documents: Sequence[Manifest], folder: Location, groups: Partitions
     ) -> list[Manifest]:
         own, dedup, score = self._folder("evidence"), self._dedup, self._config.site.score
         buckets, units = self._config.dedup.buckets, []
@@ -115,7 +115,7 @@ class SiteEvidence:
         compared = [dedup.enabled, dedup.text.enabled, dedup.paragraphs.min_count is not None]
         return [self._config.site.model_dump(mode="json", exclude={"enabled"}), compared]
 
-    def _map(self, stage: str, work: Work, units: Sequence[Unit], folder: Place) -> list[Manifest]:
+    def _map(self, stage: str, work: Work, units: Sequence[Unit], folder: Location) -> list[Manifest]:
         manifests = map_all(self._runner, stage, work, units, folder, STAGE)
         sweep(folder, manifests)
         return manifests

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from obelics_pipeline.core.reduce_output import ReduceOutput
-from obelics_pipeline.stages.dedup.messages import whole, without_bucket
+from obelics_pipeline.stages.dedup.shuffled_rows import whole, without_bucket
 from obelics_pipeline.stages.site.evidence import COUNTS, EVIDENCE, TOTALS
 
 VERSION = 1  # raise it when the same evidence would give other sums

@@ -1,1 +1,1 @@
-"""From a spike of a training run back to the pages that made it, and what to do about them."""
+"""Loss diagnosis: from a loss spike of a training run back to the pages that caused it."""

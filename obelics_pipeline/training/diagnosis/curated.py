@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.shards.index import NAMES
-from obelics_pipeline.core.storage import Place, open_parquet, place, read_table, size_of
+from obelics_pipeline.core.storage import Location, location, open_parquet, read_table, size_of
 from obelics_pipeline.training.diagnosis.robust import Numbers
 
 MOST = 1_000_000  # documents of a run that a percentile is taken among: of more, row groups spread evenly
@@ -69,8 +69,8 @@ def percentile(value: float, among: Numbers) -> float | None:
     return float(100 * (np.count_nonzero(fine < value) + 0.5 * np.count_nonzero(fine == value)) / len(fine))
 
 
-def _index(folder: str) -> Place | None:
-    index = place(folder) / "index.parquet"
+def _index(folder: str) -> Location | None:
+    index = location(folder) / "index.parquet"
     return index if size_of(index) is not None else None
 
 
@@ -79,5 +79,5 @@ def _numbers(column: pa.ChunkedArray) -> Numbers:
     return values
 
 
-def _damaged(index: Place, error: Exception) -> UserError:
+def _damaged(index: Location, error: Exception) -> UserError:
     return UserError(f"{index}: cannot be read ({str(error).splitlines()[0][:200]}); give it back, or leave it out")

@@ -1,4 +1,4 @@
-"""An account of a spike as plain lines for a terminal; what is from the web in it is made safe to look at."""
+"""A loss diagnosis as plain lines for a terminal. Control characters in text of the web are removed."""
 
 from __future__ import annotations
 
@@ -7,56 +7,56 @@ import shlex
 from collections.abc import Iterator
 
 from obelics_pipeline.core.html.visible import on_a_line
-from obelics_pipeline.training.diagnosis.account import ORDINARY, SpikeAccount, Suspect
+from obelics_pipeline.training.diagnosis.loss_diagnosis import ORDINARY, LossDiagnosis, Suspect
 from obelics_pipeline.training.diagnosis.rules import Removal
 
 WIDTH = 110  # characters of a text that are shown
 SCORES = 4  # of a suspect: those nearest to an end of the corpus
 
 
-def lines_of(account: SpikeAccount) -> Iterator[str]:
+def lines_of(diagnosis: LossDiagnosis) -> Iterator[str]:
     """What it was, what came first, the suspects, and what would have removed them."""
-    yield from heading(account)
+    yield from heading(diagnosis)
     yield ""
     yield "what left its range, the earliest first"
-    for lead in account.leads[:8]:
+    for lead in diagnosis.leads[:8]:
         yield f"  step {lead.step:<8,} {_when(lead.before):<28} {on_a_line(lead.name, 40)}, {_spreads(lead.farthest)}"
-    if not account.leads:
+    if not diagnosis.leads:
         yield "  nothing"
-    for title, events in (("hardware", account.hardware), ("what the ledger says of these steps", account.events)):
+    for title, events in (("hardware", diagnosis.hardware), ("what the ledger says of these steps", diagnosis.events)):
         if events:
             yield f"\n{title}"
             yield from (f"  {on_a_line(event, WIDTH)}" for event in events[:12])
     yield ""
     yield "suspects, the first to look at first"
-    for number, suspect in enumerate(account.suspects, 1):
+    for number, suspect in enumerate(diagnosis.suspects, 1):
         yield from _suspect(number, suspect)
     yield "thresholds that would have removed them"
-    for rule in account.rules:
+    for rule in diagnosis.rules:
         yield f"  {removal_text(rule)}"
-    if not account.rules:
+    if not diagnosis.rules:
         yield "  none: no score tells them from the rest"
-    for notice in account.notices:
+    for notice in diagnosis.notices:
         yield f"note: {on_a_line(notice)}"
 
 
-def heading(account: SpikeAccount) -> Iterator[str]:
+def heading(diagnosis: LossDiagnosis) -> Iterator[str]:
     """Which step, how high, and the verdict."""
-    others = f" (also in {', '.join(map(str, account.attempts))})" if account.attempts else ""
-    lost = ", rolled back since" if account.rolled_back else ""
-    yield f"step {account.step:,} of {on_a_line(str(account.run))}, attempt {account.attempt}{others}{lost}"
-    usual = f"before it {number_of(account.usual_loss)}; it begins at step {account.onset:,}"
-    yield f"  loss {number_of(account.loss)}, {usual}"
-    yield f"  looked at: {account.seen:,} documents of the steps {account.window[0]:,} to {account.window[1]:,}"
-    if account.replayed is not None:
-        yield f"  gradients of single documents: on the weights after step {account.replayed:,}"
-    yield f"verdict: {account.verdict.cause}"
-    for line in account.verdict.evidence:
+    others = f" (also in {', '.join(map(str, diagnosis.attempts))})" if diagnosis.attempts else ""
+    lost = ", rolled back since" if diagnosis.rolled_back else ""
+    yield f"step {diagnosis.step:,} of {on_a_line(str(diagnosis.run))}, attempt {diagnosis.attempt}{others}{lost}"
+    usual = f"before it {number_of(diagnosis.usual_loss)}; it begins at step {diagnosis.onset:,}"
+    yield f"  loss {number_of(diagnosis.loss)}, {usual}"
+    yield f"  looked at: {diagnosis.seen:,} documents of the steps {diagnosis.window[0]:,} to {diagnosis.window[1]:,}"
+    if diagnosis.replayed is not None:
+        yield f"  gradients of single documents: on the weights after step {diagnosis.replayed:,}"
+    yield f"verdict: {diagnosis.verdict.cause}"
+    for line in diagnosis.verdict.evidence:
         yield f"  {on_a_line(line, WIDTH)}"
-    if account.untrained:
+    if diagnosis.untrained:
         yield (
-            f"warning: a loss of {account.usual_loss:.3g} is that of a model that knows nothing (ln {account.words:,} "
-            f"= {math.log(account.words or 1):.3g}): no ranking of documents means anything yet"
+            f"warning: a loss of {diagnosis.usual_loss:.3g} is the loss of an untrained model (ln {diagnosis.words:,} "
+            f"= {math.log(diagnosis.words or 1):.3g}); a ranking of documents means nothing yet"
         )
 
 

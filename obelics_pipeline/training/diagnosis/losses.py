@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.storage import is_local, place
+from obelics_pipeline.core.storage import is_local, location
 from obelics_pipeline.inspect.run_tables.training import SCHEMA, write_training
 from obelics_pipeline.training.diagnosis.curated import folder_of
 from obelics_pipeline.training.diagnosis.plan_documents import PlanDocuments
@@ -49,7 +49,7 @@ def losses(folder: Path) -> Iterator[str]:
     shards = plan.column("shard", seen)
     folders = {shard: folder_of(shard) for shard in sorted(set(shards.tolist()))}
     for curated in sorted({name for name in folders.values() if name is not None}):
-        where = place(curated)
+        where = location(curated)
         if is_local(where) and not where.is_dir():
             yield f"note: {curated}: is gone; nothing was written there"
             continue

@@ -12,7 +12,7 @@ from typing import Any
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.shards.tar import Placed, TarDamaged, read_members
-from obelics_pipeline.core.storage import place, size_of
+from obelics_pipeline.core.storage import location, size_of
 from obelics_pipeline.training.diagnosis.plan_documents import Planned
 
 CHARACTERS = 1200  # of a text that are shown
@@ -48,7 +48,7 @@ def read_shown(document: Planned, pictures: bool = True) -> Shown:
 
     Raises UserError where the shard is gone, or has something else there.
     """
-    where = place(document.shard)
+    where = location(document.shard)
     size = size_of(where)
     if size is None:
         raise UserError(f"{document.shard}: is gone")

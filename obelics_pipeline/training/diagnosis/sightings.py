@@ -57,7 +57,7 @@ _EMPTY = pa.table(
 
 
 def steps_of(file: str) -> tuple[int, int]:
-    """The first and the last step of a file of accounts, by its name. Raises ValueError for another name."""
+    """The first and the last step of a file of losses per document, by its name. Raises ValueError for another name."""
     _, first, last = file.removesuffix(".parquet").split("-")
     return int(first), int(last)
 

@@ -1,4 +1,4 @@
-"""The folder of a training run as it is read here: metrics, ledger, lineage and accounts of documents."""
+"""The folder of a training run as it is read here: metrics, ledger, lineage and losses per document."""
 
 from __future__ import annotations
 

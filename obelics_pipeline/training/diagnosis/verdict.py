@@ -1,4 +1,4 @@
-"""What a spike was most likely: bad data, bad hardware, numerics, or nothing that can be told."""
+"""The likely cause of a loss spike: bad data, bad hardware, numerics, or unknown."""
 
 from __future__ import annotations
 

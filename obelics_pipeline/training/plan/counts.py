@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.errors import Stopped
-from obelics_pipeline.core.storage import Place, draft
+from obelics_pipeline.core.storage import Location, draft
 from obelics_pipeline.engines.pool import Died, Pool, Raised
 from obelics_pipeline.models.packed_flamingo.document_tokens import Vocabulary, document_tokens
 from obelics_pipeline.training.plan.records import Where, read_records
@@ -40,7 +40,7 @@ COUNTS = pa.schema(
 class ShardTask:
     """The documents of a shard, and where their counts are kept; the name of that file says of what they are."""
 
-    shard: Place
+    shard: Location
     documents: Sequence[Where]
     kept: Path
 

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.shards.manifest import FILE, INDEX, SHARDS, read_manifest
-from obelics_pipeline.core.storage import Place, file_sha256, names_in, place, read_schema, read_table, size_of
+from obelics_pipeline.core.storage import Location, file_sha256, location, names_in, read_schema, read_table, size_of
 from obelics_pipeline.inspect.run_tables.training import training_schema, with_training
 from obelics_pipeline.policy.forgotten import FORGOTTEN
 from obelics_pipeline.policy.tombstones.obeyed import tombstones_of
@@ -87,7 +87,7 @@ def read_run(name: str, dataset: Dataset, run: str, kept: Path) -> RunIndex:
 
     Raises UserError for a folder that is no finished run, whose index is damaged, or that lacks a column of the recipe.
     """
-    folder = place(run) if "://" in run else Path(run).resolve()
+    folder = location(run) if "://" in run else Path(run).resolve()
     index = folder / INDEX
     if size_of(index) is None:
         raise UserError(
@@ -125,7 +125,7 @@ def read_run(name: str, dataset: Dataset, run: str, kept: Path) -> RunIndex:
     return RunIndex(table, tuple(tasks), tuple(rows))
 
 
-def _shard_hashes(folder: Place) -> dict[str, str]:
+def _shard_hashes(folder: Location) -> dict[str, str]:
     """The hash of each shard, of a run that has a manifest, whose index is the one that it names."""
     if size_of(folder / FILE) is None:
         return {}
@@ -135,7 +135,7 @@ def _shard_hashes(folder: Place) -> dict[str, str]:
     return {shard.name: shard.sha256 for shard in manifest.shards}
 
 
-def _refuse_unknown(name: str, dataset: Dataset, index: Place, schema: pa.Schema) -> None:
+def _refuse_unknown(name: str, dataset: Dataset, index: Location, schema: pa.Schema) -> None:
     """Raises UserError for an index without the columns of the recipe, or of another kind."""
     missing = [column for column in FIXED if column not in schema.names]
     if missing:
@@ -190,7 +190,7 @@ def documents_of(recipe: Recipe, runs: Sequence[Sequence[RunIndex]]) -> Document
 
 def _forgotten(recipe: Recipe, documents: Documents) -> Flags:
     """Which documents one of the runs took back, whichever run they are of."""
-    runs = [place(run) for dataset in recipe.datasets.values() for run in dataset.runs]
+    runs = [location(run) for dataset in recipe.datasets.values() for run in dataset.runs]
     known = [found for run in dict.fromkeys(runs) if (found := tombstones_of(run)) is not None]
     if not known:
         return _no(len(documents))

@@ -15,14 +15,14 @@ from obelics_pipeline.core.access import reaching
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.shards.check_record import NotJson, parse_json
 from obelics_pipeline.core.shards.record import BLOCK
-from obelics_pipeline.core.storage import AT_ONCE, Place, is_local
+from obelics_pipeline.core.storage import AT_ONCE, Location, is_local
 
 FIRST = 64 * 2**10  # bytes of the first request to a store: the JSON of most documents
 
 Where = tuple[int, int, str]  # offset and length in bytes, and the id of the document that should stand there
 
 
-def read_records(shard: Place, documents: Sequence[Where]) -> Iterator[dict[str, Any]]:
+def read_records(shard: Location, documents: Sequence[Where]) -> Iterator[dict[str, Any]]:
     """The JSON of each document, in the order given; of a shard in a store many at a time.
 
     Raises UserError where a shard is not there, or does not hold what the index says.
@@ -40,7 +40,7 @@ def read_records(shard: Place, documents: Sequence[Where]) -> Iterator[dict[str,
         ) from None
 
 
-def slice_of(shard: Place, offset: int, length: int) -> bytes:
+def slice_of(shard: Location, offset: int, length: int) -> bytes:
     """Bytes of a shard, fewer at its end: of a store by one request. Raises OSError.
 
     A local file is opened for each slice: that is cheap, and a handle from before a fork would be shared.
@@ -55,7 +55,7 @@ def slice_of(shard: Place, offset: int, length: int) -> bytes:
         os.close(handle)
 
 
-def _record(shard: Place, where: Where) -> dict[str, Any]:
+def _record(shard: Location, where: Where) -> dict[str, Any]:
     offset, length, doc_id = where
     data = slice_of(shard, offset, min(length, FIRST))
     info = None

@@ -46,8 +46,8 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
     from obelics_pipeline.training.train.instruments import Instruments
     from obelics_pipeline.training.train.journal import Journal
     from obelics_pipeline.training.train.keeping import Keeping
-    from obelics_pipeline.training.train.learner import learner_of
     from obelics_pipeline.training.train.machines import look_before, watched
+    from obelics_pipeline.training.train.model_and_optimizer import configured_model_and_optimizer
     from obelics_pipeline.training.train.processes import join, leave
     from obelics_pipeline.training.train.state.kept import checkpoints, restore_history, sweep
     from obelics_pipeline.training.train.state.ledger import Ledger
@@ -83,11 +83,11 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
             if settings.start_from is not None:
                 begin_with(model, Path(settings.start_from))
             model = distribute(model, processes, settings.precision, settings.compile)
-            learner = learner_of(model, settings, plan.datasets, processes)
+            model_and_optimizer = configured_model_and_optimizer(model, settings, plan.datasets, processes)
             for part in budget(model):
                 say(f"{part.part:<15}{part.parameters:>15,} parameters, {part.trainable:>15,} of them train")
             frozen = hashlib.sha256(json.dumps(sorted(part_hashes(shape).values())).encode()).hexdigest()
-            machines = watched(settings.health, folder, processes, learner)
+            machines = watched(settings.health, folder, processes, model_and_optimizer)
             stack.callback(machines.leave)
             reader = RowReader(plan, model.vocabulary, model.vision.side)
             training = Training(
@@ -95,10 +95,10 @@ def train(config: str, output: Path, overrides: Sequence[str], step: int | None,
                 plan=plan,
                 folder=folder,
                 processes=processes,
-                learner=learner,
+                model_and_optimizer=model_and_optimizer,
                 feed=Feed(plan, reader, processes, settings.micro_rows, settings.loader),
-                keeping=Keeping(settings, folder, plan.id, frozen, processes, learner, unfrozen),
-                instruments=Instruments(learner, settings.record.monitor_steps),
+                keeping=Keeping(settings, folder, plan.id, frozen, processes, model_and_optimizer, unfrozen),
+                instruments=Instruments(model_and_optimizer, settings.record.monitor_steps),
                 machines=machines,
                 schedule=settings.schedule.of(plan.steps),
                 planned_steps=min(settings.steps or plan.steps, plan.steps),

@@ -11,7 +11,7 @@ import torch
 
 from obelics_pipeline.models.packed_flamingo.attention import watched_attention
 from obelics_pipeline.models.packed_flamingo.groups import groups
-from obelics_pipeline.training.train.learner import Learner
+from obelics_pipeline.training.train.model_and_optimizer import ModelAndOptimizer
 from obelics_pipeline.training.train.monitor.activations import ActivationMonitor
 from obelics_pipeline.training.train.monitor.gates import gates
 from obelics_pipeline.training.train.monitor.noise_scale import NoiseScale
@@ -24,12 +24,12 @@ class Instruments:
     On other steps there are no hooks: they cost time, and blocks that are compiled would be so with them.
     """
 
-    def __init__(self, learner: Learner, every: int) -> None:
-        self._learner, self._every = learner, every
-        self._named = groups(learner.model)
+    def __init__(self, model_and_optimizer: ModelAndOptimizer, every: int) -> None:
+        self._model_and_optimizer, self._every = model_and_optimizer, every
+        self._named = groups(model_and_optimizer.model)
         self._activations: Any = None
-        self._group_of = parameter_groups(list(learner.names), self._named)
-        self._updates = UpdateRatio(learner.names, self._group_of)
+        self._group_of = parameter_groups(list(model_and_optimizer.names), self._named)
+        self._updates = UpdateRatio(model_and_optimizer.names, self._group_of)
         self._noise = NoiseScale()
         self._within = ExitStack()
         self._first: float | None = None
@@ -50,15 +50,17 @@ class Instruments:
         if self.sampled:
             # compiled code would pass by what hooks and watched layers do
             self._within.enter_context(torch.compiler.set_stance("force_eager"))
-            self._activations = ActivationMonitor(self._learner.model, self._named, self._learner.processes.device)
+            self._activations = ActivationMonitor(
+                self._model_and_optimizer.model, self._named, self._model_and_optimizer.processes.device
+            )
             self._within.callback(self._activations.close)
             self._activations.start()
-            self._watched = self._within.enter_context(watched_attention(self._learner.model))
+            self._watched = self._within.enter_context(watched_attention(self._model_and_optimizer.model))
 
     def first_micro_batch(self) -> None:
         """Between the first two micro-batches of a step: keep the norm so far, to measure the noise of gradients by."""
         if self.sampled:
-            self._first = float(self._learner.norm()) ** 2
+            self._first = float(self._model_and_optimizer.norm()) ** 2
 
     def read(self, norm: float, targets: int, first_targets: int) -> dict[str, Any]:
         """After the gradient is there: what a line says of it; empty where the step is not sampled.
@@ -70,8 +72,8 @@ class Instruments:
         shapes = {name: layer.watched for name, layer in self._watched.items() if layer.watched is not None}
         found: dict[str, Any] = {
             "activations": {name: asdict(seen) for name, seen in self._activations.read().items()},
-            "gradients": gradient_norms(self._learner.names, self._group_of),
-            "gates": gates(self._learner.names, self._group_of),
+            "gradients": gradient_norms(self._model_and_optimizer.names, self._group_of),
+            "gates": gates(self._model_and_optimizer.names, self._group_of),
             "attention": _figures(shapes),
         }
         self._within.close()

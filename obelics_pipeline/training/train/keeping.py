@@ -10,8 +10,8 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.models.packed_flamingo.saved import save_trained
 from obelics_pipeline.training.train.config import TrainConfig
 from obelics_pipeline.training.train.folder import TrainingFolder
-from obelics_pipeline.training.train.learner import Learner
-from obelics_pipeline.training.train.place import Place
+from obelics_pipeline.training.train.model_and_optimizer import ModelAndOptimizer
+from obelics_pipeline.training.train.position import Position
 from obelics_pipeline.training.train.processes import Processes
 from obelics_pipeline.training.train.state.certificate import Now
 from obelics_pipeline.training.train.state.checkpoint import load, save
@@ -33,28 +33,33 @@ class Keeping:
     plan_id: str
     frozen: str
     processes: Processes
-    learner: Learner
+    model_and_optimizer: ModelAndOptimizer
     unfrozen: tuple[str, ...] = ()
 
-    def write(self, place: Place, guard: Mapping[str, Any], noise: Mapping[str, Any]) -> None:
-        """Write the checkpoint of a place. All processes call it. Raises UserError, OSError."""
+    def write(self, position: Position, guard: Mapping[str, Any], noise: Mapping[str, Any]) -> None:
+        """Write the checkpoint of a position. All processes call it. Raises UserError, OSError."""
         progress = Progress(
-            step=place.step,
-            cursor=place.cursor,
-            attempt=place.attempt,
-            skipped_updates=place.skipped,
-            lr=place.rate,
-            weight_decay=place.decay,
+            step=position.step,
+            cursor=position.cursor,
+            attempt=position.attempt,
+            skipped_updates=position.skipped,
+            lr=position.rate,
+            weight_decay=position.decay,
             seed=self.config.seed,
             plan_id=self.plan_id,
             config=self.config.model_dump(mode="json"),
             versions=versions(),
             frozen=self.frozen,
-            guard={"guard": dict(guard), "clipped": place.clipped, "noise": dict(noise)},
+            guard={"guard": dict(guard), "clipped": position.clipped, "noise": dict(noise)},
         )
         run = self.folder.path if self.processes.first else None
         save(
-            self.folder.checkpoints, progress, self.learner.names, self.learner.optimizer, run=run, late=self.unfrozen
+            self.folder.checkpoints,
+            progress,
+            self.model_and_optimizer.names,
+            self.model_and_optimizer.optimizer,
+            run=run,
+            late=self.unfrozen,
         ).wait()
 
     def tidy(self, ledger: Ledger, alarms: Sequence[int]) -> None:
@@ -81,12 +86,12 @@ class Keeping:
         return found
 
     def now(
-        self, kept: Kept, place: Place, ledger: Ledger, schedule: ScheduleSection, may_change: Sequence[str]
+        self, kept: Kept, position: Position, ledger: Ledger, schedule: ScheduleSection, may_change: Sequence[str]
     ) -> Now:
         """What is about to train, for the certificate."""
         return Now(
             checkpoint=kept.path.name,
-            cursor=place.cursor,
+            cursor=position.cursor,
             seed=self.config.seed,
             plan_id=self.plan_id,
             config=self.config.model_dump(mode="json"),
@@ -102,13 +107,15 @@ class Keeping:
 
     def write_model(self) -> None:
         """Write what was trained, for others to load. All processes call it."""
-        save_trained(self.learner.model, self.folder.model, writes=self.processes.first)
+        save_trained(self.model_and_optimizer.model, self.folder.model, writes=self.processes.first)
 
-    def read(self, kept: Kept, attempt: int) -> tuple[Place, Mapping[str, Any], Loaded]:
-        """Bring model and optimiser back; returns the place, for a new attempt, and the guard's state. All call it."""
-        loaded = load(kept.path, self.learner.names, self.learner.optimizer, fresh=self.unfrozen)
+    def read(self, kept: Kept, attempt: int) -> tuple[Position, Mapping[str, Any], Loaded]:
+        """Restore a checkpoint. Returns the position for a new attempt and the guard's state. All processes call it."""
+        loaded = load(
+            kept.path, self.model_and_optimizer.names, self.model_and_optimizer.optimizer, fresh=self.unfrozen
+        )
         saved = loaded.saved
-        place = Place(
+        position = Position(
             attempt=attempt,
             step=saved.step,
             cursor=saved.cursor,
@@ -117,4 +124,4 @@ class Keeping:
             rate=saved.lr,
             decay=saved.weight_decay or 0.0,
         )
-        return place, saved.guard["guard"], loaded
+        return position, saved.guard["guard"], loaded

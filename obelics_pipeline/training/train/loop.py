@@ -15,18 +15,18 @@ from obelics_pipeline.training.train.guard.decision import Decision
 from obelics_pipeline.training.train.guard.guard import Guard
 from obelics_pipeline.training.train.guard.observation import Observation
 from obelics_pipeline.training.train.instruments import Instruments
-from obelics_pipeline.training.train.learner import Learner
 from obelics_pipeline.training.train.machines import Machines
+from obelics_pipeline.training.train.model_and_optimizer import ModelAndOptimizer
 from obelics_pipeline.training.train.operations import Operations, peak_of
 from obelics_pipeline.training.train.passes import Passes
-from obelics_pipeline.training.train.place import Place
+from obelics_pipeline.training.train.position import Position
 from obelics_pipeline.training.train.processes import Processes
 from obelics_pipeline.training.train.record import Record
 from obelics_pipeline.training.train.state import schedule
 from obelics_pipeline.training.train.state.cursor import RowOrder, StepRows, row_order
 from obelics_pipeline.training.train.state.entries import ConfigChange, Entry, ResetMoments, Rollback, Unfreeze
 from obelics_pipeline.training.train.state.ledger import Holding, holdings
-from obelics_pipeline.training.train.sums import account_rows
+from obelics_pipeline.training.train.sums import loss_rows
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ class Loop:
     config: TrainConfig
     plan: Plan
     processes: Processes
-    learner: Learner
+    model_and_optimizer: ModelAndOptimizer
     feed: Feed
     guard: Guard
     record: Record
-    place: Place
+    position: Position
     schedule: schedule.ScheduleSection
     instruments: Instruments
     machines: Machines
@@ -83,7 +83,7 @@ class Loop:
 
     def __post_init__(self) -> None:
         self._passes = Passes(self.plan)
-        self._operations = Operations(self.learner.model)
+        self._operations = Operations(self.model_and_optimizer.model)
         self._peak = peak_of(self.processes.device)
 
     def run(self) -> GoBack | Asked | Done:
@@ -96,14 +96,14 @@ class Loop:
 
     def _feed_until_changed(self) -> GoBack | Asked | Done | None:
         """None where the order of rows has changed, and what was read ahead is of no use."""
-        steps = self.feed.steps(self._order, self.place.cursor)
+        steps = self.feed.steps(self._order, self.position.cursor)
         for rows, batches, waited in _timed(steps):
-            if self.config.steps is not None and self.place.step >= self.config.steps:
+            if self.config.steps is not None and self.position.step >= self.config.steps:
                 return Done(f"{self.config.steps} steps, as config.steps says")
             end = self._step(rows, batches, waited)
             if end is not None:
                 return end
-            if self.place.step % self.config.checkpoint.every_steps == 0:
+            if self.position.step % self.config.checkpoint.every_steps == 0:
                 self.checkpoint()
             known = len(self._entries)
             if self._hear():
@@ -125,15 +125,15 @@ class Loop:
 
     def _step(self, rows: StepRows, batches: Sequence[MicroBatch], waited: float) -> GoBack | Done | None:
         began = time.perf_counter()
-        step = self.place.step + 1
+        step = self.position.step + 1
         hardware = self.machines.look(step)
         self._reset_moments(step)
         rate = schedule.lr(step, self.schedule, self._changes)
         decay = schedule.weight_decay(step, self.schedule, self._changes)
         clip = schedule.clip(step, self.config.optimizer.clip, self._changes)
-        self.learner.set_rate(rate, decay)
+        self.model_and_optimizer.set_rate(rate, decay)
         self.instruments.start(step)
-        sums, norm_on_device = self.learner.gradient(batches, self.instruments.first_micro_batch)
+        sums, norm_on_device = self.model_and_optimizer.gradient(batches, self.instruments.first_micro_batch)
         own = time.perf_counter() - began + waited
         figures = figures_of(sums, batches, self.plan.datasets, self.processes)
         for name, passes in self._passes.at(rows.next_cursor).items():
@@ -154,16 +154,16 @@ class Loop:
         before = self.processes.agreed(self.guard.before_step(seen) if self.processes.first else Decision())
         if not before.skip:
             self.instruments.before_update()
-            self.learner.update(norm_on_device, clip)
+            self.model_and_optimizer.update(norm_on_device, clip)
             figures |= self.instruments.after_update()
         self.machines.written(step, rate, decay)
-        self.place = self.place.after(rows.next_cursor, rate, decay, clipped=seen.clipped, skipped=before.skip)
-        self.record.account(step, account_rows(batches, sums.spans))
+        self.position = self.position.after(rows.next_cursor, rate, decay, clipped=seen.clipped, skipped=before.skip)
+        self.record.add_losses(step, loss_rows(batches, sums.spans))
         took = time.perf_counter() - began
         operations = self._operations.of([batch.packed for batch in batches]) / (took + waited)
         figures |= {
-            "attempt": self.place.attempt,
-            "clip_share": self.place.clipped / step,
+            "attempt": self.position.attempt,
+            "clip_share": self.position.clipped / step,
             "applied": not before.skip,
             "time": {"step": took, "data": waited},
             "tokens_per_second": figures["tokens"] / (took + waited),
@@ -184,7 +184,7 @@ class Loop:
         if after.action == "wait":
             self.evaluate()  # is it the batch, or the model?
         if after.action == "rollback":
-            return GoBack(after, seen, self.place.attempt)
+            return GoBack(after, seen, self.position.attempt)
         return Done(after.why, stopped=True) if after.action == "stop" else None
 
     def _rates(self, step: int, expected: float) -> dict[str, float | None]:
@@ -195,7 +195,7 @@ class Loop:
             for holding in self._changes
         )
         return {
-            "lr": self.learner.rate,
+            "lr": self.model_and_optimizer.rate,
             "lr_factor": expected / scheduled if scheduled else 1.0,
             "lr_expected": expected,
             "lr_before": None if changed or step == 1 else schedule.lr(step - 1, self.schedule),
@@ -204,17 +204,17 @@ class Loop:
     def _asked(self, known: int) -> Asked | None:
         """What the entries after the first `known` ask for, by others than this attempt."""
         for entry in self._entries[known:]:
-            if isinstance(entry, Rollback) and entry.attempt > self.place.attempt:
+            if isinstance(entry, Rollback) and entry.attempt > self.position.attempt:
                 return Asked(f"rollback to step {entry.to_step}: {entry.why}")
         for holding in self._changes:
-            if isinstance(holding.entry, Unfreeze) and holding.until is None and holding.at == self.place.step + 1:
+            if isinstance(holding.entry, Unfreeze) and holding.until is None and holding.at == self.position.step + 1:
                 return Asked(f"unfreeze {holding.entry.pattern}")
         return None
 
     def _reset_moments(self, step: int) -> None:
         for holding in self._changes:
             if isinstance(holding.entry, ResetMoments) and holding.at == step and holding.holds(step):
-                self.learner.reset_moments(holding.entry.pattern)
+                self.model_and_optimizer.reset_moments(holding.entry.pattern)
 
 
 def _timed(

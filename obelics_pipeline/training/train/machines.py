@@ -19,7 +19,7 @@ from obelics_pipeline.training.train.health.preflight import burn, thread_warnin
 from obelics_pipeline.training.train.health.slow_ranks import SlowRanks
 from obelics_pipeline.training.train.health.update_bounds import UpdateBounds
 from obelics_pipeline.training.train.health.xid import xids
-from obelics_pipeline.training.train.learner import Learner
+from obelics_pipeline.training.train.model_and_optimizer import ModelAndOptimizer
 from obelics_pipeline.training.train.processes import Processes
 
 
@@ -29,7 +29,7 @@ class Machines:
 
     config: HealthConfig
     processes: Processes
-    learner: Learner
+    model_and_optimizer: ModelAndOptimizer
     heartbeat: Heartbeat
     log: KernelLog | None
     canary: Canary = field(default_factory=Canary)
@@ -56,10 +56,10 @@ class Machines:
         every = self.config.weight_steps
         if not every or (step - 1) % every:
             return ()
-        found = self.weights.check(self.learner.parameters, self.processes.device)
+        found = self.weights.check(self.model_and_optimizer.parameters, self.processes.device)
         of_ranks = gathered(self._too_far, self.processes.device)
         self._too_far = 0
-        names = list(self.learner.names)
+        names = list(self.model_and_optimizer.names)
         far = [(rank, names[place - 1]) for rank, place in enumerate(of_ranks) if place]
         return (*found, *(Hardware(f"update of {name}", f"rank {rank}", True, step - 2) for rank, name in far))
 
@@ -68,7 +68,7 @@ class Machines:
         every = self.config.weight_steps
         if not every or step % every:
             return
-        self.weights.written(step, self.learner.parameters)
+        self.weights.written(step, self.model_and_optimizer.parameters)
         # norms of every update, or there is nothing to hold an update against
         moved = self.bounds.moved(rate, decay) if self.bounds and rate is not None and every == 1 else None
         self._too_far = 1 + self.bounds.names.index(moved) if self.bounds and moved else 0
@@ -120,10 +120,12 @@ def look_before(
     return {"ranks": list(processes.gathered(mine))}
 
 
-def watched(config: HealthConfig, folder: TrainingFolder, processes: Processes, learner: Learner) -> Machines:
+def watched(
+    config: HealthConfig, folder: TrainingFolder, processes: Processes, model_and_optimizer: ModelAndOptimizer
+) -> Machines:
     """The watch over a training, begun."""
     heartbeat = Heartbeat(heartbeat_path(folder.path, processes.rank), config.timeout_seconds).start()
     log = KernelLog(config.kernel_log) if config.kernel_log and processes.device.type == "cuda" else None
-    beta1, beta2 = learner.optimizer.param_groups[0]["betas"]
-    bounds = UpdateBounds(learner.names, beta1, beta2)
-    return Machines(config, processes, learner, heartbeat, log, bounds=bounds)
+    beta1, beta2 = model_and_optimizer.optimizer.param_groups[0]["betas"]
+    bounds = UpdateBounds(model_and_optimizer.names, beta1, beta2)
+    return Machines(config, processes, model_and_optimizer, heartbeat, log, bounds=bounds)

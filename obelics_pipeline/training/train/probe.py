@@ -18,7 +18,7 @@ from obelics_pipeline.training.plan.plan_file import Plan
 from obelics_pipeline.training.train.collate import MicroBatch
 from obelics_pipeline.training.train.feed import Feed
 from obelics_pipeline.training.train.figures import figures_of
-from obelics_pipeline.training.train.learner import Learner
+from obelics_pipeline.training.train.model_and_optimizer import ModelAndOptimizer
 from obelics_pipeline.training.train.monitor.activations import ActivationMonitor
 
 LEARNED = 0.5  # of the first loss: what must be left at most of eight documents that are seen again and again
@@ -53,28 +53,28 @@ class Probed:
 class Bench:
     """A model on its device with an optimiser, and the rows it would be trained on. Every probe starts over."""
 
-    learner: Learner
+    model_and_optimizer: ModelAndOptimizer
     feed: Feed
     plan: Plan
     clip: float | None
     _first: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._first = {name: p.detach().clone() for name, p in self.learner.names.items()}
+        self._first = {name: p.detach().clone() for name, p in self.model_and_optimizer.names.items()}
 
     def anew(self) -> None:
         """The weights as they were built, and an optimiser that has made no step."""
         with torch.no_grad():
-            for name, p in self.learner.names.items():
+            for name, p in self.model_and_optimizer.names.items():
                 p.copy_(self._first[name])
-        self.learner.optimizer.state.clear()
+        self.model_and_optimizer.optimizer.state.clear()
 
     def step(self, batches: Sequence[MicroBatch], rate: float) -> tuple[float, float]:
         """Loss before an update, and the gradient's norm."""
-        sums, norm = self.learner.gradient(batches, _nothing)
-        figures = figures_of(sums, batches, self.plan.datasets, self.learner.processes)
-        self.learner.set_rate(rate, 0.0)
-        self.learner.update(norm, self.clip)
+        sums, norm = self.model_and_optimizer.gradient(batches, _nothing)
+        figures = figures_of(sums, batches, self.plan.datasets, self.model_and_optimizer.processes)
+        self.model_and_optimizer.set_rate(rate, 0.0)
+        self.model_and_optimizer.update(norm, self.clip)
         return float(figures["loss"]), float(norm)
 
     def steps(self) -> Iterator[tuple[MicroBatch, ...]]:
@@ -134,8 +134,8 @@ def rate_range(bench: Bench, steps: int = 60, low: float = LOWEST, high: float =
 def stability(bench: Bench, rate_of: Callable[[int], float], steps: int = 50) -> Probed:
     """The first steps as they would be: features of a size that new layers are made for, no leap, a loss that falls."""
     bench.anew()
-    model = bench.learner.model
-    monitor = ActivationMonitor(model, {"vision": (0, "vision")}, bench.learner.processes.device)
+    model = bench.model_and_optimizer.model
+    monitor = ActivationMonitor(model, {"vision": (0, "vision")}, bench.model_and_optimizer.processes.device)
     losses, norms, features = [], [], []
     try:
         for number, batches in zip(range(1, steps + 1), bench.steps(), strict=False):

@@ -34,7 +34,7 @@ def probe(config: str, overrides: Sequence[str], output: Path, only: Sequence[st
     from obelics_pipeline.training.train.config import TrainConfig
     from obelics_pipeline.training.train.feed import Feed
     from obelics_pipeline.training.train.health.preflight import cores
-    from obelics_pipeline.training.train.learner import learner_of
+    from obelics_pipeline.training.train.model_and_optimizer import configured_model_and_optimizer
     from obelics_pipeline.training.train.probe import Bench, Probed, overfit, rate_range, stability
     from obelics_pipeline.training.train.processes import Processes, device_of
     from obelics_pipeline.training.train.state import schedule
@@ -46,10 +46,10 @@ def probe(config: str, overrides: Sequence[str], output: Path, only: Sequence[st
     processes = Processes(0, 1, torch.device(device_of(settings.device)))
     model = build(settings.model.model_copy(update={"seed": settings.seed})).to(processes.device)
     refuse_other(model.vocabulary, plan.about["tokenizer"])
-    learner = learner_of(model, settings, plan.datasets, processes)
+    model_and_optimizer = configured_model_and_optimizer(model, settings, plan.datasets, processes)
     reader = RowReader(plan, model.vocabulary, model.vision.side)
     feed = Feed(plan, reader, processes, settings.micro_rows, settings.loader)
-    bench = Bench(learner, feed, plan, settings.optimizer.clip)
+    bench = Bench(model_and_optimizer, feed, plan, settings.optimizer.clip)
     planned = settings.schedule.of(plan.steps)
     probes: dict[str, Callable[[], Probed]] = {
         "overfit": lambda: overfit(bench, settings.schedule.peak),

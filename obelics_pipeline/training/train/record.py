@@ -1,4 +1,4 @@
-"""What a training writes down as it happens: metrics, accounts and the ledger. Only the first process has a ledger."""
+"""What a training records at each step: metrics, losses per document, and in the first process the ledger."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from obelics_pipeline.training.train.accounts import AccountWriter
+from obelics_pipeline.training.train.document_losses import DocumentLossWriter
 from obelics_pipeline.training.train.figures import as_json
 from obelics_pipeline.training.train.guard.alarm import EVENTS
 from obelics_pipeline.training.train.guard.decision import Decision
@@ -18,10 +18,10 @@ from obelics_pipeline.training.train.state.ledger import Ledger
 
 @dataclass(eq=False)
 class Record:
-    """Of one process and attempt. `metrics` and `ledger` are None in all processes but the first."""
+    """The records of one process and attempt. `metrics` and `ledger` are None except in the first process."""
 
     attempt: int
-    accounts: AccountWriter
+    document_losses: DocumentLossWriter
     metrics: Journal | None = None
     ledger: Ledger | None = None
 
@@ -32,12 +32,12 @@ class Record:
         self.ledger.refresh()
         return self.ledger.entries[known:]
 
-    def account(self, step: int, columns: Mapping[str, Any]) -> None:
-        """The documents of a step."""
-        self.accounts.add(step, columns)
+    def add_losses(self, step: int, columns: Mapping[str, Any]) -> None:
+        """Add the losses per document of a step."""
+        self.document_losses.add(step, columns)
 
     def step(self, line: Mapping[str, Any], before: Decision, seen: Observation) -> None:
-        """A step's figures; its new alarms, and whether its update was left out."""
+        """Write the figures of a step, its new alarms, and whether its update was skipped."""
         if self.metrics is None:
             return
         self.metrics.write(as_json(line))
@@ -53,11 +53,11 @@ class Record:
             self.write("skip_update", seen.step, before.why, before.evidence, cursor=seen.cursor, rows=rows)
 
     def decided(self, after: Decision, seen: Observation) -> None:
-        """What the guard wants after a step; a rollback is written by whoever does it."""
+        """Write what the guard decided after a step. A rollback is written where it is done."""
         if after.why and after.action in ("none", "wait"):
             self.write("wait", seen.step, after.why, after.evidence)
         if after.action != "none":
-            self.accounts.flush()
+            self.document_losses.flush()
 
     def write(
         self, kind: str, step: int, why: str = "", evidence: Mapping[str, Any] | None = None, **more: Any

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from obelics_pipeline.core.errors import Stopped
 from obelics_pipeline.core.shards.check_record import NotJson, parse_json
 from obelics_pipeline.core.shards.tar import Placed, TarDamaged, read_members
-from obelics_pipeline.core.storage import place
+from obelics_pipeline.core.storage import location
 from obelics_pipeline.models.packed_flamingo.document_tokens import (
     DocumentTokens,
     Vocabulary,
@@ -132,7 +132,7 @@ def read_members_of(document: PlanDocument) -> tuple[dict[str, Any], tuple[bytes
     Raises Stopped where its shard cannot be read, or another document stands there.
     """
     try:
-        data = slice_of(place(document.shard), document.offset, document.length)
+        data = slice_of(location(document.shard), document.offset, document.length)
         if len(data) != document.length:
             raise TarDamaged(f"{len(data)} bytes at {document.offset}, where {document.length} should be")
         members = read_members(io.BytesIO(data), Placed(0, len(data)), len(data))

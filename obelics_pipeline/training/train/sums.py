@@ -1,4 +1,4 @@
-"""What a step adds up over its targets: by document for the accounts, by data set for the metrics."""
+"""What a step adds up over its targets: by document for the loss files, by data set for the metrics."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def of_datasets(losses: Losses, packed: PackedBatch, n_datasets: int) -> Tensor:
     return found
 
 
-def account_rows(batches: Sequence[MicroBatch], spans: Tensor) -> dict[str, npt.NDArray[np.generic]]:
-    """The columns of the accounts of one step, span after span."""
+def loss_rows(batches: Sequence[MicroBatch], spans: Tensor) -> dict[str, npt.NDArray[np.generic]]:
+    """The columns of the losses per document of one step, span after span."""
     sums = spans.cpu().numpy()
     plain = {
         "row": [row for batch in batches for row in batch.row_of_span],

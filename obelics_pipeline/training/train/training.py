@@ -11,8 +11,8 @@ from obelics_pipeline.core.config.yaml_file import dump_config
 from obelics_pipeline.core.errors import Stopped, UserError
 from obelics_pipeline.core.storage import write_bytes
 from obelics_pipeline.training.plan.plan_file import Plan
-from obelics_pipeline.training.train.accounts import AccountWriter
 from obelics_pipeline.training.train.config import TrainConfig
+from obelics_pipeline.training.train.document_losses import DocumentLossWriter
 from obelics_pipeline.training.train.feed import Feed
 from obelics_pipeline.training.train.figures import as_json
 from obelics_pipeline.training.train.folder import TrainingFolder
@@ -23,10 +23,10 @@ from obelics_pipeline.training.train.health.exit_reason import exit_reason
 from obelics_pipeline.training.train.instruments import Instruments
 from obelics_pipeline.training.train.journal import Journal, read_journal
 from obelics_pipeline.training.train.keeping import Keeping
-from obelics_pipeline.training.train.learner import Learner
 from obelics_pipeline.training.train.loop import Asked, Done, GoBack, Loop
 from obelics_pipeline.training.train.machines import Machines
-from obelics_pipeline.training.train.place import Place
+from obelics_pipeline.training.train.model_and_optimizer import ModelAndOptimizer
+from obelics_pipeline.training.train.position import Position
 from obelics_pipeline.training.train.processes import Processes
 from obelics_pipeline.training.train.record import Record
 from obelics_pipeline.training.train.state.certificate import Certificate, certificate
@@ -60,7 +60,7 @@ class Training:
     plan: Plan
     folder: TrainingFolder
     processes: Processes
-    learner: Learner
+    model_and_optimizer: ModelAndOptimizer
     feed: Feed
     keeping: Keeping
     instruments: Instruments
@@ -72,70 +72,72 @@ class Training:
     metrics: Journal | None
     evaluations: Journal | None
     say: Say
-    _place: Place = field(default_factory=Place)
+    _position: Position = field(default_factory=Position)
 
     def run(self, step: int | None = None) -> Done:
         """Go on from the newest checkpoint (or that of a step), or begin; train until there is nothing more to do.
 
         Raises Stopped where the guard gives up, and UserError where it cannot go on as it was.
         """
-        place, guard = self._begin(step)
+        position, guard = self._begin(step)
         try:
             while True:
-                end = self._attempt(place, guard)
+                end = self._attempt(position, guard)
                 if isinstance(end, Done):
                     self._finish(end)
                     return end
                 if isinstance(end, Asked):
-                    self._append("exit", self._place, reason=end.why)
-                    raise Stopped(f"step {self._place.step}: {end.why}; run the same command again to continue so")
-                place, guard = self._go_back(end, guard)
+                    self._append("exit", self._position, reason=end.why)
+                    raise Stopped(f"step {self._position.step}: {end.why}; run the same command again to continue so")
+                position, guard = self._go_back(end, guard)
         except BaseException as error:
             self._left(error)
             raise
 
-    def _attempt(self, place: Place, guard: Guard) -> GoBack | Asked | Done:
-        accounts = AccountWriter(self.folder.path, place.attempt, self.processes.rank, self.config.record.account_steps)
-        record = Record(place.attempt, accounts, self.metrics, self.ledger)
+    def _attempt(self, position: Position, guard: Guard) -> GoBack | Asked | Done:
+        document_losses = DocumentLossWriter(
+            self.folder.path, position.attempt, self.processes.rank, self.config.record.account_steps
+        )
+        record = Record(position.attempt, document_losses, self.metrics, self.ledger)
         loop = Loop(
             config=self.config,
             plan=self.plan,
             processes=self.processes,
-            learner=self.learner,
+            model_and_optimizer=self.model_and_optimizer,
             feed=self.feed,
             guard=guard,
             record=record,
-            place=place,
+            position=position,
             schedule=self.schedule,
             instruments=self.instruments,
             machines=self.machines,
-            checkpoint=lambda: self._checkpoint(loop.place, guard, accounts),
-            evaluate=lambda: guard.evaluated(loop.place.step, self._evaluate(loop.place)),
+            checkpoint=lambda: self._checkpoint(loop.position, guard, document_losses),
+            evaluate=lambda: guard.evaluated(loop.position.step, self._evaluate(loop.position)),
             say=self.say,
         )
         try:
             end = loop.run()
         finally:
-            accounts.flush()
-            self._place = loop.place
+            document_losses.flush()
+            self._position = loop.position
         done = isinstance(end, Asked) or (isinstance(end, Done) and not end.stopped)
-        if done and loop.place.step % self.config.checkpoint.every_steps:
-            self._checkpoint(loop.place, guard, accounts)
+        if done and loop.position.step % self.config.checkpoint.every_steps:
+            self._checkpoint(loop.position, guard, document_losses)
         return end
 
-    def _begin(self, step: int | None) -> tuple[Place, Guard]:
+    def _begin(self, step: int | None) -> tuple[Position, Guard]:
         ledger = self.ledger
         kept = self.processes.agreed(self.keeping.last(ledger, step) if ledger else None)
         attempt = self.processes.agreed(last_attempt(ledger.entries) if ledger else 0) + 1
         if kept is None:
-            place, guard = Place(attempt=attempt), self._guard(None)
-            self._append("start", place, why="the beginning", evidence=self.about)
-            self._checkpoint(place, guard)
-            return place, guard
-        place, state, loaded = self.keeping.read(kept, attempt)
+            position, guard = Position(attempt=attempt), self._guard(None)
+            self._append("start", position, why="the beginning", evidence=self.about)
+            self._checkpoint(position, guard)
+            return position, guard
+        position, state, loaded = self.keeping.read(kept, attempt)
         self.instruments.load(loaded.saved.guard["noise"])
         if ledger is not None:
-            now = self.keeping.now(kept, place, ledger, self.schedule, MAY_CHANGE)
+            now = self.keeping.now(kept, position, ledger, self.schedule, MAY_CHANGE)
             found = certificate(loaded, now)
             for line in str(found).splitlines():
                 self.say(line)
@@ -148,12 +150,12 @@ class Training:
             write_bytes(self.folder.config, dump_config(self.config).encode())
         about = {**self.about, "before": _ended(ledger.entries) if ledger is not None else ""}
         self._append(
-            "resume", place, parent=kept.attempt, from_step=kept.step, why=f"from {kept.path.name}", evidence=about
+            "resume", position, parent=kept.attempt, from_step=kept.step, why=f"from {kept.path.name}", evidence=about
         )
-        self.machines.written(place.step)
+        self.machines.written(position.step)
         guard = self._guard(state)
-        self._tell(guard, place)
-        return place, guard
+        self._tell(guard, position)
+        return position, guard
 
     def _guard(self, state: Mapping[str, Any] | None) -> Guard:
         history = None
@@ -161,7 +163,7 @@ class Training:
             history = History.from_ledger([entry.model_dump(mode="json") for entry in self.ledger.entries])
         return Guard(self.config.guard, state, planned_steps=self.planned_steps, history=history)
 
-    def _go_back(self, end: GoBack, guard: Guard) -> tuple[Place, Guard]:
+    def _go_back(self, end: GoBack, guard: Guard) -> tuple[Position, Guard]:
         """To the checkpoint that the guard wants, as a new attempt; what it decided goes into the ledger."""
         decision, seen, ledger = end.decision, end.seen, self.ledger
         before = decision.to_before_step or seen.step
@@ -170,70 +172,70 @@ class Training:
         kept = self.processes.agreed(self.keeping.before(ledger, before) if ledger else None)
         assert kept is not None, "the first process has a ledger"
         attempt = self.processes.agreed(last_attempt(ledger.entries) if ledger else 0) + 1
-        place, state, loaded = self.keeping.read(kept, attempt)
+        position, state, loaded = self.keeping.read(kept, attempt)
         self.instruments.load(loaded.saved.guard["noise"])
         entry = decision.entry()
         self._append(
             "rollback",
-            replace(place, step=seen.step),
+            replace(position, step=seen.step),
             parent=end.attempt,
             from_step=kept.step,
             to_step=kept.step,
-            cursor=place.cursor,
+            cursor=position.cursor,
             why=decision.why,
             evidence=entry | {"step": seen.step},
         )
         for start, stop in decision.skip_rows:
-            self._append("skip_rows", place, start=start, stop=stop, why=decision.why)
+            self._append("skip_rows", position, start=start, stop=stop, why=decision.why)
         if decision.lr_factor != 1:
-            self._append("lr", place, factor=decision.lr_factor, at=place.step + 1, why=decision.why)
+            self._append("lr", position, factor=decision.lr_factor, at=position.step + 1, why=decision.why)
         if self.processes.first:  # the only one whose guard sees the steps
             guard.rolled_back(decision, kept.step, state)
-        self._tell(guard, place)
-        self.machines.written(place.step)
+        self._tell(guard, position)
+        self.machines.written(position.step)
         self.say(f"step {seen.step}: {decision.why}; back to step {kept.step}")
-        return place, guard
+        return position, guard
 
-    def _checkpoint(self, place: Place, guard: Guard, accounts: AccountWriter | None = None) -> None:
-        if accounts is not None:
-            accounts.flush()
-        self.machines.heartbeat.beat(place.step, "checkpoint")
-        self.keeping.write(place, guard.state(), self.instruments.state())
-        self._append("checkpoint", place, name=f"step-{place.step:08d}")
-        if place.step:
-            guard.evaluated(place.step, self._evaluate(place))
+    def _checkpoint(self, position: Position, guard: Guard, document_losses: DocumentLossWriter | None = None) -> None:
+        if document_losses is not None:
+            document_losses.flush()
+        self.machines.heartbeat.beat(position.step, "checkpoint")
+        self.keeping.write(position, guard.state(), self.instruments.state())
+        self._append("checkpoint", position, name=f"step-{position.step:08d}")
+        if position.step:
+            guard.evaluated(position.step, self._evaluate(position))
         if self.ledger is not None:
             open_since = [int(times[0]) for times in guard.panel.open.values()]
             self.keeping.tidy(self.ledger, open_since)
         self.processes.wait()
 
-    def _evaluate(self, place: Place) -> dict[str, float]:
+    def _evaluate(self, position: Position) -> dict[str, float]:
         """Held-out loss by data set."""
         held_out = self.plan.held_out
         count = min(self.config.evaluation.rows, held_out.n_rows if held_out else 0)
         if not count or held_out is None:
             return {}
-        self.machines.heartbeat.beat(place.step, "evaluation")
-        found = self.learner.evaluate(self.feed.held_out(held_out, count), self.plan.datasets)
+        self.machines.heartbeat.beat(position.step, "evaluation")
+        found = self.model_and_optimizer.evaluate(self.feed.held_out(held_out, count), self.plan.datasets)
         if self.evaluations is not None:
-            self.evaluations.write(as_json({"attempt": place.attempt, "step": place.step, "datasets": found}))
-            self._judge(place)
-        self._append("evaluation", place)
+            self.evaluations.write(as_json({"attempt": position.attempt, "step": position.step, "datasets": found}))
+            self._judge(position)
+        self._append("evaluation", position)
         for name, views in found.items():
             gain = f"{views['image_gain']:+.4f}"
-            self.say(f"step {place.step:,}: held out of {name}: {views['loss']:.3f} nats a token, image gain {gain}")
+            self.say(f"step {position.step:,}: held out of {name}: {views['loss']:.3f} nats a token, image gain {gain}")
         return {name: views["loss"] for name, views in found.items()}
 
-    def _tell(self, guard: Guard, place: Place) -> None:
+    def _tell(self, guard: Guard, position: Position) -> None:
         """Tell a guard that was read from a checkpoint what the evaluation came to, which was made after it."""
         if self.evaluations is None:
             return
-        found = [line for line in read_journal(self.folder.evaluations) if line["step"] == place.step]
+        found = [line for line in read_journal(self.folder.evaluations) if line["step"] == position.step]
         if found:
             losses = {name: views["loss"] for name, views in found[-1]["datasets"].items()}
-            guard.evaluated(place.step, {name: loss for name, loss in losses.items() if loss is not None})
+            guard.evaluated(position.step, {name: loss for name, loss in losses.items() if loss is not None})
 
-    def _judge(self, place: Place) -> None:
+    def _judge(self, position: Position) -> None:
         """Write an event where nothing that is evaluated has got better for long: once, and again after the next best.
 
         Of each step the last evaluation counts; those of steps that were rolled back are not there any more.
@@ -242,13 +244,13 @@ class Training:
         found = [
             {f"{name} {view}": sign * views[view] for name, views in datasets.items() for view, sign in JUDGED.items()}
             for step, datasets in sorted(last.items())
-            if step <= place.step
+            if step <= position.step
         ]
         patience = self.config.evaluation.no_progress
         if no_progress(found, patience) and not no_progress(found[:-1], patience):
             why = f"nothing that is evaluated has a new best in {patience} evaluations"
-            self._append("no_progress", place, why=why)
-            self.say(f"step {place.step:,}: {why}")
+            self._append("no_progress", position, why=why)
+            self.say(f"step {position.step:,}: {why}")
 
     def _left(self, error: BaseException) -> None:
         """Write why the process ends, where nothing was written yet."""
@@ -260,17 +262,17 @@ class Training:
             reason = str(error)
         else:
             reason = exit_reason(traceback.format_exception(error))
-        self._append("exit", self._place, reason=reason)
+        self._append("exit", self._position, reason=reason)
 
     def _finish(self, end: Done) -> None:
-        self._append("stop", self._place, reason=end.reason)
+        self._append("stop", self._position, reason=end.reason)
         if end.stopped:
-            raise Stopped(f"the guard has stopped the training at step {self._place.step}: {end.reason}")
+            raise Stopped(f"the guard has stopped the training at step {self._position.step}: {end.reason}")
         self.keeping.write_model()
 
-    def _append(self, kind: str, place: Place, **more: Any) -> None:
+    def _append(self, kind: str, position: Position, **more: Any) -> None:
         if self.ledger is not None:
-            self.ledger.append(kind, attempt=place.attempt, step=place.step, **more)
+            self.ledger.append(kind, attempt=position.attempt, step=position.step, **more)
 
 
 def _ended(entries: Sequence[Entry]) -> str:

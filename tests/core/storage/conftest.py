@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from upath import UPath
 
-from obelics_pipeline.core.storage import place
+from obelics_pipeline.core.storage import location
 from tests.core.storage.runs import ALONE, finish
 from tests.faults.runs import command
 
@@ -40,7 +40,7 @@ def bucket_of(request: pytest.FixtureRequest, protocol: str) -> UPath:
 
 
 def new_bucket(name: str, protocol: str = "s3") -> UPath:
-    found = place(f"{protocol}://{name}")
+    found = location(f"{protocol}://{name}")
     assert isinstance(found, UPath)
     found.fs.mkdir(name)
     return found

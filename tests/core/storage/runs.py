@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from upath import UPath
 
-from obelics_pipeline.core.storage import Place, files_below, read_bytes, read_table
+from obelics_pipeline.core.storage import Location, files_below, read_bytes, read_table
 from tests.faults.runs import BOOKKEEPING, ROOT
 
 ALONE = ["fetch.enabled=false", "dedup.enabled=false"]  # one process asks for little: no images, no shuffle
@@ -36,7 +36,7 @@ def finish(arguments: Sequence[str], proxy: str = "", **environment: str) -> tup
     return process.returncode, printed
 
 
-def obelics(*arguments: str | Place) -> list[str]:
+def obelics(*arguments: str | Location) -> list[str]:
     """A command line."""
     return [sys.executable, "-m", "obelics_pipeline", *map(str, arguments)]
 

@@ -17,7 +17,7 @@ from upath import UPath
 
 from obelics_pipeline.core.access import access_lost, reaching
 from obelics_pipeline.core.errors import Stopped
-from obelics_pipeline.core.storage import files_below, place, read_bytes
+from obelics_pipeline.core.storage import files_below, location, read_bytes
 from tests.core.storage.runs import finish, objects, start
 from tests.faults.runs import command, tree
 
@@ -61,7 +61,7 @@ def guarded(s3: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guard
 
 
 def run_of(server: Guarded, url: str) -> UPath:
-    found = place(url, {"s3": {"endpoint_url": server.url}})
+    found = location(url, {"s3": {"endpoint_url": server.url}})
     assert isinstance(found, UPath)
     return found
 

@@ -21,9 +21,9 @@ from tests.faults.runs import ROOT
 HOLD = """
 import sys, time
 from obelics_pipeline.core import lease
-from obelics_pipeline.core.storage import place
+from obelics_pipeline.core.storage import location
 lease.RENEW_SECONDS = 0.2
-with lease.leased(place(sys.argv[1])):
+with lease.leased(location(sys.argv[1])):
     print("held", flush=True)
     time.sleep(60)
 """

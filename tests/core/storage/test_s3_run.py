@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from upath import UPath
 
-from obelics_pipeline.core.storage import files_below, names_in, place, read_bytes, read_table, scratch_of
+from obelics_pipeline.core.storage import files_below, location, names_in, read_bytes, read_table, scratch_of
 from tests.core.storage.conftest import new_bucket
 from tests.core.storage.runs import ALONE, finish, obelics, objects, start, whole
 from tests.faults.runs import command, tree
@@ -156,7 +156,7 @@ def test_common_crawl_is_read_by_its_keys_from_s3_and_from_its_mirror(
             "mirror": ([f"{mirror.url}/{listing}"], [f"reading.pointer_root={mirror.url}"]),
         }
         for way, (inputs, sets) in ways.items():
-            run = place(f"s3://source/runs/{way}")
+            run = location(f"s3://source/runs/{way}")
             assert isinstance(run, UPath)
             code, printed = finish(command(inputs, run, sets=[*ALONE, *sets, "reading.request_retries=1"]))
             assert code == 0, printed

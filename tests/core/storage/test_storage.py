@@ -19,7 +19,7 @@ from obelics_pipeline.core.content_name import content_name
 from obelics_pipeline.core.errors import Damaged, Stopped, UserError
 from obelics_pipeline.core.ranged import Ranged
 from obelics_pipeline.core.storage import (
-    Place,
+    Location,
     create,
     draft,
     file_sha256,
@@ -46,11 +46,11 @@ from tests.core.storage.conftest import bucket_of
 
 
 @pytest.fixture(params=["disk", "s3", pytest.param("gs", marks=pytest.mark.slow)])
-def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Location:
     return tmp_path / "run" if request.param == "disk" else bucket_of(request, request.param) / "run"
 
 
-def test_a_file_that_is_named_by_its_content_is_held_to_it(folder: Place, tmp_path: Path) -> None:
+def test_a_file_that_is_named_by_its_content_is_held_to_it(folder: Location, tmp_path: Path) -> None:
     draft_of = tmp_path / "draft"
     pq.write_table(pa.table({"a": [1, 2, 3]}), draft_of, compression="none")
     data = draft_of.read_bytes()
@@ -86,7 +86,7 @@ def drafts() -> list[str]:
     return [path.name for path in scratch_of(place("s3://x")).parents[1].glob(mine)]
 
 
-def test_what_is_written_is_read(folder: Place) -> None:
+def test_what_is_written_is_read(folder: Location) -> None:
     assert size_of(folder / "a") is None
     write_bytes(folder / "deep" / "a", b"one")
     write_bytes(folder / "deep" / "a", b"three")
@@ -99,7 +99,7 @@ def test_what_is_written_is_read(folder: Place) -> None:
         read_bytes(folder / "c")
 
 
-def test_a_writer_that_raises_leaves_nothing(folder: Place) -> None:
+def test_a_writer_that_raises_leaves_nothing(folder: Location) -> None:
     before = drafts()
     with pytest.raises(ZeroDivisionError), draft(folder / "table.parquet") as path:
         path.write_bytes(b"half of it")
@@ -108,7 +108,7 @@ def test_a_writer_that_raises_leaves_nothing(folder: Place) -> None:
     assert drafts() == before
 
 
-def test_of_many_who_create_the_same_one_is_first(folder: Place) -> None:
+def test_of_many_who_create_the_same_one_is_first(folder: Location) -> None:
     with ThreadPoolExecutor(8) as threads:
         first = list(threads.map(lambda i: create(folder / "manifest.json", b"%d" % i), range(8)))
     assert first.count(True) == 1
@@ -128,7 +128,7 @@ def test_a_name_is_put_once_and_again_with_the_same_content_only(bucket: UPath, 
     assert read_bytes(target) == b"a tar"
 
 
-def test_names_that_look_like_patterns_are_names(folder: Place) -> None:
+def test_names_that_look_like_patterns_are_names(folder: Location) -> None:
     names = ["a[1].json", "a1.json", "b*.json", "bc.json", "d?.json", "de.json", "é ü.json"]
     for name in names:
         write_bytes(folder / name, name.encode())
@@ -142,7 +142,7 @@ def test_names_that_look_like_patterns_are_names(folder: Place) -> None:
     assert files_below(folder) == {}
 
 
-def test_a_listing_is_of_the_folder_and_not_of_its_neighbours(folder: Place) -> None:
+def test_a_listing_is_of_the_folder_and_not_of_its_neighbours(folder: Location) -> None:
     for name in ("extract/a", "extract-2/b", "extract/manifests/c.json", "extract"[:3]):
         write_bytes(folder / name, b"x")
     assert files_below(folder / "extract") == {"a": 1, "manifests/c.json": 1}
@@ -160,7 +160,7 @@ def test_what_others_wrote_is_seen_at_once(bucket: UPath) -> None:
     assert files_below(bucket / "run") == {"new": 1, "old": 0}
 
 
-def test_a_table_is_read_back_whole_or_in_part(folder: Place) -> None:
+def test_a_table_is_read_back_whole_or_in_part(folder: Location) -> None:
     table = pa.table({"n": list(range(1000)), "text": [f"row {i}" for i in range(1000)]})
     write_table(table, folder / "bucket=3" / "t.parquet")
     where = folder / "bucket=3" / "t.parquet"
@@ -195,7 +195,7 @@ def test_a_large_table_is_read_by_few_requests_of_what_is_needed(
     assert read_table(bucket / "t.parquet").equals(table)
 
 
-def test_a_copy_is_local_under_the_same_name_and_gone_afterwards(folder: Place) -> None:
+def test_a_copy_is_local_under_the_same_name_and_gone_afterwards(folder: Location) -> None:
     content = os.urandom(storage.PIECE + 12345)
     write_bytes(folder / "shard-000000.tar", content)
     before = drafts()

@@ -39,8 +39,8 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_a_document_of_a_run_is_told_from_its_bytes_to_its_shard(capsys: pytest.CaptureFixture[str], run: Path) -> None:
-    account = explain(str(run), LOST_IMAGE)
-    doc_id = account.documents[0].doc_id
+    explanation = explain(str(run), LOST_IMAGE)
+    doc_id = explanation.documents[0].doc_id
     out = said(capsys, str(run), doc_id)
     words = " ".join(out.split())
     assert LOST_IMAGE in words
@@ -59,10 +59,10 @@ def test_every_record_with_a_url_is_told_as_the_run_decided_it(run: Path) -> Non
     one_of_each = {row["reason"]: row for row in rows if row["url"] and row["url"].count("fieldwiki") == 0}
     assert len(one_of_each) > 6
     for row in one_of_each.values():
-        account = explain(str(run), row["url"])
-        assert (account.record.offset, account.reason) == (row["warc_record_offset"], row["reason"])
-        assert len(account.documents) == row["documents"]
-        assert all(fate.extracted is not None for fate in account.fates.values())
+        explanation = explain(str(run), row["url"])
+        assert (explanation.record.offset, explanation.reason) == (row["warc_record_offset"], row["reason"])
+        assert len(explanation.documents) == row["documents"]
+        assert all(fate.extracted is not None for fate in explanation.fates.values())
 
 
 def test_another_config_shows_what_would_change(capsys: pytest.CaptureFixture[str], run: Path) -> None:

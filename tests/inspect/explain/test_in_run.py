@@ -6,7 +6,7 @@ from obelics_pipeline.core.commit import unit_names
 from obelics_pipeline.core.document import TextNode
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.engines.local import LocalEngine
-from obelics_pipeline.inspect.explain.account import Account
+from obelics_pipeline.inspect.explain.explanation import Explanation
 from obelics_pipeline.inspect.explain.facts import facts_of_document
 from obelics_pipeline.inspect.explain.in_run import InRun, fates_of
 from obelics_pipeline.stages.read.page import Skipped
@@ -48,12 +48,12 @@ def test_a_document_is_told_what_its_site_says(tmp_path: Path) -> None:
     [unit] = unit_names(folder.extract)
     fates = fates_of(folder, unit, [page.doc_id for page in pages])
     record = Skipped("x", False, 0, 1)
-    account = Account("x", record, config, None, pages, fates=fates)
-    _, scores = facts_of_document(account, pages[0])
+    explanation = Explanation("x", record, config, None, pages, fates=fates)
+    _, scores = facts_of_document(explanation, pages[0])
     told = {row[0]: row[1:] for row in scores.rows}
     assert told["site_documents"] == ("3", "<= 2", "DROPS")
     assert told["farm_score_in_site"][1:] == ("no bound", "ok")
-    fate, _ = facts_of_document(Account("x", record, config, None, pages, in_run=seen(unit), fates=fates), pages[0])
+    fate, _ = facts_of_document(Explanation("x", record, config, None, pages, in_run=seen(unit), fates=fates), pages[0])
     assert ("on its site", "dropped: site_documents") in fate.rows
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from obelics_pipeline.core.config import RunConfig, load_config
-from obelics_pipeline.inspect.explain.account import Account, account_of
+from obelics_pipeline.inspect.explain.explanation import Explanation, explanation_of
 from obelics_pipeline.inspect.explain.lines import lines_of
 from obelics_pipeline.inspect.explain.record import page_in_file
 from obelics_pipeline.inspect.explain.side_by_side import side_by_side
@@ -20,13 +20,13 @@ def config(tmp_path: Path) -> RunConfig:
     return load_config("default", [rule])
 
 
-def account(page: str, config: RunConfig, folder: Path) -> Account:
+def explanation(page: str, config: RunConfig, folder: Path) -> Explanation:
     (folder / "page.html").write_text(page, "utf-8")
-    return account_of("page.html", page_in_file(folder / "page.html", URL, config.reading), config)
+    return explanation_of("page.html", page_in_file(folder / "page.html", URL, config.reading), config)
 
 
 def test_a_score_is_told_with_its_reasons(config: RunConfig, tmp_path: Path) -> None:
-    lines = list(lines_of(account(PAGE, config, tmp_path)))
+    lines = list(lines_of(explanation(PAGE, config, tmp_path)))
     title = next(n for n, line in enumerate(lines) if line.startswith("what made farm_score 0."))
     told = lines[title + 1 : lines.index("", title)]
     assert sum(line.startswith("  word that does not fit") for line in told) == 10
@@ -34,14 +34,14 @@ def test_a_score_is_told_with_its_reasons(config: RunConfig, tmp_path: Path) -> 
 
 
 def test_a_document_without_the_score_has_no_reasons(config: RunConfig, tmp_path: Path) -> None:
-    made = account("<p>Too short to tell anything of it.</p>", config, tmp_path)
+    made = explanation("<p>Too short to tell anything of it.</p>", config, tmp_path)
     assert not [line for line in lines_of(made) if line.startswith("what made")]
-    ordinary = account(PAGE, load_config("obelics"), tmp_path)
+    ordinary = explanation(PAGE, load_config("obelics"), tmp_path)
     assert not [line for line in lines_of(ordinary) if line.startswith("what made")]
 
 
 def test_quotes_of_a_hostile_page_are_shown_as_text(config: RunConfig, tmp_path: Path) -> None:
-    made = account(PAGE, config, tmp_path)
+    made = explanation(PAGE, config, tmp_path)
     told = [line for line in lines_of(made) if line.startswith("  word that does not fit")]
     assert [line for line in told if "<script>" in line]
     assert [line for line in told if "⟨U+202E⟩" in line]

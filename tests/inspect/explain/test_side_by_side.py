@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obelics_pipeline.core.config import load_config
-from obelics_pipeline.inspect.explain.account import Account, account_of
+from obelics_pipeline.inspect.explain.explanation import Explanation, explanation_of
 from obelics_pipeline.inspect.explain.lines import lines_of
 from obelics_pipeline.inspect.explain.record import page_in_file
 from obelics_pipeline.inspect.explain.side_by_side import side_by_side
@@ -58,16 +58,16 @@ def page_of(html: str, url: str) -> Page:
     return Page(url, "page.html", 0, len(html), 0, None, html, "utf-8", "content", None, None)
 
 
-def account(folder: Path, html: str = PAGE, url: str = URL, *overrides: str) -> Account:
+def explanation(folder: Path, html: str = PAGE, url: str = URL, *overrides: str) -> Explanation:
     path = folder / "page.html"
     path.write_text(html, encoding="utf-8")
     config = load_config("default", overrides)
-    return account_of(str(path), page_in_file(path, url, config.reading), config)
+    return explanation_of(str(path), page_in_file(path, url, config.reading), config)
 
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Elements:
-    return Elements(side_by_side(account(tmp_path_factory.mktemp("hostile"))))
+    return Elements(side_by_side(explanation(tmp_path_factory.mktemp("hostile"))))
 
 
 def test_nothing_of_the_page_is_markup(shown: Elements) -> None:
@@ -107,33 +107,33 @@ def test_a_final_text_is_lit_with_its_row_and_its_place_in_the_source(shown: Ele
 
 
 def test_the_probability_stands_beside_a_text_and_frames_are_named(tmp_path: Path) -> None:
-    html = side_by_side(account(tmp_path, PAGE.replace("</body>", "<footer>All rights are ours</footer></body>")))
+    html = side_by_side(explanation(tmp_path, PAGE.replace("</body>", "<footer>All rights are ours</footer></body>")))
     assert "<b>frame</b><span>All rights are ours</span>" in html
     assert '<p class="t d' in html
     assert "<b>0." in html
 
 
 def test_dropped_texts_are_there_with_their_reason(tmp_path: Path) -> None:
-    html = side_by_side(account(tmp_path, PAGE, URL, "filters.paragraph.word_count={min: 20}"))
+    html = side_by_side(explanation(tmp_path, PAGE, URL, "filters.paragraph.word_count={min: 20}"))
     assert re.search(r'class="caption no"[^>]*><small>caption, word_count 1\d, must be &gt;= 20</small>', html)
 
 
 def test_the_rules_of_the_reference_have_no_tree(tmp_path: Path) -> None:
-    html = side_by_side(account(tmp_path, PAGE, URL, "extract.rules=obelics"))
+    html = side_by_side(explanation(tmp_path, PAGE, URL, "extract.rules=obelics"))
     assert "rules make no tree" in html
     assert "nobody in the village had expected" in html
 
 
 def test_a_page_without_a_document_is_shown_with_its_reason(tmp_path: Path) -> None:
     page = '<meta name="robots" content="noai"><p>Nobody may train on these words.</p>'
-    elements = Elements(side_by_side(account(tmp_path, page)))
+    elements = Elements(side_by_side(explanation(tmp_path, page)))
     assert "dropped: noai_meta" in elements.text
     assert "Nobody may train on these words." in elements.text
 
 
 def test_deep_and_large_pages_are_shown(tmp_path: Path) -> None:
     deep = "<div>" * 3_000 + "<p>" + "word " * 200 + "</div>" * 3_000 + "<p>end of it" * 5_000
-    html = side_by_side(account(tmp_path, deep, URL, "extract.scope=page"))
+    html = side_by_side(explanation(tmp_path, deep, URL, "extract.scope=page"))
     assert html.count('class="t d') == 5_001
 
 
@@ -143,7 +143,7 @@ def test_what_is_nested_20_000_times_is_shown_or_refused_in_a_word(tmp_path: Pat
     opened, closed = ("".join(f"<{mark}{name}>" for name in names) for mark in ("", "/"))
     page = opened * 20_000 + "word " * 200 + closed * 20_000
     for bounds in ((), ("extract.max_depth=1000000", "extract.max_nodes=1000000")):
-        found = account(tmp_path, page, URL, *bounds)
+        found = explanation(tmp_path, page, URL, *bounds)
         said = "\n".join(lines_of(found))
         assert ("word word" in said) != ("too_deep" in said)
         assert ("word word" if found.documents else "too_deep") in side_by_side(found)
@@ -151,7 +151,7 @@ def test_what_is_nested_20_000_times_is_shown_or_refused_in_a_word(tmp_path: Pat
 
 def test_a_word_of_millions_is_cut_and_what_is_left_out_is_counted(tmp_path: Path) -> None:
     html = side_by_side(
-        account(tmp_path, "<p>" + "w" * 2_000_000 + "<p>What follows is shown.", URL, "extract.scope=page")
+        explanation(tmp_path, "<p>" + "w" * 2_000_000 + "<p>What follows is shown.", URL, "extract.scope=page")
     )
     assert "… and 1,950,000 characters more" in html
     assert "What follows is shown." in html
@@ -159,7 +159,7 @@ def test_a_word_of_millions_is_cut_and_what_is_left_out_is_counted(tmp_path: Pat
 
 
 def test_every_level_of_the_tree_has_its_indentation(tmp_path: Path) -> None:
-    elements = Elements(side_by_side(account(tmp_path)))
+    elements = Elements(side_by_side(explanation(tmp_path)))
     (style,) = elements.inside["style"]
     levels = {name for _, a in elements.found for name in (a.get("class") or "").split() if re.fullmatch(r"d\d+", name)}
     assert len(levels) > 2
@@ -178,7 +178,7 @@ FRAGMENTS = (
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=40))
 def test_no_page_gets_out(fragments: list[str]) -> None:
     page = page_of("".join(fragments), URL)
-    elements = Elements(side_by_side(account_of("page.html", page, load_config("default"))))
+    elements = Elements(side_by_side(explanation_of("page.html", page, load_config("default"))))
     assert {tag for tag, _ in elements.found} <= OURS
     assert {name for _, attributes in elements.found for name in attributes} <= ATTRIBUTES
     assert len(elements.inside["script"]) == len(elements.inside["style"]) == 1

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.document import to_json
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.core.tables import PUBLISHED
 
 TEXT = "The river was low that summer, and the children of the village walked across it to the other side."
@@ -48,7 +48,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (gzip.decompress(data) if path.name.endswith(".gz") else data).splitlines()]
 
 
-def score(inputs: Place | list[Path], output: Place, columns: str = "word_count,language", *more: str) -> int:
+def score(inputs: Location | list[Path], output: Location, columns: str = "word_count,language", *more: str) -> int:
     """The command, with one worker unless it is said otherwise."""
     files = inputs if isinstance(inputs, list) else [inputs]
     workers = () if "--workers" in more else ("--workers", "1")

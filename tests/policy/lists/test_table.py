@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from upath import UPath
 
-from obelics_pipeline.core.storage import Place
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.policy.lists.table import Damaged, Table, TableWriter
 
 NAMES = st.sets(st.text("abc.", max_size=6), max_size=60)
 
 
-def written(where: Place, names: list[str]) -> Table:
+def written(where: Location, names: list[str]) -> Table:
     writer = TableWriter()
     writer.add(names)
     writer.write(where, len(names), 0)

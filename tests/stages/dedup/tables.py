@@ -1,10 +1,10 @@
-"""Made-up messages and edges."""
+"""Made-up shuffled rows and edges."""
 
 from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
-from obelics_pipeline.stages.dedup.messages import CANDIDATES, EDGES
+from obelics_pipeline.stages.dedup.shuffled_rows import CANDIDATES, EDGES
 
 Node = tuple[int, int, str, int]  # generation, recency, partition, row
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obelics_pipeline.stages.dedup.components import contract, edges_by_bucket
-from obelics_pipeline.stages.dedup.messages import EDGES
+from obelics_pipeline.stages.dedup.shuffled_rows import EDGES
 from tests.stages.dedup.tables import Node, edge_table, pairs_of, shuffled
 
 Pair = tuple[str, Node, Node]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obelics_pipeline.stages.dedup.leaders import LEADERS, edges
-from obelics_pipeline.stages.dedup.messages import CANDIDATES, EDGES
+from obelics_pipeline.stages.dedup.shuffled_rows import CANDIDATES, EDGES
 from tests.stages.dedup.tables import Node, candidates, edge_table, pairs_of, shuffled
 
 KEY = bytes(range(16))

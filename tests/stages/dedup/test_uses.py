@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from obelics_pipeline.core.config.dedup import ImageUseConfig, ParagraphsConfig
 from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode
-from obelics_pipeline.stages.dedup.messages import USES
+from obelics_pipeline.stages.dedup.shuffled_rows import USES
 from obelics_pipeline.stages.dedup.uses import (
     PARAGRAPH,
     PHASH,

@@ -24,7 +24,7 @@ _MARK = re.compile(r"q\d+z")
 _CONTROLS = re.compile(r"[\0-\x1f\x7f]")  # go from addresses
 _UNREAD = frozenset(("script", "style", "template", "title"))
 
-Place = tuple[int, int, int]  # number of a node, of one that is shown in its place, and characters in that
+Location = tuple[int, int, int]  # number of a node, of one that is shown in its place, and characters in that
 
 
 def check(html: str, config: ExtractionConfig) -> str:
@@ -77,7 +77,7 @@ class _Source:
         self.texts: list[str] = []
         self.alts: set[str | None] = {None}
         self.values: list[str] = []
-        self.marks: dict[str, list[Place]] = {}
+        self.marks: dict[str, list[Location]] = {}
         self._anchors: dict[int, int] = {}  # numbers of the pictures and tables
         root = LexborHTMLParser(html.encode("utf-8", "replace")).root
         assert root is not None
@@ -148,8 +148,8 @@ def _letters(text: str, config: ExtractionConfig) -> Iterable[str]:
     return filter(str.isalpha, text) if config.markup == "markdown" else "".join(text.split())
 
 
-def _order_error(emitted: list[str], places: dict[str, list[Place]]) -> str | None:
-    last: Place = (-1, 0, 0)
+def _order_error(emitted: list[str], places: dict[str, list[Location]]) -> str | None:
+    last: Location = (-1, 0, 0)
     for mark in emitted:
         if mark not in places:
             continue  # of two halves that stand side by side

@@ -11,10 +11,10 @@ from rich.console import Console
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.engines.runner import StageRunner
-from obelics_pipeline.jobs.account import summary
 from obelics_pipeline.jobs.display import Display
 from obelics_pipeline.jobs.events import EventLog
 from obelics_pipeline.jobs.publish import publish
+from obelics_pipeline.jobs.run_ledgers import summary
 from obelics_pipeline.jobs.stages import STAGES, names_of
 from obelics_pipeline.stages.job import Job
 from obelics_pipeline.stages.score import value as module

@@ -10,7 +10,7 @@ import pytest
 from obelics_pipeline.core.commit import Attempt, Manifest, committed
 from obelics_pipeline.core.config import ScoringConfig
 from obelics_pipeline.core.document import Document, ImageNode, TextNode, make_doc_id
-from obelics_pipeline.core.storage import place, read_table
+from obelics_pipeline.core.storage import location, read_table
 from obelics_pipeline.core.tables import DocumentWriter, read_documents
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.stages.score import stage
@@ -214,7 +214,7 @@ def test_scores_of_other_documents_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("where", ["local", "memory://run/images"])
 def test_images_of_one_store_are_equal_so_that_a_worker_makes_one_model(where: str, tmp_path: Path) -> None:
-    folder = tmp_path if where == "local" else place(where)
+    folder = tmp_path if where == "local" else location(where)
     ours, copy = RunImages(folder), pickle.loads(pickle.dumps(RunImages(folder)))
     assert ours == copy
     assert hash(ours) == hash(copy)

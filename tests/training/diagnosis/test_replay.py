@@ -15,7 +15,7 @@ from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.document import TextNode
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.training.diagnosis import replay
-from obelics_pipeline.training.diagnosis.account import explain_spike
+from obelics_pipeline.training.diagnosis.loss_diagnosis import explain_spike
 from obelics_pipeline.training.diagnosis.replay import checkpoint_near, gradients
 from obelics_pipeline.training.diagnosis.training_run import TrainingRun
 from obelics_pipeline.training.plan.command import make_plan

@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
-from benchmarks.training import ALONE, learner
+from benchmarks.training import ALONE, model_and_optimizer
 from benchmarks.training_model import SMALL, batches, flamingo
 from obelics_pipeline.models.packed_flamingo.model import target_losses
 from obelics_pipeline.training.train.distributed import distribute
@@ -24,7 +24,7 @@ def test_a_batch_that_is_moved_knows_where_its_targets_are() -> None:
 
 
 def test_hooks_are_there_on_sampled_steps_alone() -> None:
-    made = learner(SMALL, el2n=True)
+    made = model_and_optimizer(SMALL, el2n=True)
     watching = Instruments(made, every=10)
     [batch] = islice(batches(SMALL, 64, 2), 1)
 

@@ -30,8 +30,8 @@ from obelics_pipeline.training.train.command import train
 from obelics_pipeline.training.train.config import TrainConfig
 from obelics_pipeline.training.train.guard.decision import Decision
 from obelics_pipeline.training.train.guard.guard import Guard
-from obelics_pipeline.training.train.learner import Learner
 from obelics_pipeline.training.train.loop import Loop
+from obelics_pipeline.training.train.model_and_optimizer import ModelAndOptimizer
 from obelics_pipeline.training.train.passes import Passes
 from obelics_pipeline.training.train.processes import Processes
 from obelics_pipeline.training.train.state.fingerprint import fingerprint
@@ -285,9 +285,9 @@ def test_passes_are_counted_from_the_plan_and_end_at_its_own(training: Training)
 def test_why_a_process_ended_is_in_the_ledger_and_said_at_the_next_start(
     training: Training, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Learner.gradient
+    whole = ModelAndOptimizer.gradient
 
-    def breaks(self: Learner, *args: Any) -> Any:
+    def breaks(self: ModelAndOptimizer, *args: Any) -> Any:
         breaks.calls += 1  # type: ignore[attr-defined]
         if breaks.calls == 3:  # type: ignore[attr-defined]
             raise RuntimeError("CUDA error: an illegal memory access was encountered")
@@ -295,7 +295,7 @@ def test_why_a_process_ended_is_in_the_ledger_and_said_at_the_next_start(
 
     breaks.calls = 0  # type: ignore[attr-defined]
     with monkeypatch.context() as patched:
-        patched.setattr(Learner, "gradient", breaks)
+        patched.setattr(ModelAndOptimizer, "gradient", breaks)
         with pytest.raises(RuntimeError):
             trained(training, tmp_path, "steps=6")
     last = ledger(tmp_path / "run")[-1]
@@ -337,18 +337,18 @@ def test_a_step_whose_update_is_skipped_changes_no_bit(
         return Decision(skip=True, why="planted") if seen.step == 4 else judge(self, seen)
 
     def state(loop: Loop) -> str:
-        learner = loop.learner
+        model_and_optimizer = loop.model_and_optimizer
         moments = {
             f"{name}.{key}": value.detach().clone()
-            for name, p in learner.names.items()
-            for key, value in learner.optimizer.state.get(p, {}).items()
+            for name, p in model_and_optimizer.names.items()
+            for key, value in model_and_optimizer.optimizer.state.get(p, {}).items()
         }
-        return fingerprint({**{n: p.detach() for n, p in learner.names.items()}, **moments})
+        return fingerprint({**{n: p.detach() for n, p in model_and_optimizer.names.items()}, **moments})
 
     def _step(self: Loop, *args: Any) -> Any:
         before = state(self)
         end = step(self, *args)
-        changed[self.place.step] = state(self) != before
+        changed[self.position.step] = state(self) != before
         return end
 
     monkeypatch.setattr(Guard, "before_step", before_step)

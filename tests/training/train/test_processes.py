@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 
 from obelics_pipeline.models.packed_flamingo.saved import load
 from obelics_pipeline.training.plan.plan_file import open_plan
-from tests.training.train.trainable import accounts, curve, ledger, lines, run, write_config
+from tests.training.train.trainable import curve, ledger, lines, loss_tables, run, write_config
 
 pytestmark = pytest.mark.slow
 Training = tuple[Path, dict[str, Any]]
@@ -26,7 +26,7 @@ def of_two(training: Training) -> Path:
 
 
 def rows_by_step(output: Path) -> dict[int, set[int]]:
-    table = accounts(output)
+    table = loss_tables(output)
     found: dict[int, set[int]] = {}
     for step, row in zip(table["step"].to_pylist(), table["row"].to_pylist(), strict=True):
         found.setdefault(step, set()).add(row)
@@ -93,7 +93,7 @@ def test_processes_and_workers_may_change_at_a_restart(
         schedule = ("--set", f"schedule.steps={plan.steps}")
         run(write_config(folder, config), output, *until, *schedule, "--set", f"loader.workers={workers}", ranks=number)
     assert rows_by_step(output) == rows_by_step(undisturbed)
-    spans = accounts(output)["span"].to_pylist()
+    spans = loss_tables(output)["span"].to_pylist()
     assert sorted(spans) == list(range(plan._spans.table.num_rows)), "none lost, none repeated"
     expected, found = curve(undisturbed), curve(output)
     for step in range(1, 11):

@@ -15,7 +15,7 @@ from obelics_pipeline.models.packed_flamingo.saved import load
 from obelics_pipeline.models.packed_flamingo.tiny import tiny
 from obelics_pipeline.training.plan.plan_file import open_plan
 from obelics_pipeline.training.train.state.kept import checkpoints
-from tests.training.train.trainable import accounts, curve, ledger, lines, run, write_config
+from tests.training.train.trainable import curve, ledger, lines, loss_tables, run, write_config
 
 Training = tuple[Path, dict[str, Any]]
 STEPS = 60  # of a schedule, where a training is stopped before
@@ -41,7 +41,7 @@ def test_the_loss_falls_and_is_told_for_each_data_set(undisturbed: Path) -> None
 
 def test_the_accounts_have_every_span_once_and_sum_to_the_loss(training: Training, undisturbed: Path) -> None:
     plan = open_plan(Path(training[1]["plan"]))
-    table = accounts(undisturbed)
+    table = loss_tables(undisturbed)
     spans = sorted(table["span"].to_pylist())
     assert spans == list(range(plan._spans.table.num_rows))
     for line in lines(undisturbed):
@@ -185,7 +185,7 @@ def test_a_person_lowers_the_rate_skips_rows_and_goes_back(training: Training) -
     run(write_config(folder, config), output, "--set", "steps=16", *stop)
     found = {line["step"]: line for line in lines(output)}
     assert found[9]["lr_factor"] == 1.0 and found[10]["lr_factor"] == 0.5
-    rows = set(accounts(output)["row"].to_pylist())
+    rows = set(loss_tables(output)["row"].to_pylist())
     assert not rows & set(range(40, 48)) and set(range(32, 40)) <= rows
     assert main(["intervene", str(output), "rollback", "8", "--reason", "a test"]) == 0
     run(write_config(folder, config), output, "--set", "steps=12", *stop)

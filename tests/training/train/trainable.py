@@ -153,8 +153,8 @@ def ledger(output: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (output / "ledger.jsonl").read_text().splitlines()]
 
 
-def accounts(output: Path, attempt: int | None = None) -> pa.Table:
-    """The accounts of all processes of an attempt, or of all attempts."""
+def loss_tables(output: Path, attempt: int | None = None) -> pa.Table:
+    """The losses per document of all processes of an attempt, or of all attempts."""
     which = "*" if attempt is None else f"{attempt:05d}"
     paths: Sequence[Path] = sorted(output.glob(f"accounts/attempt-{which}/rank-*/*.parquet"))
     return pa.concat_tables([pq.read_table(path) for path in paths])

@@ -1,4 +1,4 @@
-"""`obelics ablate`: an experiment in, trainings one after the other, and an account of what they differ by."""
+"""`obelics ablate`: runs the trainings of an experiment one after the other, and reports how their arms differ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from obelics_pipeline.core.storage import write_bytes
 from obelics_pipeline.models.device.torchvision_import import mend_torchvision
 from obelics_pipeline.training.diagnosis.chronicle import chronicle
 from obelics_pipeline.training.diagnosis.training_run import TrainingRun
-from obelics_pipeline.training.experiments.ablate.account import Account, account_of
 from obelics_pipeline.training.experiments.ablate.arms import clean_recipe, parts_of, recipe_of, training_of
 from obelics_pipeline.training.experiments.ablate.experiment import Experiment, Parts, load_experiment
 from obelics_pipeline.training.experiments.ablate.markdown import markdown
@@ -31,6 +30,7 @@ from obelics_pipeline.training.experiments.ablate.plans import (
     refuse_unequal,
     threshold_of,
 )
+from obelics_pipeline.training.experiments.ablate.result import AblationResult, result_of
 from obelics_pipeline.training.experiments.ablate.show import shown
 from obelics_pipeline.training.experiments.ablate.trial import Failed, Trial
 from obelics_pipeline.training.plan.plan_file import Plan, open_plan
@@ -115,9 +115,9 @@ def _run(experiment: Experiment, output: Path, trials: list[Trial], clean: Plan,
             plan, run = trial.planned.plan.about, TrainingRun(trial.run)
             outcomes.append(outcome_of(trial.arm, trial.seed, run, held_out, plan, experiment.spikes))
             say(f"{where}: held-out loss {held_out['loss']:.4f}, image gain {held_out['image_gain']:+.4f}")
-        account = account_of(experiment, outcomes, failed, [other.name for other in trials[number:]])
-        _write(account, output)
-    for line in _format_account(account, output):
+        result = result_of(experiment, outcomes, failed, [other.name for other in trials[number:]])
+        _write(result, output)
+    for line in _format_result(result, output):
         say(line)
     return 1 if failed else 0
 
@@ -137,21 +137,21 @@ def _measured(experiment: Experiment, trial: Trial, clean: Plan) -> dict[str, An
     return measured
 
 
-def _write(account: Account, output: Path) -> None:
-    text = json.dumps(account.as_json(), ensure_ascii=False, indent=1, allow_nan=False)
+def _write(result: AblationResult, output: Path) -> None:
+    text = json.dumps(result.as_json(), ensure_ascii=False, indent=1, allow_nan=False)
     write_bytes(output / "ablation.json", f"{text}\n".encode())
-    write_bytes(output / "ablation.md", markdown(account).encode())
-    write_bytes(output / "ablation.html", page(account).encode())
+    write_bytes(output / "ablation.md", markdown(result).encode())
+    write_bytes(output / "ablation.html", page(result).encode())
 
 
-def _format_account(account: Account, output: Path) -> Iterator[str]:
+def _format_result(result: AblationResult, output: Path) -> Iterator[str]:
     """For the terminal: what could be seen, then what was."""
     yield ""
-    yield from (account.title, account.warning)
-    yield from (account.least_text(one) for one in account.least)
-    yield from account.restarts
-    yield from shown(account)
-    yield from (f"failed: {name}: {why}" for name, why in account.failed.items())
+    yield from (result.title, result.warning)
+    yield from (result.least_text(one) for one in result.least)
+    yield from result.restarts
+    yield from shown(result)
+    yield from (f"failed: {name}: {why}" for name, why in result.failed.items())
     yield f"wrote {output / 'ablation.md'}, ablation.html, ablation.json"
 
 

@@ -1,37 +1,37 @@
-"""An account as Markdown."""
+"""The result of an experiment as Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from obelics_pipeline.core.html.visible import quoted
-from obelics_pipeline.training.experiments.ablate.account import OF_FAILED, Account
+from obelics_pipeline.training.experiments.ablate.result import OF_FAILED, AblationResult
 from obelics_pipeline.training.experiments.ablate.show import ASTERISK, arm_rows, difference_rows, shown
 
 
-def markdown(account: Account) -> str:
+def markdown(result: AblationResult) -> str:
     """The text. What the seeds could show stands before what they have shown."""
-    return "\n".join(_lines(account)) + "\n"
+    return "\n".join(_lines(result)) + "\n"
 
 
-def _lines(account: Account) -> Iterator[str]:
-    yield from (f"# {quoted(account.title)}", "", f"**{account.warning}**", "", account.method)
-    for noun, told in (("Failed", account.failed), ("To come", dict.fromkeys(account.waiting, "not trained yet"))):
+def _lines(result: AblationResult) -> Iterator[str]:
+    yield from (f"# {quoted(result.title)}", "", f"**{result.warning}**", "", result.method)
+    for noun, told in (("Failed", result.failed), ("To come", dict.fromkeys(result.waiting, "not trained yet"))):
         if told:
             yield from ("", f"## {noun}", "", *(f"- {quoted(name)}: {quoted(why, 400)}" for name, why in told.items()))
-    if account.failed:
+    if result.failed:
         yield from ("", OF_FAILED)
     yield from ("", "## What these seeds can show", "")
-    yield from (f"- {quoted(account.least_text(one), 400)}" for one in account.least)
-    if not account.least:
+    yield from (f"- {quoted(result.least_text(one), 400)}" for one in result.least)
+    if not result.least:
         yield "Nothing yet: no arm beside the first has a seed in common with it."
-    if account.restarts:
-        yield from ("", "## What a restart changes", "", *(f"- {quoted(line, 400)}" for line in account.restarts))
-    yield from ("", "## What they have shown", "", *(f"- {quoted(line, 400)}" for line in shown(account)))
-    yield from ("", f"## Differences from {quoted(account.experiment.first)}", "", ASTERISK, "")
-    yield from _table(difference_rows(account))
-    yield from ("", "## Arms", "", *(f"- {quoted(arm.name)}: {quoted(arm.differs, 400)}" for arm in account.arms), "")
-    yield from _table(arm_rows(account))
+    if result.restarts:
+        yield from ("", "## What a restart changes", "", *(f"- {quoted(line, 400)}" for line in result.restarts))
+    yield from ("", "## What they have shown", "", *(f"- {quoted(line, 400)}" for line in shown(result)))
+    yield from ("", f"## Differences from {quoted(result.experiment.first)}", "", ASTERISK, "")
+    yield from _table(difference_rows(result))
+    yield from ("", "## Arms", "", *(f"- {quoted(arm.name)}: {quoted(arm.differs, 400)}" for arm in result.arms), "")
+    yield from _table(arm_rows(result))
 
 
 def _table(rows: Iterator[tuple[str, ...]]) -> Iterator[str]:

@@ -1,12 +1,12 @@
-"""Figures of an account as text."""
+"""Figures of a result as text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
 from obelics_pipeline.training.diagnosis.plot import Curve, Panel, curves_svg
-from obelics_pipeline.training.experiments.ablate.account import Account, ArmSummary
 from obelics_pipeline.training.experiments.ablate.outcome import unit_of
+from obelics_pipeline.training.experiments.ablate.result import AblationResult, ArmSummary
 from obelics_pipeline.training.experiments.ablate.student import Difference, Mean
 
 ASTERISK = "An asterisk: the interval leaves 0 out."
@@ -36,18 +36,18 @@ def format_mean(of: Mean | Difference, seeds: int, signed: bool = False) -> str:
     return with_interval(of, signed) + ("" if of.n == seeds else f", of {of.n} of {seeds} seeds")
 
 
-def shown(account: Account) -> Iterator[str]:
+def shown(result: AblationResult) -> Iterator[str]:
     """What the seeds have shown by the held-out loss, a line for each arm."""
-    for one in account.least:
+    for one in result.least:
         yield f"{one.arm}: {one.figure} {with_interval(one.difference, True)} {one.unit}: {one.says}"
 
 
-def difference_rows(account: Account) -> Iterator[tuple[str, ...]]:
+def difference_rows(result: AblationResult) -> Iterator[tuple[str, ...]]:
     """Of the table of differences, its head first: the name of each figure, and a cell for each arm but the first."""
-    arms = [arm for arm in account.arms if arm.name != account.experiment.first]
+    arms = [arm for arm in result.arms if arm.name != result.experiment.first]
     yield "", *(arm.name for arm in arms)
-    cells = {(one.figure, one.arm): one.difference for one in account.compared}
-    for figure in dict.fromkeys(one.figure for one in account.compared):
+    cells = {(one.figure, one.arm): one.difference for one in result.compared}
+    for figure in dict.fromkeys(one.figure for one in result.compared):
         unit = unit_of(figure)
         row = [f"{figure}, {unit}" if unit else figure]
         for arm in arms:
@@ -56,9 +56,9 @@ def difference_rows(account: Account) -> Iterator[tuple[str, ...]]:
         yield tuple(row)
 
 
-def arm_rows(account: Account) -> Iterator[tuple[str, ...]]:
+def arm_rows(result: AblationResult) -> Iterator[tuple[str, ...]]:
     """Of the table of arms, its head first: the name of each row, and a cell for each arm."""
-    yield "", *(arm.name for arm in account.arms)
+    yield "", *(arm.name for arm in result.arms)
     rows: dict[str, Callable[[ArmSummary], str]] = {
         "seeds": lambda arm: ", ".join(map(str, arm.seeds)),
         "steps": lambda arm: f"{arm.steps:,}",
@@ -68,26 +68,26 @@ def arm_rows(account: Account) -> Iterator[tuple[str, ...]]:
         "what the guard did, all seeds": lambda arm: counted(arm.actions),
     }
     for name, cell in rows.items():
-        yield name, *(cell(arm) for arm in account.arms)
-    for figure in dict.fromkeys(name for arm in account.arms for name in arm.figures):
-        found = ((arm.figures.get(figure), len(arm.seeds)) for arm in account.arms)
+        yield name, *(cell(arm) for arm in result.arms)
+    for figure in dict.fromkeys(name for arm in result.arms for name in arm.figures):
+        found = ((arm.figures.get(figure), len(arm.seeds)) for arm in result.arms)
         yield figure, *("" if mean is None else format_mean(mean, seeds) for mean, seeds in found)
 
 
-def charts(account: Account) -> Iterator[str]:
+def charts(result: AblationResult) -> Iterator[str]:
     """Training loss and gradient norm by tokens and by images seen, as SVG: a few arms in each, and the first."""
-    arms = [arm.name for arm in account.arms]
+    arms = [arm.name for arm in result.arms]
     for start in range(1, max(2, len(arms)), TOGETHER):
         names = [*arms[:1], *arms[start : start + TOGETHER]]
-        yield from (_curves(account, names, axis) for axis in ("tokens", "images"))
+        yield from (_curves(result, names, axis) for axis in ("tokens", "images"))
 
 
-def _curves(account: Account, names: list[str], axis: str) -> str:
+def _curves(result: AblationResult, names: list[str], axis: str) -> str:
     """A colour for each arm, a line for each seed."""
     panels = []
     for title, name in (("training loss", "loss"), ("gradient norm", "grad_norm")):
         found: list[Curve] = []
-        for one in account.outcomes:
+        for one in result.outcomes:
             if one.arm in names:
                 points = [(x, y) for x, y in zip(getattr(one, axis), getattr(one, name), strict=True) if y is not None]
                 lead = all(curve.colour != names.index(one.arm) for curve in found)

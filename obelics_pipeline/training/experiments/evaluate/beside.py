@@ -11,7 +11,7 @@ from obelics_pipeline.models.device.torchvision_import import mend_torchvision
 
 
 def evaluate_beside(
-    place: Path,
+    location: Path,
     plan: Path,
     output: Path | None,
     wanted: Mapping[str, Any],
@@ -19,7 +19,7 @@ def evaluate_beside(
     watch: bool,
     every: float,
 ) -> int:
-    """See `command.evaluate_place`; `wanted` are the values of `Wanted`. Returns the exit code. Raises UserError."""
+    """See `command.evaluate_location`; `wanted` are the values of `Wanted`. Returns the exit code. Raises UserError."""
     try:
         import torch  # noqa: F401
 
@@ -31,9 +31,9 @@ def evaluate_beside(
             f"evaluate needs the package {error.name}: pip install 'obelics-pipeline[train,images]'"
         ) from None
     disable_progress_bar()
-    from obelics_pipeline.training.experiments.evaluate.command import FOLDER, Wanted, evaluate_place
+    from obelics_pipeline.training.experiments.evaluate.command import FOLDER, Wanted, evaluate_location
 
-    output = output or place / FOLDER
-    done = evaluate_place(place, plan, output, Wanted(**wanted), say, watch, every)
+    output = output or location / FOLDER
+    done = evaluate_location(location, plan, output, Wanted(**wanted), say, watch, every)
     say(f"{done} evaluated, in {output}")
     return 0

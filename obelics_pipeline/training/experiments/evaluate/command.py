@@ -94,8 +94,8 @@ def evaluator(plan: Path, wanted: Wanted) -> Evaluator:
     return Evaluator(opened, wanted, tasks, contamination(tasks, opened) if tasks else {})
 
 
-def evaluate_place(
-    place: Path,
+def evaluate_location(
+    location: Path,
     plan: Path,
     output: Path,
     wanted: Wanted,
@@ -112,8 +112,8 @@ def evaluate_place(
     at_work = evaluator(plan, wanted)
     done = 0
     while True:
-        over = not watch or _stopped(place)  # before the folder is looked at: what comes last is not missed
-        for source in _new(place, output):
+        over = not watch or _stopped(location)  # before the folder is looked at: what comes last is not missed
+        for source in _new(location, output):
             try:
                 figures, lines = at_work.record(source)
             except (UserError, OSError):
@@ -134,20 +134,20 @@ def evaluate_place(
         sleep(every)
 
 
-def _new(place: Path, output: Path) -> Iterator[EvaluatedModel]:
+def _new(location: Path, output: Path) -> Iterator[EvaluatedModel]:
     """Models that have no record yet; the folder is searched again after each one."""
     tried: set[str] = set()
     while True:
-        coming = [s for s in sources(place) if s.name not in tried and not (output / s.name / RECORD).exists()]
+        coming = [s for s in sources(location) if s.name not in tried and not (output / s.name / RECORD).exists()]
         if not coming:
             return
         tried.add(coming[0].name)
         yield coming[0]
 
 
-def _stopped(place: Path) -> bool:
+def _stopped(location: Path) -> bool:
     """Whether the last word of a training's ledger is that it has stopped."""
-    kinds = [entry.get("kind") for entry in read_journal(place / LEDGER)]
+    kinds = [entry.get("kind") for entry in read_journal(location / LEDGER)]
     return kinds[-1:] in (["stop"], ["exit"])
 
 

@@ -30,13 +30,15 @@ class EvaluatedModel:
         return {} if self.step is None else read_state(self.path).versions
 
 
-def sources(place: Path) -> list[EvaluatedModel]:
+def sources(location: Path) -> list[EvaluatedModel]:
     """What there is to evaluate now, the oldest first. A checkpoint is there once its manifest is, which comes last.
 
     Raises UserError for a folder that is neither a training nor a model.
     """
-    if (place / DESCRIPTION).is_file():
-        return [EvaluatedModel("model", place, None)]
-    if not (place / FOLDER).is_dir():
-        raise UserError(f"{place}: neither a training (it has no {FOLDER}) nor a model (no {DESCRIPTION})")
-    return [EvaluatedModel(kept.path.name, kept.path, kept.step) for kept in checkpoints(place / FOLDER) if kept.step]
+    if (location / DESCRIPTION).is_file():
+        return [EvaluatedModel("model", location, None)]
+    if not (location / FOLDER).is_dir():
+        raise UserError(f"{location}: neither a training (it has no {FOLDER}) nor a model (no {DESCRIPTION})")
+    return [
+        EvaluatedModel(kept.path.name, kept.path, kept.step) for kept in checkpoints(location / FOLDER) if kept.step
+    ]

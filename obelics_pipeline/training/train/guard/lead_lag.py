@@ -1,4 +1,4 @@
-"""Which number moved first around a spike: activations and gradients lead a divergence, and follow a bad document."""
+"""Which number moved first around a loss spike. Activations and gradients lead a divergence, and follow a bad page."""
 
 from __future__ import annotations
 

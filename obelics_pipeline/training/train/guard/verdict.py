@@ -1,4 +1,4 @@
-"""What a spike probably was: data, hardware, numerics, or not to be told; each with its evidence."""
+"""The likely cause of a loss spike: data, hardware, numerics, or unknown; each with its evidence."""
 
 from __future__ import annotations
 

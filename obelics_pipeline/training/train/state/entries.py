@@ -18,7 +18,7 @@ class Entry(Section):
 
     model_config = ConfigDict(ser_json_inf_nan="strings")  # evidence of a loss that is no number must stay what it is
 
-    number: PositiveInt = Field(description="Place in the ledger, from 1, without a gap.")
+    number: PositiveInt = Field(description="Location in the ledger, from 1, without a gap.")
     attempt: NonNegativeInt = Field(description="The attempt during which it was written; 0: before the first.")
     step: NonNegativeInt = Field(description="The last step that was done when it was written.")
     kind: str

@@ -16,16 +16,16 @@ from obelics_pipeline.training.train.state.manifest import read_manifest
 from obelics_pipeline.training.train.state.saved import STATE, config_sha256, read_state
 
 
-def inspect(place: Path) -> list[str]:
+def inspect(location: Path) -> list[str]:
     """Lines about the folder of a run or of a checkpoint. Raises `UserError` where it is neither.
 
     Whether a checkpoint's files are as they were written, `manifest.verify` says.
     """
-    if (place / STATE).exists():
-        return _checkpoint(place)
-    if (place / LEDGER).exists():
-        return _run(place)
-    raise UserError(f"{place}: neither a run ({LEDGER}) nor a checkpoint ({STATE}); give the folder of one")
+    if (location / STATE).exists():
+        return _checkpoint(location)
+    if (location / LEDGER).exists():
+        return _run(location)
+    raise UserError(f"{location}: neither a run ({LEDGER}) nor a checkpoint ({STATE}); give the folder of one")
 
 
 def _checkpoint(path: Path) -> list[str]:

@@ -37,7 +37,7 @@ def ablate(path: Path, output: Path, *more: str) -> subprocess.CompletedProcess[
     return subprocess.run(command(path, output, *more), capture_output=True, text=True, env=environment(), cwd=ROOT)
 
 
-def account(output: Path) -> dict[str, Any]:
+def result(output: Path) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((output / "ablation.json").read_text())
     return found
 
@@ -47,7 +47,7 @@ def test_arms_are_trained_measured_and_compared(tmp_path: Path) -> None:
     path, output = write(tmp_path), tmp_path / "out"
     done = ablate(path, output)
     assert done.returncode == 0, done.stdout + done.stderr
-    told = account(output)
+    told = result(output)
     order = [(one["arm"], one["seed"]) for one in told["trainings"]]
     assert order == [("all", 0), ("all", 1), ("long", 0), ("long", 1)]
     losses = {(one["arm"], one["seed"]): one["figures"]["held-out loss"] for one in told["trainings"]}
@@ -64,7 +64,7 @@ def test_arms_are_trained_measured_and_compared(tmp_path: Path) -> None:
 
     again = ablate(path, output)  # nothing is left to do
     assert again.returncode == 0 and "steps in" not in again.stdout
-    assert account(output) == told
+    assert result(output) == told
 
     other = ablate(path, output, "--set", "training.schedule.peak=0.1")
     assert other.returncode == 2 and "was trained with another config or plan" in other.stderr
@@ -94,7 +94,7 @@ def test_restarts_change_nothing_and_a_killed_experiment_goes_on(tmp_path: Path)
     whole, parted, again = (curve(output / "arms" / name / "seed-0/run") for name in ARMS)
     assert whole == parted
     assert len(again) == len(whole) and again != whole
-    told = account(output)
+    told = result(output)
     assert "to the last bit" in told["restarts"][0]
     assert {one["arm"]: one["restarts"] for one in told["trainings"]}["parted"] >= 3
 
@@ -104,7 +104,7 @@ def test_a_failed_arm_is_told_and_the_others_are_trained(tmp_path: Path) -> None
     arms = {"all": {}, "bad": {"training": {"start_from": str(tmp_path / "nowhere")}}}
     done = ablate(write(tmp_path, arms=arms, seeds=[0]), tmp_path / "out")
     assert done.returncode == 1
-    told = account(tmp_path / "out")
+    told = result(tmp_path / "out")
     assert [one["arm"] for one in told["trainings"]] == ["all"]
     assert "flamingo.json cannot be read" in told["failed"]["bad, seed 0"]
     assert "bad, seed 0" in (tmp_path / "out/ablation.md").read_text()

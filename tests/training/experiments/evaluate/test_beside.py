@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 
 from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.training.experiments.evaluate.command import Wanted, evaluate_place
+from obelics_pipeline.training.experiments.evaluate.command import Wanted, evaluate_location
 from obelics_pipeline.training.experiments.evaluate.source import sources
 from tests.training.train.trainable import lines
 
@@ -33,20 +33,20 @@ def evaluated(output: Path, name: str) -> dict[str, Any]:
 def records(coloured: Path) -> Path:
     output = coloured / "records"
     wanted = Wanted(tasks=(coloured / "task",), prompts=4, tokens=8)
-    assert evaluate_place(coloured / "run", coloured / "plan", output, wanted, silent) == 3
+    assert evaluate_location(coloured / "run", coloured / "plan", output, wanted, silent) == 3
     return output
 
 
 def test_every_checkpoint_is_evaluated_once_and_nothing_of_the_run_is_touched(coloured: Path, records: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in (coloured / "run").rglob("*")}
-    assert evaluate_place(coloured / "run", coloured / "plan", records, Wanted(), silent) == 0
+    assert evaluate_location(coloured / "run", coloured / "plan", records, Wanted(), silent) == 0
     assert sorted(path.name for path in records.iterdir()) == ["step-00000040", "step-00000080", "step-00000120"]
     assert {path: path.stat().st_mtime_ns for path in (coloured / "run").rglob("*")} == before
 
 
 def test_it_has_the_losses_that_the_training_had(coloured: Path, records: Path) -> None:
     wanted = Wanted(rows=8, prompts=0)
-    evaluate_place(coloured / "run", coloured / "plan", coloured / "eight", wanted, silent)
+    evaluate_location(coloured / "run", coloured / "plan", coloured / "eight", wanted, silent)
     of_training = json.loads((coloured / "run/evaluations.jsonl").read_text().splitlines()[-1])
     mine = evaluated(coloured / "eight", "step-00000120")["held_out"]
     for name, views in of_training["datasets"].items():
@@ -74,7 +74,7 @@ def test_the_software_is_named_and_what_differs_from_the_training_is_said(
     assert "torch" in found["versions"] and found["other_versions"] == {}
     monkeypatch.setattr(command, "versions", lambda: found["versions"] | {"torch": "1.0"})
     said: list[str] = []
-    evaluate_place(coloured / "run", coloured / "plan", tmp_path, Wanted(**SMALL), said.append)
+    evaluate_location(coloured / "run", coloured / "plan", tmp_path, Wanted(**SMALL), said.append)
     assert any(f"torch was {found['versions']['torch']} and is 1.0" in line for line in said)
 
 
@@ -100,7 +100,7 @@ def test_a_checkpoint_is_taken_up_once_it_is_whole_and_watching_ends_with_the_tr
         else:
             (run / "ledger.jsonl").write_text('{"kind": "start"}\n{"kind": "stop"}\n')
 
-    assert evaluate_place(run, coloured / "plan", output, Wanted(**SMALL), silent, watch=True, sleep=sleep) == 2
+    assert evaluate_location(run, coloured / "plan", output, Wanted(**SMALL), silent, watch=True, sleep=sleep) == 2
     assert seen == [[first], [first], [first, second]]
 
 
@@ -125,7 +125,7 @@ def test_a_checkpoint_that_the_training_removes_is_passed_over_and_a_damaged_one
     monkeypatch.setattr(command, "sources", removed)
     said: list[str] = []
     with pytest.raises(UserError, match="step-00000080"):
-        evaluate_place(run, coloured / "plan", tmp_path / "out", Wanted(**SMALL), said.append)
+        evaluate_location(run, coloured / "plan", tmp_path / "out", Wanted(**SMALL), said.append)
     assert any(first.name in line and "passed over" in line for line in said)
 
 
@@ -139,7 +139,7 @@ def test_a_model_in_any_type_of_numbers_is_evaluated(coloured: Path, tmp_path: P
     about = json.loads((tmp_path / "model/flamingo.json").read_text())
     about["sha256"] = hashlib.sha256(weights.read_bytes()).hexdigest()
     (tmp_path / "model/flamingo.json").write_text(json.dumps(about))
-    evaluate_place(tmp_path / "model", coloured / "plan", tmp_path / "out", Wanted(), silent)
+    evaluate_location(tmp_path / "model", coloured / "plan", tmp_path / "out", Wanted(), silent)
     rounded = evaluated(tmp_path / "out", "model")["held_out"]["telling"]["loss"]
     whole = evaluated(records, "step-00000120")["held_out"]["telling"]["loss"]
     assert rounded != whole

@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from obelics_pipeline.training.experiments.evaluate.command import Wanted, evaluate_place
+from obelics_pipeline.training.experiments.evaluate.command import Wanted, evaluate_location
 from obelics_pipeline.training.experiments.evaluate.prompts import generate, prompts
 from obelics_pipeline.training.plan.plan_file import open_plan
 from obelics_pipeline.training.train.saved_model import load_checkpoint
@@ -17,7 +17,7 @@ from obelics_pipeline.training.train.saved_model import load_checkpoint
 
 def test_each_checkpoint_has_its_file_and_all_have_the_same_prompts(coloured: Path, tmp_path: Path) -> None:
     wanted = Wanted(rows=0, prompts=3, tokens=5)
-    evaluate_place(coloured / "run", coloured / "plan", tmp_path, wanted, lambda _: None)
+    evaluate_location(coloured / "run", coloured / "plan", tmp_path, wanted, lambda _: None)
     files = sorted(tmp_path.glob("*/generations.jsonl"))
     assert len(files) == 3
     of_each = [[json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] for path in files]

@@ -26,7 +26,7 @@ from obelics_pipeline.stages.stage import Stage
 
 
 @dataclass(frozen=True)
-class Account:
+class Explanation:
     """What extraction makes of a record today, by a config.
 
     `reason` says why there are no documents, None where there are; `documents` carry every score, also those after
@@ -72,32 +72,32 @@ def _written(document: Document) -> list[str]:
     return [node.text if isinstance(node, TextNode) else node.src for node in document.nodes]
 
 
-def account_of(
+def explanation_of(
     path: str,
     record: Page | Skipped,
     config: RunConfig,
     opt_outs: OptOuts = NO_LISTS,
     robots: RobotsCaptures | None = None,
-) -> Account:
+) -> Explanation:
     """Extract and measure a record again, unless `opt_outs` name it. `path` says where it is.
 
     Raises UserError for what the config misses.
     """
     measurer = Measurer(config.filters, config.language, config.consent.licence)
     if isinstance(record, Skipped):
-        return Account(path, record, config, record.reason)
+        return Explanation(path, record, config, record.reason)
     if (listed := opt_outs.page_reason(record.url)) is not None:
-        return Account(path, record, config, listed)
+        return Explanation(path, record, config, listed)
     simplified = _simplified(record, config)
     outcome = page_documents(record, config, safety_of(config.model_dump_json()), robots)
     probability = None
     if simplified is not None and config.extract.scope == "main":
         probability = probabilities(simplified.tree)
     if isinstance(outcome, Refused):
-        return Account(path, record, config, outcome.reason, simplified=simplified, probability=probability)
+        return Explanation(path, record, config, outcome.reason, simplified=simplified, probability=probability)
     for document in outcome:
         _measure(measurer, document)
-    return Account(
+    return Explanation(
         path,
         record,
         config,

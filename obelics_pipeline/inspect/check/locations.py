@@ -12,7 +12,7 @@ from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.reading import ReadingConfig
 from obelics_pipeline.core.errors import Stopped, UserError
 from obelics_pipeline.core.folder import MARK
-from obelics_pipeline.core.storage import Place, create, names_in, place, read_bytes, remove, size_of
+from obelics_pipeline.core.storage import Location, create, location, names_in, read_bytes, remove, size_of
 from obelics_pipeline.inspect.check.finding import Finding, gigabytes
 from obelics_pipeline.inspect.check.machine import existing
 from obelics_pipeline.stages.read.inputs import Inputs, resolve_inputs
@@ -41,10 +41,10 @@ def find_inputs(patterns: Sequence[str], config: ReadingConfig) -> tuple[Inputs 
     return inputs, [Finding("input", "ok", "; ".join(parts))]
 
 
-def output_findings(output: str, name: str, config: RunConfig) -> tuple[Place | None, list[Finding]]:
+def output_findings(output: str, name: str, config: RunConfig) -> tuple[Location | None, list[Finding]]:
     """Write and remove a small file at the output, and see whose folder it is."""
     try:
-        where = place(output, config.reading.storage_options)
+        where = location(output, config.reading.storage_options)
         whose = list(_owner(where, name))
         _probe(where)
     except (UserError, Stopped, OSError) as error:
@@ -53,7 +53,7 @@ def output_findings(output: str, name: str, config: RunConfig) -> tuple[Place | 
     return where, whose or [Finding("output", "ok", f"{where} is writable")]
 
 
-def _owner(where: Place, name: str) -> Iterator[Finding]:
+def _owner(where: Location, name: str) -> Iterator[Finding]:
     """What a run would say of a folder that is not empty."""
     mark = where / MARK
     if size_of(mark) is not None:
@@ -76,7 +76,7 @@ def _owner(where: Place, name: str) -> Iterator[Finding]:
             yield Finding("output", "missing", told)
 
 
-def _probe(where: Place) -> None:
+def _probe(where: Location) -> None:
     """Create a small file, once; a second time must fail, or two workers could commit the same unit.
 
     Raises what storage raises, and UserError for a store that ignores the condition. Folders that are made for it go.

@@ -1,4 +1,4 @@
-"""The accounts of a training: for every step and document, how many targets it had and what they lost."""
+"""Losses per document: for every step and span, how many targets it had and the sum of their losses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.core.storage import draft
 
-FOLDER = "accounts"
+FOLDER = "accounts"  # the stored name
 SCHEMA = pa.schema(
     [
         ("step", pa.int32()),
@@ -28,8 +28,8 @@ SCHEMA = pa.schema(
 )
 
 
-class AccountWriter:
-    """Writes the accounts of one process, some steps a file, each file whole or not at all."""
+class DocumentLossWriter:
+    """Writes the losses per document of one process: some steps a file, each file whole or not at all."""
 
     def __init__(self, run: Path, attempt: int, rank: int, steps_per_file: int) -> None:
         self._folder = run / FOLDER / f"attempt-{attempt:05d}" / f"rank-{rank:05d}"
@@ -38,7 +38,7 @@ class AccountWriter:
         self._steps: list[int] = []
 
     def add(self, step: int, columns: Mapping[str, npt.NDArray[np.generic]]) -> None:
-        """The spans of a step, one value each per column but `step`."""
+        """Add the spans of a step: a value per span for each column except `step`."""
         there = np.asarray(columns["n_targets"]) > 0
         values = {name: np.asarray(columns[name])[there] for name in SCHEMA.names if name != "step"}
         values["step"] = np.full(int(there.sum()), step)
@@ -49,7 +49,7 @@ class AccountWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is not written yet. Call it before anything that may end the process."""
+        """Write the steps that are not written yet. Call it before anything that may end the process."""
         if self._steps:
             name = f"steps-{self._steps[0]:08d}-{self._steps[-1]:08d}.parquet"
             with draft(self._folder / name) as path:

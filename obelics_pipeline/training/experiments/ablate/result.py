@@ -1,4 +1,4 @@
-"""The account of an experiment: its scale, what its seeds could show, and then what they have shown."""
+"""The result of an experiment: its scale, the smallest difference its seeds can show, and the differences."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ArmSummary:
 
 
 @dataclass(frozen=True)
-class Account:
+class AblationResult:
     """`outcomes` are in the order of the arms; `failed`: why, by training; `waiting`: trainings still to come."""
 
     experiment: Experiment
@@ -127,9 +127,9 @@ class Account:
         return found
 
 
-def account_of(
+def result_of(
     experiment: Experiment, outcomes: Sequence[Outcome], failed: Mapping[str, str], waiting: Sequence[str]
-) -> Account:
+) -> AblationResult:
     """Everything that is reported."""
     by_arm = {name: {one.seed: one for one in outcomes if one.arm == name} for name in experiment.arms}
     arms = [_summarise_arm(experiment, name, list(of.values())) for name, of in by_arm.items() if of]
@@ -140,7 +140,7 @@ def account_of(
         if name != experiment.first
         for one in _compared(experiment, name, [(base[seed], of[seed]) for seed in of if seed in base])
     ]
-    return Account(
+    return AblationResult(
         experiment=experiment,
         arms=arms,
         compared=compared,

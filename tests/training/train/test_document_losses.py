@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.training.train.accounts import SCHEMA, AccountWriter
+from obelics_pipeline.training.train.document_losses import SCHEMA, DocumentLossWriter
 
 
 def columns(n: int, targets: int = 5) -> dict[str, np.ndarray]:
@@ -19,7 +19,7 @@ def written(folder: Path) -> list[Path]:
 
 
 def test_every_file_holds_whole_steps_and_is_named_by_them(tmp_path: Path) -> None:
-    writer = AccountWriter(tmp_path, attempt=2, rank=1, steps_per_file=3)
+    writer = DocumentLossWriter(tmp_path, attempt=2, rank=1, steps_per_file=3)
     for step in range(11, 18):
         writer.add(step, columns(4))
     writer.flush()
@@ -33,19 +33,19 @@ def test_every_file_holds_whole_steps_and_is_named_by_them(tmp_path: Path) -> No
 
 
 def test_spans_without_targets_are_left_out(tmp_path: Path) -> None:
-    writer = AccountWriter(tmp_path, 1, 0, 1)
+    writer = DocumentLossWriter(tmp_path, 1, 0, 1)
     writer.add(1, columns(3) | {"n_targets": np.array([0, 7, 0])})
     (path,) = written(tmp_path)
     assert pq.read_table(path)["document"].to_pylist() == [1]
 
 
 def test_a_step_without_spans_is_written_as_such(tmp_path: Path) -> None:
-    writer = AccountWriter(tmp_path, 1, 0, 1)
+    writer = DocumentLossWriter(tmp_path, 1, 0, 1)
     writer.add(1, columns(0))
     (path,) = written(tmp_path)
     assert pq.read_table(path).num_rows == 0
 
 
 def test_a_flush_with_nothing_to_write_makes_no_file(tmp_path: Path) -> None:
-    AccountWriter(tmp_path, 1, 0, 1).flush()
+    DocumentLossWriter(tmp_path, 1, 0, 1).flush()
     assert written(tmp_path) == []

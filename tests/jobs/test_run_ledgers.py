@@ -1,7 +1,7 @@
 """The ledgers of a run: what a stage keeps arrives at the next, or is counted as lost with its unit."""
 
 from obelics_pipeline.core.ledger import Ledger
-from obelics_pipeline.jobs.account import account
+from obelics_pipeline.jobs.run_ledgers import run_ledgers
 from obelics_pipeline.jobs.stages import STAGES, names_of, stage_of
 
 
@@ -23,7 +23,7 @@ COUNTED = {
 
 
 def test_what_a_failed_unit_held_is_counted_as_failed() -> None:
-    found = account(STAGES, COUNTED, [{"stage": "assemble"}], in_tars=5)
+    found = run_ledgers(STAGES, COUNTED, [{"stage": "assemble"}], in_tars=5)
     documents = found["documents"]
     assert (documents.entered, documents.kept) == (12, 5)
     assert documents.dropped == {"language": 2, "word_count": 1, "image_count": 1, "duplicate_url": 1}
@@ -33,13 +33,13 @@ def test_what_a_failed_unit_held_is_counted_as_failed() -> None:
 
 
 def test_what_is_lost_without_a_failure_leaves_the_ledger_unbalanced() -> None:
-    assert not account(STAGES, COUNTED, [], in_tars=5)["documents"].balanced()
-    assert not account(STAGES, COUNTED, [{"stage": "site-sums"}], in_tars=5)["documents"].balanced()
+    assert not run_ledgers(STAGES, COUNTED, [], in_tars=5)["documents"].balanced()
+    assert not run_ledgers(STAGES, COUNTED, [{"stage": "site-sums"}], in_tars=5)["documents"].balanced()
 
 
 def test_documents_that_no_tar_has_are_missed() -> None:
     counted = {name: of for name, of in COUNTED.items() if name in ("extract", "dedup")}
-    failed = account(STAGES, counted, [{"stage": "shard"}], in_tars=4)["documents"]
+    failed = run_ledgers(STAGES, counted, [{"stage": "shard"}], in_tars=4)["documents"]
     assert failed.failed == {"shard_unit_failed": 5}
 
 

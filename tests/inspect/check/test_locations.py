@@ -12,8 +12,8 @@ from upath import UPath
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.reading import ReadingConfig
 from obelics_pipeline.core.folder import FORMAT
+from obelics_pipeline.inspect.check.locations import find_inputs, output_findings
 from obelics_pipeline.inspect.check.meter import MeteredFileSystem, metered
-from obelics_pipeline.inspect.check.places import find_inputs, output_findings
 
 CONFIG = RunConfig()
 
@@ -63,14 +63,14 @@ class Careless(MeteredFileSystem):  # type: ignore[misc]
 
 
 def test_a_store_that_ignores_conditions_is_not_safe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("obelics_pipeline.inspect.check.places.place", lambda *_: _at(Careless, tmp_path))
+    monkeypatch.setattr("obelics_pipeline.inspect.check.locations.location", lambda *_: _at(Careless, tmp_path))
     state, text = about("careless://x")
     assert (state, "conditional" in text) == ("missing", True)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_store_that_lets_nobody_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("obelics_pipeline.inspect.check.places.place", lambda *_: _at(ReadOnly, tmp_path))
+    monkeypatch.setattr("obelics_pipeline.inspect.check.locations.location", lambda *_: _at(ReadOnly, tmp_path))
     state, text = about("readonly://x")
     assert (state, "no access" in text, text.count("\n")) == ("missing", True, 0)
 

@@ -1,4 +1,4 @@
-"""`obelics explain-spike`: all that is known about a spike, as values; nothing is written here."""
+"""The diagnosis of a loss spike: everything that `obelics explain-spike` prints, as values."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class Score:
 
 @dataclass(frozen=True)
 class Suspect:
-    """A document that the steps before a spike have seen, and what speaks against it.
+    """A document of the steps before a loss spike, and what makes it suspicious.
 
-    Losses are nats per target; `high`, `low` and `el2n_z` are spreads of documents like it, away from these.
+    Losses are in nats per target. `high`, `low` and `el2n_z`: robust deviations from documents like it.
     """
 
     document: Planned
@@ -71,20 +71,20 @@ class Suspect:
 
     @property
     def side(self) -> str:
-        """In a word or two."""
+        """What is unusual about the document: its gradient, or its loss too high or too low."""
         if self.pull > max(self.high, self.low):
             return "gradient too large"
         return "loss too high" if self.high >= self.low else "loss too low"
 
 
 def guilty_of(suspects: Sequence[Suspect]) -> Sequence[Suspect]:
-    """Those that are no ordinary documents; where all are, the first."""
+    """The suspects that are not ordinary documents; the first one if all are ordinary."""
     return [one for one in suspects if one.suspicion >= ORDINARY] or suspects[:1]
 
 
 @dataclass(frozen=True)
-class SpikeAccount:
-    """A spike of a run. `window` are the first and the last step that were looked at."""
+class LossDiagnosis:
+    """A loss spike of a run and what explains it. `window`: the first and the last step that were examined."""
 
     run: Path
     step: int
@@ -118,11 +118,11 @@ def explain_spike(
     attempt: int | None = None,
     pictures: bool = True,
     replay: bool | None = None,
-) -> SpikeAccount:
-    """Explain one step of a run. `attempt` is where the step spiked most, unless it is named.
+) -> LossDiagnosis:
+    """Explain one step of a run. `attempt`: the one whose loss was highest at that step, unless given.
 
-    `replay`: whether gradients are looked at; None: where that takes seconds, and nothing that it needs is gone.
-    Raises UserError for a step that the run does not have, and for accounts or a plan that are gone.
+    `replay`: whether to compute gradients of the documents. None: only if that takes seconds and everything is there.
+    Raises UserError for a step that the run does not have, and where the losses per document or the plan are gone.
     """
     attempts = run.attempts_with(step)
     if attempt is None:
@@ -153,7 +153,7 @@ def explain_spike(
     best = suspects[0] if suspects else None
     judged = judge(lines, onset, run.ledger)
     guilty = guilty_of(suspects)
-    return SpikeAccount(
+    return LossDiagnosis(
         run=run.path,
         step=step,
         attempt=attempt,

@@ -1,7 +1,7 @@
-"""What travels in a global step: small rows, never a body. Each table's columns, and the order of documents.
+"""The rows that a global step shuffles: small keyed rows, never a document's text. Their columns and their order.
 
-A message goes to the bucket of its key; what is found there comes back as verdicts to the partition (the extracted
-unit) that asked. Engines promise no order of rows, so whoever reads a group sorts it by `ORDER`.
+A shuffled row goes to the bucket of its key. Verdicts go back to the partition (the extracted unit) that the row came
+from. Engines promise no order of rows, so a reader of a group sorts it by `ORDER`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ KEY = pa.binary()  # 16 bytes, 128 bits: among 10^10 keys two meet by chance onc
 DOC = pa.binary()  # the doc_id, as 16 bytes
 
 # Which of two documents comes first: the one of an older run (see `--against`), then the better `recency` (0 where the
-# first in the input is kept, minus the capture's seconds where the newest is), then the place in the input.
+# first in the input is kept, minus the capture's seconds where the newest is), then the position in the input.
 ORDER = ("generation", "recency", "partition", "row")
 
-_PLACE = [
+_DOCUMENT = [
     pa.field("generation", pa.int16()),
     pa.field("recency", pa.int64()),
     pa.field("partition", pa.string()),  # name of the extracted unit
@@ -32,15 +32,17 @@ CANDIDATES = pa.schema(
         pa.field("rule", pa.string()),
         pa.field("key", KEY),
         pa.field("sketch", pa.binary()),  # verifies a candidate of rule "text"; null where the key itself is proof
-        *_PLACE,
+        *_DOCUMENT,
     ]
 )
 
 # `doc` duplicates `of_doc`, which comes before it in `ORDER`.
-EDGES = pa.schema([pa.field("rule", pa.string()), *_PLACE, *(field.with_name(f"of_{field.name}") for field in _PLACE)])
+EDGES = pa.schema(
+    [pa.field("rule", pa.string()), *_DOCUMENT, *(field.with_name(f"of_{field.name}") for field in _DOCUMENT)]
+)
 
 
-# What a document is a member of: `group` is the doc_id of the group's first. Documents alone are in no row.
+# The groups of a document: `group` is the doc_id of the group's first. Documents alone are in no row.
 MEMBERS = pa.schema(
     [
         pa.field("partition", pa.string()),
@@ -58,11 +60,11 @@ USES = pa.schema(
         pa.field("rule", pa.string()),
         pa.field("key", KEY),
         pa.field("count", pa.int64()),
-        *_PLACE,
+        *_DOCUMENT,
     ]
 )
 
-# What is used too often, for each partition that uses it: how often in all, and by which document first.
+# What is used too often, a row for each partition that uses it: how often in all, and by which document first.
 OVERUSED = pa.schema(
     [
         pa.field("partition", pa.string()),
@@ -75,7 +77,7 @@ OVERUSED = pa.schema(
 
 
 def without_bucket(schema: pa.Schema) -> pa.Schema:
-    """The schema of messages after a shuffle by bucket, which removes that column."""
+    """The schema of rows after a shuffle by bucket, which removes that column."""
     return pa.schema([field for field in schema if field.name != "bucket"])
 
 

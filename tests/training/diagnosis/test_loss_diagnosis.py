@@ -11,7 +11,7 @@ import pytest
 from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.document import Document, Node, TextNode
 from obelics_pipeline.core.html.templates import sha256_of
-from obelics_pipeline.training.diagnosis.account import explain_spike
+from obelics_pipeline.training.diagnosis.loss_diagnosis import explain_spike
 from obelics_pipeline.training.diagnosis.training_run import TrainingRun
 from tests.inspect.explain.hostile import Elements
 from tests.stages.shard.runs import document, drawn_nodes, image, make_run

@@ -1,4 +1,4 @@
-"""The model that is trained, with its optimiser: what a step does to them, in parts that the loop puts in order."""
+"""A model and its optimizer, with the parts of a training step: gradient, clip, update, evaluation."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from obelics_pipeline.training.train.sums import StepSums
 
 
 @dataclass(eq=False)
-class Learner:
-    """`optimizer` has a state of its own for each parameter; `steps` counts the updates it has made."""
+class ModelAndOptimizer:
+    """A model, its optimizer and the objective. `names`: the trained parameters by name."""
 
     model: PackedFlamingo
     optimizer: torch.optim.AdamW
@@ -36,17 +36,17 @@ class Learner:
 
     @property
     def parameters(self) -> list[Any]:
-        """Those that are trained."""
+        """The trained parameters."""
         return list(self.names.values())
 
     def norm(self) -> Tensor:
-        """Of the whole gradient that is in place, over all processes."""
+        """The norm of the whole gradient over all processes, as a scalar tensor."""
         return gradient_norm(self.parameters)
 
     def gradient(self, batches: Sequence[MicroBatch], between: Callable[[], None]) -> tuple[StepSums, Tensor]:
-        """Put the gradient of a step in place; returns this process's sums and the norm of the whole gradient.
+        """Compute the gradient of a step. Returns the sums of this process and the norm of the whole gradient.
 
-        `between` is called once the first of several micro-batches is done.
+        `between` is called after the first of several micro-batches.
         """
         self.optimizer.zero_grad()
         sums = backward(self.model, batches, self.objective, self.processes, between)
@@ -56,16 +56,16 @@ class Learner:
         return sums, self.norm()
 
     def set_rate(self, rate: float, decay: float) -> None:
-        """The learning rate and the weight decay of the update that comes."""
+        """Set the learning rate and the weight decay of the next update."""
         set_rate(self.optimizer, rate, decay)
 
     @property
     def rate(self) -> float:
-        """The learning rate as the optimiser has it."""
+        """The learning rate that the optimizer holds."""
         return float(max(group["lr"] for group in self.optimizer.param_groups))
 
     def update(self, norm: Tensor, clip: float | None) -> None:
-        """Let the optimiser step with the gradient that is in place."""
+        """Clip the gradient to norm `clip` (None: do not clip) and make one optimizer step."""
         if clip is not None:
             cut_gradients(self.parameters, norm, clip)
         self.optimizer.step()
@@ -75,21 +75,27 @@ class Learner:
         return evaluate(self.model, batches, datasets, self.objective, self.processes)
 
     def reset_moments(self, pattern: str) -> None:
-        """Forget what the optimiser knows of the parameters that a pattern of fnmatch names; their count stays."""
+        """Reset the moments of the parameters whose names match a pattern of fnmatch; their step count stays."""
         reset_moments(self.names, self.optimizer, pattern)
 
 
-def learner_of(model: PackedFlamingo, config: TrainConfig, datasets: Sequence[str], processes: Processes) -> Learner:
-    """As the config of a training on these data sets wants it; see `make_learner`. Raises UserError for attention that
-    the device has no gradient of."""
+def configured_model_and_optimizer(
+    model: PackedFlamingo, config: TrainConfig, datasets: Sequence[str], processes: Processes
+) -> ModelAndOptimizer:
+    """Make model and optimizer by the config of a training on these data sets.
+
+    Raises UserError if the device has no gradient for the configured attention.
+    """
     if config.model.attention == "flex_attention" and processes.device.type == "cpu":
         raise UserError("model.attention: flex_attention has no gradient on a CPU; valid there are sdpa and eager")
     weights = torch.tensor([config.loss.dataset_weights.get(name, 1.0) for name in datasets], device=processes.device)
     objective = Objective(weights, config.loss.z_weight, config.record.el2n, config.precision)
-    return make_learner(model, objective, processes, config.optimizer)
+    return make_model_and_optimizer(model, objective, processes, config.optimizer)
 
 
-def make_learner(model: PackedFlamingo, objective: Objective, processes: Processes, config: OptimizerConfig) -> Learner:
-    """The optimiser beside a model that is on its device already, and spread over the processes."""
+def make_model_and_optimizer(
+    model: PackedFlamingo, objective: Objective, processes: Processes, config: OptimizerConfig
+) -> ModelAndOptimizer:
+    """Make the optimizer of a model that is on its device already, and sharded over the processes."""
     decayed = frozenset(model.parameter_groups()[0])
-    return Learner(model, make_optimizer(model.trainable(), decayed, config), objective, processes)
+    return ModelAndOptimizer(model, make_optimizer(model.trainable(), decayed, config), objective, processes)

@@ -16,7 +16,7 @@ Counted = Mapping[str, Mapping[str, Ledger]]  # step -> noun -> the sum over its
 Failures = Sequence[Mapping[str, str]]
 
 
-def account(stages: Sequence[Stage], by_step: Counted, failures: Failures, in_tars: int) -> dict[str, Ledger]:
+def run_ledgers(stages: Sequence[Stage], by_step: Counted, failures: Failures, in_tars: int) -> dict[str, Ledger]:
     """The run's ledgers, by noun. What units that failed held is counted as failed; nothing else may be missing.
 
     `in_tars` is how many documents the tars hold.

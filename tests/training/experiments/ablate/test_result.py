@@ -1,11 +1,11 @@
-"""The account: what can be seen stands before what was seen, and nothing is claimed of an interval that holds 0."""
+"""The result: what can be seen stands before what was seen, and nothing is claimed of an interval that holds 0."""
 
 import json
 
-from obelics_pipeline.training.experiments.ablate.account import NOTHING, OF_FAILED, account_of
 from obelics_pipeline.training.experiments.ablate.markdown import markdown
 from obelics_pipeline.training.experiments.ablate.outcome import LOSS, same_curve
 from obelics_pipeline.training.experiments.ablate.page import page
+from obelics_pipeline.training.experiments.ablate.result import NOTHING, OF_FAILED, result_of
 from tests.training.experiments.ablate.experiments import experiment, outcome
 
 
@@ -13,11 +13,11 @@ def told(first: list[float], second: list[float], **more: object):  # type: igno
     found = experiment(seeds=[*range(max(len(first), len(second)))], **more)
     outcomes = [outcome("all", seed, loss) for seed, loss in enumerate(first)]
     outcomes += [outcome("long", seed, loss) for seed, loss in enumerate(second)]
-    return account_of(found, outcomes, {}, [])
+    return result_of(found, outcomes, {}, [])
 
 
-def says(account, figure: str = LOSS) -> str:  # type: ignore[no-untyped-def]
-    return next(one.says for one in account.compared if one.figure == figure)
+def says(result, figure: str = LOSS) -> str:  # type: ignore[no-untyped-def]
+    return next(one.says for one in result.compared if one.figure == figure)
 
 
 def test_a_difference_that_every_seed_has_is_told_with_its_bounds() -> None:
@@ -38,7 +38,7 @@ def test_pairs_are_of_the_same_seed() -> None:
 
 def test_a_seed_without_its_pair_is_not_compared() -> None:
     outcomes = [outcome("all", 0, 50.0), outcome("all", 1, 3.0), outcome("long", 1, 2.5), outcome("long", 2, 99.0)]
-    found = account_of(experiment(seeds=[0, 1, 2]), outcomes, {}, [])
+    found = result_of(experiment(seeds=[0, 1, 2]), outcomes, {}, [])
     assert [one.difference.mean for one in found.least] == [-0.5]
 
 
@@ -83,9 +83,9 @@ def test_restarts_are_compared_bit_by_bit() -> None:
     one, other = outcome("a", 0, 3.0), outcome("b", 0, 3.0, restarts=3)
     moved = outcome("b", 0, 3.0, exact=[one.exact[0], {**one.exact[1], "loss": 2.0000000000000004}])
     assert (same_curve(one, other), same_curve(one, moved)) == (None, 2)
-    found = account_of(experiment(arms=orders), [one, other], {}, [])
+    found = result_of(experiment(arms=orders), [one, other], {}, [])
     assert "to the last bit" in found.restarts[0] and "with 3" in found.restarts[0]
-    found = account_of(experiment(arms=orders), [one, moved], {}, [])
+    found = result_of(experiment(arms=orders), [one, moved], {}, [])
     assert "differ from step 2 on" in found.restarts[0]
 
 
@@ -95,7 +95,7 @@ def test_the_json_has_no_number_that_json_does_not_have() -> None:
 
 
 def test_names_and_reasons_are_shown_and_do_nothing() -> None:
-    found = account_of(experiment(), [outcome("all", 0, 3.0)], {"long, seed 0": "<b>|x|</b>"}, ["long, seed 1"])
+    found = result_of(experiment(), [outcome("all", 0, 3.0)], {"long, seed 0": "<b>|x|</b>"}, ["long, seed 1"])
     assert "<b>" not in page(found) and "<b>" not in markdown(found)
     assert "not trained yet" in markdown(found)
     assert OF_FAILED in markdown(found) and OF_FAILED in page(found)

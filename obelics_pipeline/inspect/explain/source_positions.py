@@ -15,23 +15,23 @@ TOKEN = re.compile(
 _UNSEEN = re.compile(r"<title\b[^<>]*+>.*?(?:</title\b|\Z)|" + TOKEN.pattern, TOKEN.flags)  # titles are in no tree
 _PIECE = re.compile(r"(?:&#?\w{1,32};?|\w)+")
 _GRAM = 3  # words that are looked for together
-_TRIES = 6  # places in a text to begin with, where its first words are not found
+_TRIES = 6  # positions in a text to begin with, where its first words are not found
 
 
-def text_places(source: str, texts: Sequence[str]) -> list[int | None]:
+def text_positions(source: str, texts: Sequence[str]) -> list[int | None]:
     """The position of each text in the source, None where it is not found. `texts` are in document order.
 
     Long texts are found first, each after the one before it; one of a word or two must stand between its neighbours.
     """
     words, starts = _words(source)
     known = [[word.lower() for word in re.findall(r"\w+", text)] for text in texts]
-    places: list[int | None] = [None] * len(texts)  # by number of the word, for now
-    _find_long(words, known, places)
-    _find_short(words, known, places)
-    return [None if place is None else starts[place] for place in places]
+    positions: list[int | None] = [None] * len(texts)  # by number of the word, for now
+    _find_long(words, known, positions)
+    _find_short(words, known, positions)
+    return [None if position is None else starts[position] for position in positions]
 
 
-def image_place(source: str, address: str, start: int) -> int | None:
+def image_position(source: str, address: str, start: int) -> int | None:
     """The position of an image's address, as written in the page: the first after `start`, else the first."""
     for written in dict.fromkeys((address, html.escape(address, quote=False))):
         for position in (source.find(written, start), source.find(written)):
@@ -53,7 +53,7 @@ def _words(source: str) -> tuple[list[str], list[int]]:
     return words, starts
 
 
-def _find_long(words: list[str], texts: Sequence[Sequence[str]], places: list[int | None]) -> None:
+def _find_long(words: list[str], texts: Sequence[Sequence[str]], positions: list[int | None]) -> None:
     grams: dict[tuple[str, ...], list[int]] = {}
     for number in range(len(words) - _GRAM + 1):
         grams.setdefault(tuple(words[number : number + _GRAM]), []).append(number)
@@ -63,23 +63,23 @@ def _find_long(words: list[str], texts: Sequence[Sequence[str]], places: list[in
             found = grams.get(tuple(text[first : first + _GRAM]), [])
             index = bisect_left(found, at + first)
             if index < len(found):
-                places[number] = found[index] - first
+                positions[number] = found[index] - first
                 at = found[index] - first + len(text)
                 break
 
 
-def _find_short(words: list[str], texts: Sequence[Sequence[str]], places: list[int | None]) -> None:
+def _find_short(words: list[str], texts: Sequence[Sequence[str]], positions: list[int | None]) -> None:
     following, after = len(words), [0] * len(texts)
     for number in range(len(texts) - 1, -1, -1):
         after[number] = following
-        following = following if (place := places[number]) is None else place
+        following = following if (position := positions[number]) is None else position
     at = 0
     for number, text in enumerate(texts):
-        place = places[number]
-        if place is None and 0 < len(text) < _GRAM:
-            place = places[number] = _first(words, text, at, after[number])
-        if place is not None:
-            at = max(at, place + len(text))
+        position = positions[number]
+        if position is None and 0 < len(text) < _GRAM:
+            position = positions[number] = _first(words, text, at, after[number])
+        if position is not None:
+            at = max(at, position + len(text))
 
 
 def _first(words: list[str], text: Sequence[str], start: int, end: int) -> int | None:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from obelics_pipeline.stages.dedup.messages import ORDER
+from obelics_pipeline.stages.dedup.shuffled_rows import ORDER
 
 NODE = ("rule", *ORDER, "doc")  # what a document is to a rule; of two with equal order the smaller doc_id comes first
 
@@ -19,7 +19,7 @@ Numbers = npt.NDArray[np.int64]
 def number(nodes: pa.Table) -> tuple[Numbers, Numbers]:
     """Number the distinct documents of a table that has the columns of NODE, from 0, rule by rule, in `ORDER`.
 
-    Returns the number of each row's document, and for each number the place of a row that has it.
+    Returns the number of each row's document, and for each number the index of a row that has it.
     """
     keys = [key for name in NODE for key in _sortable(nodes[name]) if key.size and (key != key[0]).any()]
     if not keys:  # no row, or one document
