@@ -19,7 +19,7 @@ from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.engines.engine import Failure
 from obelics_pipeline.engines.local import LocalEngine
-from obelics_pipeline.policy.consent.lists import prepare
+from obelics_pipeline.policy.opt_outs.lists import prepare
 from obelics_pipeline.policy.tombstones.tombstones import configured
 from obelics_pipeline.stages.extract.stage import extract_unit, extract_units
 from obelics_pipeline.stages.read.inputs import resolve_inputs

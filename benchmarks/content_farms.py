@@ -196,7 +196,7 @@ def honest_pages(files: Sequence[str], runs: Sequence[str]) -> Iterator[tuple[st
     """The name and the pages of each source. Raises UserError where one is not there, or is no such thing."""
     for file in text_files(files):
         pages = list(file.rows(("id", "text", "language"), page_of))
-        yield str(file), pages  # with what was passed over of it
+        yield str(file), pages  # with what was skipped of it
     for run in runs:
         yield run, list(pages_of_run(run))
 

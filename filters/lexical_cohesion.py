@@ -41,10 +41,10 @@ class LexicalCohesion:
 
     def spans(self, text: Text) -> list[Span]:
         """The words that are in one of the three sentences before theirs; none where there is no score."""
-        return capped(_said_before(text)) if self.score(text) is not None else []
+        return capped(_repeated_words(text)) if self.score(text) is not None else []
 
 
-def _said_before(text: Text) -> Iterator[Span]:
+def _repeated_words(text: Text) -> Iterator[Span]:
     said: list[set[str]] = []
     for begin, sentence in _sentences(text.text):
         found = placed_words(Text(sentence, text.language, segment=text.segment))

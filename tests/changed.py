@@ -50,7 +50,7 @@ def _of_test(path: PurePosixPath) -> str | None:
 
 
 def _mirror(path: PurePosixPath) -> str | None:
-    """The mirror of one file; where it has none, the folder that mirrors its room."""
+    """The mirror of one file; where it has none, the folder that mirrors its package."""
     test = path.with_name(f"test_{path.stem}.py")
     return str(test) if (ROOT / test).exists() else _nearest(path.parent)
 

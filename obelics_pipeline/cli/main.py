@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code: int = arguments.command(arguments)
         return code
     except (UserError, Stopped) as error:
-        return _told(error)
+        return _print_error(error)
     except KeyboardInterrupt:
         print("obelics: stopped; run the same command again to continue", file=sys.stderr)
         return Stopped.exit_code
@@ -69,10 +69,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         answer = answer_to(error)
         if answer is None:
             raise
-        return _told(answer)
+        return _print_error(answer)
 
 
-def _told(error: UserError | Stopped) -> int:
+def _print_error(error: UserError | Stopped) -> int:
     """Print an error as one line, in which what others wrote does nothing to a terminal; its exit code."""
     from obelics_pipeline.core.html.visible import visible
 

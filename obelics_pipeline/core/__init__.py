@@ -1,1 +1,1 @@
-"""What every room shares: the document, its tables, files of a run and how they are committed, the config."""
+"""Shared by all packages: documents, their tables, the files of a run and how they are committed, the config."""

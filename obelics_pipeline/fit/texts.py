@@ -20,7 +20,7 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.storage import Location, file_sha256, local_copy, location, open_parquet
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
-MAX_LINE = 64 * 2**20  # bytes of one JSON line: a longer one is passed over, so that a damaged file costs no memory
+MAX_LINE = 64 * 2**20  # bytes of one JSON line: a longer one is skipped, so that a damaged file costs no memory
 ROWS_AT_ONCE = 256  # of a Parquet file; held in memory
 
 Found = TypeVar("Found")
@@ -38,11 +38,11 @@ class FoundText:
 
 @dataclass
 class TextFile:
-    """One file of texts. Reading it fills `read`, the number of texts, and `passed_over`, rows by what is wrong."""
+    """One file of texts. Reading it fills `read`, the number of texts, and `skipped`, rows by what is wrong."""
 
     where: Location
     read: int = 0
-    passed_over: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
 
     def texts(self) -> Iterator[FoundText]:
         """The texts, in order. Raises UserError where the file cannot be read to its end."""
@@ -53,13 +53,13 @@ class TextFile:
 
         Of Parquet, these columns are read. Raises UserError where the file cannot be read to its end.
         """
-        self.read, self.passed_over = 0, Counter()
+        self.read, self.skipped = 0, Counter()
         parquet = self.where.name.endswith(".parquet")
         try:
             for row in _parquet_rows(self.where, columns) if parquet else _json_rows(self.where):
                 found = row if isinstance(row, str) else read(row) if isinstance(row, dict) else "not an object"
                 if isinstance(found, str):
-                    self.passed_over[found] += 1
+                    self.skipped[found] += 1
                 else:
                     self.read += 1
                     yield found
@@ -72,13 +72,13 @@ class TextFile:
             "name": self.where.name,
             "sha256": file_sha256(self.where),
             "texts": self.read,
-            "passed_over": dict(sorted(self.passed_over.items())),
+            "passed_over": dict(sorted(self.skipped.items())),
         }
 
     def __str__(self) -> str:
-        wrong = sum(self.passed_over.values())
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.passed_over.items()))
-        return f"{self.where.name}: {self.read:,} texts" + (f"; {wrong:,} rows passed over: {reasons}" if wrong else "")
+        wrong = sum(self.skipped.values())
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.skipped.items()))
+        return f"{self.where.name}: {self.read:,} texts" + (f"; {wrong:,} rows skipped: {reasons}" if wrong else "")
 
 
 def text_files(patterns: Sequence[str]) -> list[TextFile]:

@@ -51,7 +51,7 @@ def rewrite(place: Location, path: Path, stage: Stage, gone: Gone, too_few: set[
 
 
 def forget_in(document: Document, stage: Stage, gone: Gone, too_few: set[str]) -> None:
-    """Take back what is forgotten of one document."""
+    """Remove what is forgotten of one document."""
     if is_blank(document):
         return
     if gone.document(document.doc_id):

@@ -1,4 +1,4 @@
-"""Taking back: tombstones first, then every file of the run that holds something of what they are of."""
+"""`obelics forget`: writes tombstones first, then edits every file of the run that holds what they name."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def forget(
     skip_bad: bool = False,
     say: Say = print,
 ) -> Done:
-    """Take back what lists name: `lists` are files by kind, urls, domains or hashes.
+    """Remove what lists name: `lists` are files by kind, urls, domains or hashes.
 
     Without lists it goes on with what was begun, and looks once more for what is forgotten already: files may have been
     given back from elsewhere. Raises UserError for a folder that is no run's, for lists with bad

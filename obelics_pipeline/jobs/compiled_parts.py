@@ -10,7 +10,7 @@ from obelics_pipeline.filters import statistics
 from obelics_pipeline.models import forest
 from obelics_pipeline.stages.extract import main_features, parse_cost, simplify
 
-PARTS: dict[str, ModuleType] = {  # the extension -> the room that chooses between it and its twin, and says COMPILED
+PARTS: dict[str, ModuleType] = {  # the extension -> the package that chooses between it and its twin, and says COMPILED
     "obelics_pipeline.stages.extract._simplify": simplify,
     "obelics_pipeline.stages.extract._main_features": main_features,
     "obelics_pipeline.stages.extract._tag_scan": parse_cost,
@@ -24,8 +24,8 @@ REBUILD = "install obelics-pipeline again where there is a C compiler"
 def slow_parts() -> list[str]:
     """A line for each cause that parts are slow by; none where all are compiled. Results are the same either way."""
     by_cause: dict[str, list[str]] = {}
-    for name, room in PARTS.items():
-        if not room.COMPILED:
+    for name, package in PARTS.items():
+        if not package.COMPILED:
             by_cause.setdefault(_cause(name), []).append(name)
     return [f"slow, in Python instead of C: {', '.join(names)}: {cause}" for cause, names in by_cause.items()]
 

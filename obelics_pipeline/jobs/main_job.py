@@ -114,7 +114,7 @@ def run(
         with closing(EventLog(folder.events, held=asks)) as events, Display(Console()) as display:
             started = {"workers": workers, "changed": changed, "sample": sample}
             events.write("run_started", config=config, inputs=list(inputs), **started)
-            for line in notices + _told_of_changes(changed, asks):
+            for line in notices + _format_changes(changed, asks):
                 display.say(line)
 
             def take() -> None:
@@ -149,7 +149,7 @@ def run(
             return code
 
 
-def _told_of_changes(changed: Sequence[str], asks: bool) -> list[str]:
+def _format_changes(changed: Sequence[str], asks: bool) -> list[str]:
     redone = "" if asks else "; what it touches is redone"
     return [f"changed since the last run here: {line}{redone}" for line in changed]
 

@@ -21,7 +21,7 @@ def note_stages(folder: RunFolder, stages: Sequence[Stage], config: RunConfig) -
     if tuple(stages) == STAGES:
         remove([folder.stages])
     else:
-        note(folder.stages, [_told(stage, config) for stage in stages])
+        note(folder.stages, [_stage_note(stage, config) for stage in stages])
 
 
 def stages_in(folder: RunFolder) -> tuple[Stage, ...]:
@@ -34,7 +34,7 @@ def stages_in(folder: RunFolder) -> tuple[Stage, ...]:
         return STAGES
 
 
-def _told(stage: Stage, config: RunConfig) -> dict[str, Any]:
+def _stage_note(stage: Stage, config: RunConfig) -> dict[str, Any]:
     values = {name: getattr(stage, name) for name in _TOLD}
     return values | {
         "columns": list(stage.columns(config)),

@@ -50,7 +50,7 @@ def _publish(job: Job) -> None:
 
 
 def _index(job: Job) -> None:
-    """Put the parts of the index together, and take back the manifest: it is of other tars, or of another index."""
+    """Join the parts of the index, and remove the manifest, which names other tars or another index."""
     with draft(job.folder.index) as path:
         merge_indexes([m.path(job.folder.shards, "index") for m in job.tars if m.files], path, job.columns)
         remove([job.folder.manifest])

@@ -1,1 +1,1 @@
-"""What must not be taken or kept: opt-outs, blocklists, personal data, unsafe images, what was taken back."""
+"""What a run must not take or keep: opt-outs, blocklisted sites, personal data, unsafe images, removed documents."""

@@ -1,7 +1,7 @@
-"""What was taken back: how a stage asks whether something is, and what then is left of it.
+"""Removed documents, pages and images: how a stage asks whether something was removed, and what it leaves.
 
 The answers come from tombstones (`policy/tombstones/`), keyed hashes without content. A stage sees only this protocol,
-and is handed None where nothing was ever taken back: then it costs nothing.
+or None if nothing was ever removed.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ FORGOTTEN = "forgotten"  # the reason, in every ledger
 
 
 class Forgotten(Protocol):
-    """Says what was taken back. Safe to send to workers."""
+    """Answers whether something was removed. Can be pickled to workers."""
 
     def url(self, url: str) -> bool:
-        """Whether an address, of a page or of an image, or its host, was taken back."""
+        """Whether the URL of a page or an image, or its host, was removed."""
 
     def document(self, doc_id: str) -> bool:
-        """Whether a document was, by its id."""
+        """Whether the document with this id was removed."""
 
     def sha256(self, sha256: str) -> bool:
-        """Whether a sha256 was, of an image or of a text, in lower case."""
+        """Whether an image or text with this sha256 (lower-case hex) was removed."""
 
     def content(self, data: bytes) -> bool:
-        """Whether these bytes, of an image, were, by their sha256."""
+        """Whether the image with these bytes was removed."""
 
     def text(self, text: str) -> bool:
-        """Whether a text was, by its sha256, or is nearly the same as one that was where texts are compared."""
+        """Whether this text, or a near-duplicate of it, was removed. Near-duplicates only if the run compares texts."""
 
     def image_set(self, images: Sequence[ImageNode]) -> bool:
-        """Whether a document that had the same images was, where sets of images are compared."""
+        """Whether a document with the same images was removed. Always False if the run does not compare image sets."""
 
     def name(self, doc_id: str) -> str:
-        """What a document is called once it is taken back: as long as its id, and only the key tells of which."""
+        """The id that replaces a removed document's: as long as its own, made with the secret key."""
 
 
 def blank(document: Document, name: str) -> None:
-    """Leave of a document its place in the count, under another name."""
+    """Empty a document in place, so that it still counts, under another id."""
     document.doc_id, document.reason = name, FORGOTTEN
     document.url = document.warc_filename = ""
     document.warc_record_offset = document.warc_record_length = 0
@@ -63,7 +63,7 @@ def blank_image(image: ImageNode) -> None:
 
 
 def forget_images(document: Document, forgotten: Forgotten) -> int:
-    """Blank the images of a document whose address was taken back; how many."""
+    """Blank the images of a document whose address was removed; how many."""
     found = [n for n in document.nodes if isinstance(n, ImageNode) and n.src and forgotten.url(n.src)]
     for image in found:
         blank_image(image)

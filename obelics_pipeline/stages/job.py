@@ -15,7 +15,7 @@ from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.storage import Location
 from obelics_pipeline.engines.runner import StageRunner
-from obelics_pipeline.policy.consent.lists import OptOuts, prepare
+from obelics_pipeline.policy.opt_outs.lists import OptOuts, prepare
 from obelics_pipeline.policy.tombstones.tombstones import FOLDER as FORGOTTEN_FOLDER
 from obelics_pipeline.policy.tombstones.tombstones import tombstones_in
 
@@ -54,7 +54,7 @@ class Job:
 
         `sample` is the share of the units that is read: every score of these is measured, every image fetched.
 
-        `forgotten` are folders of tombstones of other corpora. What this one took back is left out as well; but that is
+        `forgotten` are folders of tombstones of other corpora. What this one removed is left out as well; but that is
         in no unit's id, because `obelics forget` has brought the units that were done into line.
 
         `retry` are the reasons for which what failed is asked for once more. Where `asked` is given, the answers of an

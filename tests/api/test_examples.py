@@ -14,8 +14,8 @@ from obelics_pipeline.filters.own import REGISTERED
 from tests import small
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-ROOMS = {*obelics_pipeline._MODULES.values(), "filters.registry"}
-MODULES = sorted(f"obelics_pipeline.{room}" for room in ROOMS)
+PACKAGES = {*obelics_pipeline._MODULES.values(), "filters.registry"}
+MODULES = sorted(f"obelics_pipeline.{package}" for package in PACKAGES)
 WITHOUT = {"Document", "PageRefused", "UserError"}  # types: shown where they are returned or raised
 
 

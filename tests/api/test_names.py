@@ -96,9 +96,9 @@ def test_a_name_is_the_same_thing_whenever_it_is_asked_for() -> None:
     for name in op.__all__:
         assert getattr(op, name) is getattr(op, name)
     code = "import obelics_pipeline as op\nfirst = {n: getattr(op, n) for n in op.__all__}\n"
-    rooms = "import obelics_pipeline.cli.main, obelics_pipeline.jobs.main_job, obelics_pipeline.training\n"
-    loaded_after(code + rooms + "assert all(getattr(op, n) is first[n] for n in op.__all__)")
+    packages = "import obelics_pipeline.cli.main, obelics_pipeline.jobs.main_job, obelics_pipeline.training\n"
+    loaded_after(code + packages + "assert all(getattr(op, n) is first[n] for n in op.__all__)")
     loaded_after(
-        rooms
+        packages
         + "import obelics_pipeline as op\nassert all(callable(getattr(op, n)) or n == 'filters' for n in op.__all__)"
     )

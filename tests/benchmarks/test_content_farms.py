@@ -90,7 +90,7 @@ def test_of_honest_pages_it_tells_the_share_above_each_threshold_and_the_highest
         {"id": "nothing"},
     ]
     assert said("--honest", write(tmp_path / "honest.jsonl", rows)).splitlines() == [
-        "== farm_score of honest pages, honest.jsonl: 11 texts; 1 rows passed over: 1 without text: "
+        "== farm_score of honest pages, honest.jsonl: 11 texts; 1 rows skipped: 1 without text: "
         "11 documents, 2 without a score",
         "over 0.500: 0.222 (0.06-0.55), 2 of 9",
         "over 0.950: 0.000 (0.00-0.30), 0 of 9",

@@ -6,7 +6,7 @@ import pytest
 
 from obelics_pipeline.core.config.ray import RayConfig
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.engines.on_ray.actors import room
+from obelics_pipeline.engines.on_ray.actors import capacity
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from obelics_pipeline.engines.on_ray.actors import room
 def test_an_actor_for_each_gpu_and_one_where_there_is_none(
     has: dict[str, float], asked: dict[str, Any], expected: tuple[int, float]
 ) -> None:
-    assert room(has, RayConfig(**asked)) == expected
+    assert capacity(has, RayConfig(**asked)) == expected
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_what_a_cluster_has_no_room_for_is_told_in_one_line(
     has: dict[str, float], asked: dict[str, Any], line: str
 ) -> None:
     with pytest.raises(UserError, match=line):
-        room(has, RayConfig(**asked))
+        capacity(has, RayConfig(**asked))

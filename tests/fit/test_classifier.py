@@ -7,7 +7,7 @@ import pytest
 
 from obelics_pipeline.cli.main import main
 from obelics_pipeline.filters import Text, build
-from obelics_pipeline.fit import classifier as room
+from obelics_pipeline.fit import classifier as module
 from obelics_pipeline.models.quality_classifier import QualityClassifier, line_of
 from tests.fit.prose import text, write_rows
 from tests.refused import refused
@@ -62,10 +62,10 @@ def test_the_file_says_what_floret_says_of_its_own(files: tuple[Path, Path], mod
     lines = tmp_path / "training.txt"
     kinds = (("positive", text), ("negative", spam))
     lines.write_text("".join(f"__label__{k} {line_of(made(s))}\n" for s in range(50) for k, made in kinds), "utf-8")
-    theirs = room.load_floret().train_supervised(str(lines), **room._TRAINING, **room._REPEATABLE)
-    theirs.quantize(str(lines), cutoff=300, **room._QUANTIZING)
+    theirs = module.load_floret().train_supervised(str(lines), **module._TRAINING, **module._REPEATABLE)
+    theirs.quantize(str(lines), cutoff=300, **module._QUANTIZING)
     theirs.save_model(str(tmp_path / "theirs"))
-    (tmp_path / "ours.ftz").write_bytes(room.to_fasttext((tmp_path / "theirs").read_bytes()))
+    (tmp_path / "ours.ftz").write_bytes(module.to_fasttext((tmp_path / "theirs").read_bytes()))
     ours = QualityClassifier.load(str(tmp_path / "ours.ftz"))
     for made in (text(77), spam(77), "words that nobody knows", text(5)[:60] + spam(5)[:60]):
         by_label = {label: score for score, label in theirs.f.predict(line_of(made) + "\n", -1, 0.0, "strict")}

@@ -10,7 +10,7 @@ import pytest
 from obelics_pipeline.core.document import interleave
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.tables import DocumentWriter
-from obelics_pipeline.fit import texts as room
+from obelics_pipeline.fit import texts as module
 from obelics_pipeline.fit.texts import FoundText, TextFile, text_files
 from obelics_pipeline.stages.shard.export import export_parquet
 from tests.stages.shard.runs import document, make_run
@@ -36,18 +36,16 @@ def test_a_bad_row_costs_itself_only_and_is_counted(tmp_path: Path) -> None:
     path = written(tmp_path / "a.jsonl", b"\n".join([*lines, b'{"text": "good"}']))
     file = TextFile(path)
     assert [found.text for found in file.texts()] == ["good"]
-    assert file.passed_over == {"not JSON": 3, "not an object": 2, "without text": 2, "with empty text": 1}
-    assert str(file).startswith("a.jsonl: 1 texts; 8 rows passed over: 3 not JSON, ")
+    assert file.skipped == {"not JSON": 3, "not an object": 2, "without text": 2, "with empty text": 1}
+    assert str(file).startswith("a.jsonl: 1 texts; 8 rows skipped: 3 not JSON, ")
 
 
-def test_a_line_without_end_is_passed_over_and_the_next_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(room, "MAX_LINE", 40)
+def test_a_line_without_end_is_skipped_and_the_next_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_LINE", 40)
     path = written(tmp_path / "a.jsonl", b'{"text": "' + b"x" * 500 + b'"}\n{"text": "short"}\n{"text": "' + b"y" * 99)
     file = TextFile(path)
     assert [found.text for found in file.texts()] == ["short"]
-    assert file.passed_over == {"too long": 2}
+    assert file.skipped == {"too long": 2}
 
 
 def test_a_lone_surrogate_becomes_what_utf8_can_say(tmp_path: Path) -> None:
@@ -72,7 +70,7 @@ def test_of_a_runs_own_file_the_kept_documents_are_read(tmp_path: Path) -> None:
         writer.write(dropped)
     file = TextFile(tmp_path / "a.parquet")
     assert len(list(file.texts())) == 1
-    assert file.passed_over == {"dropped": 1}
+    assert file.skipped == {"dropped": 1}
 
 
 def test_parquet_with_a_column_of_texts_is_read(tmp_path: Path) -> None:

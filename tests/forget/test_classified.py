@@ -1,4 +1,4 @@
-"""A run whose classifier took images: what it took stays counted when something else is taken back."""
+"""A run whose classifier took images: what it took stays counted when something else is removed."""
 
 from pathlib import Path
 

@@ -11,8 +11,8 @@ from obelics_pipeline.cli.main import main
 from obelics_pipeline.jobs.main_job import run as run_again
 from tests.faults.runs import tree
 from tests.forget.traces import traces
-from tests.policy.consent.test_in_a_run import BASE, IMAGE, NO_FETCH, PAGE, done, service
-from tests.policy.consent.test_in_extraction import HTML, PAGES, WORDS, record
+from tests.policy.opt_outs.test_in_a_run import BASE, IMAGE, NO_FETCH, PAGE, done, service
+from tests.policy.opt_outs.test_in_extraction import HTML, PAGES, WORDS, record
 from tests.stages.consent.registry import Registry
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obelics_pipeline.models import forest as room
+from obelics_pipeline.models import forest as module
 from obelics_pipeline.models.forest import NODE, Forest, log_odds
 
-compiled = pytest.mark.skipif(not room.COMPILED, reason="the compiled walk was not built")
+compiled = pytest.mark.skipif(not module.COMPILED, reason="the compiled walk was not built")
 
 # if a <= 0.5: 10, else (if b <= -1: 20, else 30)
 NODES = [(0, 0.5, 1), (-1, 0.0, 10), (1, -1.0, 3), (-1, 0.0, 20), (-1, 0.0, 30)]

@@ -9,7 +9,7 @@ from obelics_pipeline.net.registered_domain import plain_host
 from obelics_pipeline.net.target import parse_target
 from obelics_pipeline.net.web_host import in_url, is_address, web_host
 from obelics_pipeline.policy.blocklists.entry import canonical
-from obelics_pipeline.policy.consent.lists import _host_of
+from obelics_pipeline.policy.opt_outs.lists import _host_of
 from obelics_pipeline.stages.extract.urls import join_url
 from obelics_pipeline.stages.read.robots import _origins
 

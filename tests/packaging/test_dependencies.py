@@ -173,7 +173,7 @@ def test_every_room_stands_in_a_layer_and_there_are_a_dozen() -> None:
     (layers,) = (c["layers"] for c in settings("importlinter")["contracts"] if c["type"] == "layers")
     placed = {name.strip() for layer in layers for name in layer.split("|")}
     entries = [path for path in (ROOT / "obelics_pipeline").iterdir() if not path.name.startswith("__")]
-    rooms = {path.name for path in entries if any(path.glob("**/*.py"))}
-    assert rooms | {"__main__"} == placed
-    assert len([name for name in rooms if not (ROOT / name).exists()]) <= 12
+    packages = {path.name for path in entries if any(path.glob("**/*.py"))}
+    assert packages | {"__main__"} == placed
+    assert len([name for name in packages if not (ROOT / name).exists()]) <= 12
     assert [path.name for path in entries if path.is_file()] == ["py.typed"]  # no loose modules

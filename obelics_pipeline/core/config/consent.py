@@ -20,7 +20,7 @@ Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]{0,39}$")]
 Subject = Literal["pages", "images"]
 LicenceSource = Literal["link_rel", "json_ld", "microdata", "rdfa", "meta", "a_rel", "link"]
 
-# What a licence can be called: the families of policy/consent/licence_id.py, with a version or without.
+# What a licence can be called: the families of policy/opt_outs/licence_id.py, with a version or without.
 _LICENCE = r"^(pdm|cc0|pddl|cc-pddc|cc(-(by|sa|nc|nd)){1,3}|odc-by|ogl-uk|odbl|fal|gfdl|other)(-\d{1,2}\.\d)?$"
 LicenceName = Annotated[str, Field(pattern=_LICENCE)]
 

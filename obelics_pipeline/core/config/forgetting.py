@@ -1,4 +1,4 @@
-"""What other corpora took back."""
+"""Tombstones of other corpora."""
 
 from typing import Annotated
 
@@ -7,8 +7,8 @@ from pydantic import Field
 ForgottenFolders = Annotated[
     tuple[str, ...],
     Field(
-        description="Folders of other runs that obelics forget met, or folders of tombstones (forgotten/ of a run): "
-        "what was taken back there is left out here. What was taken back in a run's own folder always is. Paths or "
+        description="Folders of other runs that obelics forget has edited, or their tombstones (forgotten/). "
+        "What obelics forget removed there is left out here, as is always what it removed from this run. Paths or "
         "URLs; docs/forget.md."
     ),
 ]

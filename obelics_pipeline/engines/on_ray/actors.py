@@ -53,7 +53,7 @@ def units_scored(
         return
     import ray
 
-    actors, gpus = room(ray.cluster_resources(), config)  # type: ignore[no-untyped-call]
+    actors, gpus = capacity(ray.cluster_resources(), config)  # type: ignore[no-untyped-call]
     guard = replace(guard, recycle_bytes=NEVER)
     left = {unit.name: unit for unit in units}
     for _ in range(ATTEMPTS):
@@ -89,7 +89,7 @@ def _pass(
         yield row["name"], pickle.loads(row["outcome"])  # noqa: S301 - comes from our own workers
 
 
-def room(has: Mapping[str, float], config: RayConfig) -> tuple[int, float]:
+def capacity(has: Mapping[str, float], config: RayConfig) -> tuple[int, float]:
     """How many actors, and the GPUs of each, by the resources of a cluster; `UserError` where it has not so much.
 
     Actors that take every CPU leave none for the tasks that feed them, and Ray Data then waits for ever.

@@ -1,4 +1,4 @@
-"""What those who made pages and pictures allow, as far as a run asked; what lists took out, and what was taken back."""
+"""Opt-out signals and licences that a run found, what lists dropped, and what was removed by `obelics forget`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.inspect.report.opened import Run
 from obelics_pipeline.policy.blocklists.lists import REASON as BLOCKED
-from obelics_pipeline.policy.consent.lists import OPT_OUT
+from obelics_pipeline.policy.opt_outs.lists import OPT_OUT
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class AppliedList:
 
 
 @dataclass(frozen=True)
-class TakenBack:
+class Removal:
     """What one `obelics forget` took out of the shards, and on which day (UTC). `asked` are entries of its lists."""
 
     day: str
@@ -78,9 +78,9 @@ def _done(obeyed: bool, recorded: bool = False) -> str:
     return "obeyed" if obeyed else "recorded with each document" if recorded else "not looked at"
 
 
-def taken_back(run: Run) -> Iterator[TakenBack]:
+def removals(run: Run) -> Iterator[Removal]:
     """What its event log says, the oldest first."""
     for event in run.events:
         if event["event"] == "forgotten":
             day = datetime.fromtimestamp(event["time"], UTC).date().isoformat()
-            yield TakenBack(day, sum(event["lists"].values()), event["documents"], event["images"])
+            yield Removal(day, sum(event["lists"].values()), event["documents"], event["images"])

@@ -73,12 +73,12 @@ def contents_of(folder: RunFolder, score_names: Sequence[str], licences: bool = 
 
 def _licences(database: Any, folder: RunFolder) -> list[Counted]:
     schema = pa.schema([("doc_id", pa.string()), ("licence", pa.string())])
-    said = pa.RecordBatchReader.from_batches(schema, _said_of_licence(folder, schema))  # once: what a stream can
+    said = pa.RecordBatchReader.from_batches(schema, _licence_batches(folder, schema))  # once: what a stream can
     database.register("said", said)
     return _counted(database, "coalesce(nullif(licence, ''), 'none is named')", "documents JOIN said USING (doc_id)")
 
 
-def _said_of_licence(folder: RunFolder, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _licence_batches(folder: RunFolder, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     for manifest in committed_units(folder, folder.extract):
         with open_parquet(manifest.path(folder.extract, "data")) as source:
             for batch in source.iter_batches(columns=["doc_id", "general_metadata"]):

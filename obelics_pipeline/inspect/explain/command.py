@@ -18,7 +18,7 @@ from obelics_pipeline.inspect.explain.in_run import fates_of, find_in_run, noted
 from obelics_pipeline.inspect.explain.record import find_warc, is_warc, page_in_file, pointed_at, record_at, record_of
 from obelics_pipeline.inspect.explain.side_by_side import side_by_side
 from obelics_pipeline.jobs.noted import stages_in
-from obelics_pipeline.policy.consent.lists import prepare
+from obelics_pipeline.policy.opt_outs.lists import prepare
 from obelics_pipeline.stages.read.page import Page, Skipped
 from obelics_pipeline.stages.read.remote import is_remote
 from obelics_pipeline.stages.read.robots import captures_of

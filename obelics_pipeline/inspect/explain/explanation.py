@@ -14,7 +14,7 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.inspect.explain.in_run import Fate, InRun
 from obelics_pipeline.inspect.explain.node_rows import node_rows
 from obelics_pipeline.jobs.stages import STAGES
-from obelics_pipeline.policy.consent.lists import NO_LISTS, OptOuts
+from obelics_pipeline.policy.opt_outs.lists import NO_LISTS, OptOuts
 from obelics_pipeline.stages.extract.main_content import probabilities
 from obelics_pipeline.stages.extract.measure import Measurer
 from obelics_pipeline.stages.extract.page import SimplifiedPage, simplify_page

@@ -42,12 +42,12 @@ def lay_out(vectors: NDArray[np.float32], threads: int, searched: Advance, turne
 
     turns = count(_EVERY, _EVERY)  # openTSNE begins to count anew after the early ones
 
-    def said(_turn: int, _error: float, _points: object) -> None:
+    def on_step(_turn: int, _error: float, _points: object) -> None:
         turned(next(turns), EARLY + LATE)
 
     tsne = TSNE(
         early_exaggeration_iter=EARLY, n_iter=LATE, exaggeration=EXAGGERATION, n_jobs=1, random_state=0,
-        callbacks=said, callbacks_every_iters=_EVERY,
+        callbacks=on_step, callbacks_every_iters=_EVERY,
     )  # fmt: skip
     points = np.asarray(tsne.fit(affinities=PrecomputedAffinities(_pull(near)), initialization=first))
     return np.asarray(points - points.mean(axis=0), np.float32)

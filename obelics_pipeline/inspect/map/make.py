@@ -48,7 +48,7 @@ def make_map(folder: RunFolder, at_most: int = DOCUMENTS, threads: int = 1, adva
         raise UserError(f"a map needs openTSNE: pip install 'obelics-pipeline[tune]' ({error})") from None
     documents = in_file_order(documents)
     try:
-        words = count_words(_told((text for _, text in texts_of(folder, documents)), len(documents), advance))
+        words = count_words(_with_progress((text for _, text in texts_of(folder, documents)), len(documents), advance))
     except (OSError, pa.ArrowException) as error:
         raise UserError(f"{folder.path}: documents cannot be read ({' '.join(str(error).split())})") from None
     order = np.asarray(pc.sort_indices(documents["doc_id"]))  # the same map however documents are dealt to files
@@ -67,7 +67,7 @@ def take_sample(documents: pa.Table, at_most: int) -> pa.Table:
     return documents.take(chosen)
 
 
-def _told(texts: Iterator[str], total: int, advance: Advance) -> Iterator[str]:
+def _with_progress(texts: Iterator[str], total: int, advance: Advance) -> Iterator[str]:
     for done, text in enumerate(texts):
         advance("words", done, total)
         yield text

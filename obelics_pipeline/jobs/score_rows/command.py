@@ -81,7 +81,7 @@ def score(
     files = input_files([inputs] if isinstance(inputs, str) else inputs, checked)
     target = location(output, checked.reading.storage_options)
     _check_output(target, files)
-    with _ending_on_terminate(), _said_in_one_line(target), ExitStack() as stack:
+    with _ending_on_terminate(), _one_line_errors(target), ExitStack() as stack:
         fetched = _folder_to_fetch_into(target, checked) if images == FETCH else None
         asked = dataclasses.replace(asked, images=stack.enter_context(_images(images, fetched, target)))
         for line in scorer_of(asked).notices():
@@ -261,7 +261,7 @@ def _ending_on_terminate() -> Iterator[None]:
 
 
 @contextmanager
-def _said_in_one_line(target: Location) -> Iterator[None]:
+def _one_line_errors(target: Location) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -85,12 +85,12 @@ class Scorer:
             )
 
     def _refused(self, document: Document) -> Document | RowError:
-        """A document, unless it was taken back elsewhere; without the images that were."""
+        """A document, unless it was removed elsewhere; without the images that were."""
         known = self._forgotten
         if known is None:
             return document
         if known.url(document.url) or known.document(document.doc_id) or known.text(document.text()):
-            return RowError(FORGOTTEN, "taken back by a run that the config names")
+            return RowError(FORGOTTEN, "removed by a run that the config names")
         forget_images(document, known)
         return document
 

@@ -39,7 +39,7 @@ def _parts(content: bytes, left: Left) -> Iterator[bytes]:
             if known or (label == COMMENT and left.texts):
                 yield content[start:at]
         else:
-            at += 1  # decoders pass over what is no block
+            at += 1  # decoders skip bytes that are no block
     yield bytes((TRAILER,))  # cut off behind its last block: decoders take it so
 
 

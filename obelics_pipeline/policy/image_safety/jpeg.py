@@ -27,7 +27,7 @@ def _parts(content: bytes, left: Left) -> Iterator[bytes]:
     yield b"\xff\xd8"
     at, exif_seen = 2, False
     while True:
-        found = _MARKER.search(content, at)  # between segments decoders pass over what is no marker, and so do we
+        found = _MARKER.search(content, at)  # between segments decoders skip bytes that are no marker; so does this
         if found is None:
             raise ValueError("no end of image")
         marker, at = found[1][0], found.end()

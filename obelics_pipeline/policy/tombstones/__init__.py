@@ -1,1 +1,1 @@
-"""Tombstones: keyed hashes of what was taken back, made by `obelics forget` and obeyed by every stage."""
+"""Tombstones: keyed hashes of what was removed, made by `obelics forget` and obeyed by every stage."""

@@ -1,4 +1,4 @@
-"""Lists of what is to be taken back: text files, a line each, read line by line, every line untrusted."""
+"""Lists of what to remove: text files with one entry a line. Every line is untrusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers of a finished run: is anything in its index that was taken back, and where was the run exported to?"""
+"""Readers of a finished run: is anything in its index that was removed, and where was the run exported to?"""
 
 from __future__ import annotations
 
@@ -19,26 +19,24 @@ NO_DUPLICATES = DedupConfig(enabled=False)  # an index says nothing of texts
 
 
 def tombstones_of(run: Location) -> Tombstones | None:
-    """What a run took back. Raises UserError where that is not done."""
+    """The tombstones of a run. Raises UserError if a removal is not finished."""
     refuse_unfinished(run)
     return tombstones_in([run / FOLDER], NO_DUPLICATES)
 
 
 def refuse_forgotten(run: Location) -> None:
-    """Raises UserError for a run whose shards hold a document that it took back: old ones were put back there."""
+    """Raises UserError if shards of a run hold a removed document, which happens when old shards were copied back."""
     known = tombstones_of(run)
     if known is None or size_of(run / INDEX) is None:
         return
     rows = read_index(run / INDEX, ["doc_id", "url"])
     n = sum(known.document(row["doc_id"]) or known.url(row["url"]) for row in rows)
     if n:
-        raise UserError(
-            f"{run}: its shards hold {n:,} documents that were taken back: obelics forget {run} removes them"
-        )
+        raise UserError(f"{run}: its shards hold {n:,} documents that were removed: obelics forget {run} removes them")
 
 
 def note_export(run: Location, output: Location) -> None:
-    """Note where a run is exported to, so that what is taken back can be named there. A folder for reading has none."""
+    """Note the folder of an export, so that a later removal can name it. Does nothing in a read-only folder."""
     where = str(output.resolve()) if isinstance(output, Path) else redacted(str(output))
     folder = run / FOLDER / EXPORTS
     with suppress(OSError):

@@ -1,7 +1,7 @@
-"""Tombstones of texts: what tells a near duplicate of a text that was taken back, and nothing of the text itself.
+"""Tombstones of texts: what tells a near duplicate of a text that was removed, and nothing of the text itself.
 
 Two texts are compared as dedup compares them: they must share the key of a band of their MinHash signatures, and their
-sketches must agree. Of a text that was taken back the band keys are kept as keyed hashes, and the sketch under a mask
+sketches must agree. Of a text that was removed the band keys are kept as keyed hashes, and the sketch under a mask
 that only the key gives: without it neither says anything of another text.
 """
 
@@ -36,7 +36,7 @@ def settings_of(config: TextConfig) -> dict[str, Any]:
 
 
 class TextSet:
-    """Texts that were taken back, of one key and of one way to compare."""
+    """Texts that were removed, of one key and of one way to compare."""
 
     def __init__(self, keyed: Keyed, settings: dict[str, Any], bands: Words, sketches: npt.NDArray[np.uint8]) -> None:
         """`bands` are (texts, bands), `sketches` (texts, bytes), both as they are stored."""

@@ -41,12 +41,12 @@ class Ring:
     texts: Sequence[TextSet]
 
     def has(self, kind: bytes, value: str | bytes) -> bool:
-        """Whether a value of a kind was taken back."""
+        """Whether a value of a kind was removed."""
         return self.keyed.of(kind, value) in self.hashes
 
 
 class Tombstones:
-    """What was taken back by folders of tombstones. Only their places travel: a worker reads them once."""
+    """What was removed by folders of tombstones. Only their places travel: a worker reads them once."""
 
     def __init__(self, folders: Sequence[Location], digest: str, compare: DedupConfig) -> None:
         """`digest` is what the folders held when they were looked at; see `tombstones_in`."""
@@ -63,7 +63,7 @@ class Tombstones:
         return any(ring.has(URL, normal) for ring in self._rings())
 
     def host(self, host: str) -> bool:
-        """Whether a host, or a domain that it is below, was taken back."""
+        """Whether a host, or a domain that it is below, was removed."""
         found = host_in(normalise(f"http://{host}/"))
         return found is not None and _host(self._folders, self.digest, found)
 
@@ -142,9 +142,7 @@ def refuse_unfinished(*runs: Location) -> None:
     """Raises UserError where `obelics forget` was begun in the folder of a run and not finished."""
     for run in runs:
         if size_of(run / FOLDER / UNFINISHED) is not None:
-            raise UserError(
-                f"{run}: something is being taken back there, or was half: obelics forget {run} finishes it"
-            )
+            raise UserError(f"{run}: something is being removed there, or was half: obelics forget {run} finishes it")
 
 
 @lru_cache(maxsize=4)
@@ -154,7 +152,7 @@ def _read(folders: tuple[Location, ...], _digest: str) -> Sequence[Ring]:
 
 @lru_cache(maxsize=HOSTS)
 def _host(folders: tuple[Location, ...], digest: str, host: str) -> bool:
-    """Whether a host, or what it is below, was taken back."""
+    """Whether a host, or what it is below, was removed."""
     return any(ring.has(HOST, name) for ring in _read(folders, digest) for name in with_parents(host))
 
 

@@ -1,4 +1,4 @@
-"""An online service that knows who has opted out, asked in batches, politely and within bounds.
+"""A client of an online opt-out service: asks in batches, with a bounded rate, size and number of retries.
 
 The default form is Spawning's, as their package datadiligence uses it (github.com/Spawning-Inc/datadiligence,
 rules/spawning.py): addresses one a line are posted as text/plain to https://opts-api.spawningaiapi.com/api/v2/query/urls/
@@ -24,14 +24,14 @@ from obelics_pipeline.net.page_url import normalise
 from obelics_pipeline.net.target import MAX_URL_LENGTH, parse_target
 from obelics_pipeline.stages.fetch.reason import is_server_error, try_again
 
-BAD_ANSWER = "bad_answer"  # what came was not JSON of the form that is expected
-UNASKED = "service_down"  # it was not asked for these any more
+BAD_ANSWER = "bad_answer"  # the answer was not JSON of the expected form
+UNASKED = "service_down"  # the service was not asked about these after it failed
 TRIED = frozenset({"dns", "refused", "unreachable", "not_http", BAD_ANSWER, "too_large"})  # besides what a fetch tries
 MAX_FAILURES = 3  # batches in a row that fail whole, after which the service is not asked again
 
 
 class Service:
-    """Asks about addresses. `sleep` and `now` (seconds) are the clock's."""
+    """Asks an opt-out service about URLs. `sleep` and `now` (seconds) are the clock, for tests."""
 
     def __init__(
         self,
@@ -55,10 +55,10 @@ class Service:
         self._next = 0.0  # no request before
 
     def ask(self, urls: Sequence[str]) -> Iterator[tuple[dict[str, bool], str | None]]:
-        """What is known of addresses, a batch at a time: opted out or not, of those that were answered for.
+        """Ask about URLs, a batch at a time. Yields whether each URL that the service knows is opted out.
 
-        With each batch comes the reason why others of it were not, None where none was left out. Addresses that
-        cannot be sent are in no batch.
+        With each batch comes the reason why URLs of it have no answer; None if all have one. URLs that cannot be sent
+        are in no batch.
         """
         sendable = [url for url in urls if _is_sendable(url)]
         failures = 0
@@ -72,7 +72,7 @@ class Service:
             yield found, reason
 
     def _batch(self, batch: Sequence[str]) -> tuple[dict[str, bool], str | None]:
-        """Ask, and ask again for those that had no answer."""
+        """Ask about a batch, and again about the URLs without an answer."""
         found: dict[str, bool] = {}
         for tried in range(self._config.retries + 1):
             left = [url for url in batch if url not in found]
@@ -110,10 +110,10 @@ class Service:
 
 
 def read_answer(content: bytes, urls: Sequence[str], listed: bool) -> dict[str, bool]:
-    """What an answer says of the addresses that were asked for; of others it may say what it likes.
+    """Whether each URL is opted out by an answer of the service. Other URLs in the answer are ignored.
 
-    An address may come back in another spelling. Where it is flagged both ways it is opted out. Raises
-    FetchError(bad_answer) where the answer has not the form that is expected.
+    A URL may come back in another spelling. If it is flagged both ways it is opted out. Raises FetchError(bad_answer)
+    for an answer of another form.
     """
     try:
         value = json.loads(content)
@@ -147,7 +147,7 @@ def _body(urls: Sequence[str], form: str) -> bytes:
 
 
 def _is_sendable(url: str) -> bool:
-    """Whether an address stands on one line and is one that a service could know."""
+    """Whether a URL is printable, on one line and short enough to be sent."""
     return 0 < len(url) <= MAX_URL_LENGTH and url.isprintable()
 
 

@@ -1,8 +1,7 @@
-"""The stage consent: a service is asked once about every address of the kept documents, and they obey its answers.
+"""The stage consent: a service is asked once about each URL of the kept documents; opted-out ones are dropped.
 
-The answers are committed, as those of a fetch are: with them the same documents come out on any engine, and a run that
-goes on asks nothing again. They are asked for by the driver, one request after the other, so that the rate is that of
-the whole run.
+The answers are committed, as those of a fetch are. So any engine gives the same documents, and a resumed run asks
+nothing twice. The driver asks, one request after the other, so that the rate holds for the whole run.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from obelics_pipeline.core.redacted import redacted
 from obelics_pipeline.core.storage import Location, read_table, scratch_of
 from obelics_pipeline.core.tables import DocumentWriter, read_kept, score_columns
 from obelics_pipeline.core.unit import Unit, digest
-from obelics_pipeline.policy.consent.lists import OPT_OUT
+from obelics_pipeline.policy.opt_outs.lists import OPT_OUT
 from obelics_pipeline.stages.consent.service import Service
 
 STAGE = "consent"
@@ -38,11 +37,11 @@ QUESTIONS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url
 ANSWERS = pa.schema([("partition", pa.string()), ("url", pa.string()), ("opted_out", pa.bool_()), ("day", pa.string())])
 KNOWN = pa.schema([("url", pa.string()), ("opted_out", pa.bool_()), ("day", pa.string())])
 
-Answer = tuple[bool | None, str | None]  # None where there is none; the day on which it was given, in UTC
+Answer = tuple[bool | None, str | None]  # None: no answer; the day of the answer, in UTC
 
 
 def question_units(documents: Sequence[Manifest], config: OptOutServiceConfig) -> list[Unit]:
-    """One unit per unit of documents: the addresses that are to be asked about."""
+    """One unit per unit of documents, which lists the URLs to ask about."""
     settings = [VERSION, config.buckets, sorted(config.of)]
     return [
         Unit("questions", digest(settings, m.unit, m.files["data"]["sha256"]), "", {"documents": m.unit})
@@ -51,7 +50,7 @@ def question_units(documents: Sequence[Manifest], config: OptOutServiceConfig) -
 
 
 def question_unit(unit: Unit, *, folder: Location, document_folder: Location, config: OptOutServiceConfig) -> Manifest:
-    """Write the distinct addresses of the kept documents of one unit, and of their kept images."""
+    """Write the distinct URLs of the kept documents of one unit, and of their kept images."""
     documents = committed(document_folder, unit.payload["documents"])
     found: set[str] = set()
     for document in read_kept(documents.path(document_folder, "data")):

@@ -20,7 +20,7 @@ from obelics_pipeline.stages.extract.urls import join_url
 _PICTURE, _SOURCE, _NOSCRIPT = tag_id("picture"), tag_id("source"), tag_id("noscript")
 _MAY_BE_IMAGE = flags("picture", "img")
 _MAY_BE_IMAGE[CUSTOM] = True
-_IS_PASSED_OVER = flags("picture", "noscript")
+_IS_SKIPPED = flags("picture", "noscript")
 _SPACER_SIDE = 2  # pixels; an image declared no larger is a tracker or a spacer
 _FILE_PARTS = 4  # of an address: name and folders of the original; what stands before is often the server's
 _SIZE_SUFFIX = re.compile(r"[-_@]?\d{1,4}[xX]\d{0,4}$|[-_](?:scaled|\d{2,4}w?)$")
@@ -32,7 +32,7 @@ class Candidate(NamedTuple):
     """A picture, and where it stands in the tree."""
 
     row: int
-    parent: int  # row of the element around it, pictures and noscripts passed over; -1 for none
+    parent: int  # row of the element around it, pictures and noscripts skipped; -1 for none
     image: ImageNode
     href: str | None  # address of the link around it, as written
     lazy: bool  # whether a script was to fill it in
@@ -55,7 +55,7 @@ def image_candidates(
         return found
     tags, parents, ends = tree.rows[:, [TAG, PARENT, END]].T.tolist()
     texts = np.cumsum(tree.rows[:, TAG] == TEXT).tolist()
-    passed = _passed_over(tags, parents, np.flatnonzero(_IS_PASSED_OVER[tree.rows[:, TAG]]).tolist())
+    passed = _skipped(tags, parents, np.flatnonzero(_IS_SKIPPED[tree.rows[:, TAG]]).tolist())
     after_picture = 0
     for row in rows:
         if row < after_picture:
@@ -132,7 +132,7 @@ def _link(tree: SimplifiedTree, tags: Column, row: int) -> str | None:
     return next((tree.hrefs[part] for part in range(row, tree.rows[row, END]) if tree.hrefs.get(part)), None)
 
 
-def _passed_over(tags: Column, parents: Column, rows: Iterable[int]) -> dict[int, tuple[int, bool]]:
+def _skipped(tags: Column, parents: Column, rows: Iterable[int]) -> dict[int, tuple[int, bool]]:
     """Of each picture and noscript: the element around it that is neither, and whether it is, or is in, a noscript.
 
     Each is looked at once, for they may be nested thousands deep around thousands of images.

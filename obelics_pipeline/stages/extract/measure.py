@@ -25,7 +25,7 @@ from obelics_pipeline.filters.spans import Span
 from obelics_pipeline.filters.text import Text
 from obelics_pipeline.filters.whitespace import standardize_whitespace
 from obelics_pipeline.models.language_id import LanguageModel, model_path
-from obelics_pipeline.policy.consent.licence_id import allowed
+from obelics_pipeline.policy.opt_outs.licence_id import allowed
 from obelics_pipeline.stages.extract.languages import check_measured
 from obelics_pipeline.stages.extract.spans import spans_by_node
 

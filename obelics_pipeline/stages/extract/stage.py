@@ -29,10 +29,10 @@ from obelics_pipeline.core.redacted import redacted
 from obelics_pipeline.core.storage import Location, read_table, scratch_of
 from obelics_pipeline.core.tables import DocumentWriter, read_documents
 from obelics_pipeline.core.unit import Unit, digest
-from obelics_pipeline.policy.consent.lists import NO_LISTS, OPT_OUT, OptOuts
-from obelics_pipeline.policy.consent.signals import crawl_signals
-from obelics_pipeline.policy.consent.tdm import page_tdm
 from obelics_pipeline.policy.forgotten import FORGOTTEN, Forgotten, blank, forget_images
+from obelics_pipeline.policy.opt_outs.lists import NO_LISTS, OPT_OUT, OptOuts
+from obelics_pipeline.policy.opt_outs.signals import crawl_signals
+from obelics_pipeline.policy.opt_outs.tdm import page_tdm
 from obelics_pipeline.policy.personal_data.budget import TooManyLooks
 from obelics_pipeline.policy.personal_data.clean import UNSEARCHED
 from obelics_pipeline.policy.personal_data.counts import PersonalDataTally
@@ -241,7 +241,7 @@ def _decide_again(path: Location, measurer: Measurer, unit: Unit, opt_outs: OptO
 
 
 def _less_forgotten(documents: Iterator[Document], forgotten: Forgotten) -> Iterator[Document]:
-    """Documents of which those whose text was taken back are left blank."""
+    """Documents of which those whose text was removed are left blank."""
     for document in documents:
         if document.reason != FORGOTTEN and forgotten.text(document.text()):
             blank(document, forgotten.name(document.doc_id))
@@ -304,7 +304,7 @@ def _documents(
 
 
 def _remembered(documents: list[Document], forgotten: Forgotten) -> list[Document] | Refused:
-    """The documents of a page, those that were taken back by their id left blank, and less such images."""
+    """The documents of a page, those that were removed by their id left blank, and less such images."""
     gone = [forgotten.document(document.doc_id) for document in documents]
     if all(gone):
         return Refused(FORGOTTEN)
@@ -358,7 +358,7 @@ def page_documents(
     if blocked is not None:
         return Refused(blocked)
     crawl = config.consent.crawl
-    allowed, day = robots.said(page.url) if robots is not None else (None, None)
+    allowed, day = robots.answer_for(page.url) if robots is not None else (None, None)
     if crawl.robots == "drop" and allowed == DISALLOWED:
         return Refused("robots_txt")
     try:

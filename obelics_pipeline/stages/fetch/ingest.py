@@ -51,7 +51,7 @@ class Ingest:
     ) -> None:
         """`lists` is the identity of the hash lists; they are made ready here where it is empty.
 
-        `forgotten` says what was taken back.
+        `forgotten` says what was removed.
 
         Raises UserError for what is missing of what the config names.
         """

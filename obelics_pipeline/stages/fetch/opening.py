@@ -11,7 +11,7 @@ from obelics_pipeline.net.client import GuardedClient, Response
 from obelics_pipeline.net.deadline import Deadline
 from obelics_pipeline.net.failure import FetchError
 from obelics_pipeline.net.target import Target
-from obelics_pipeline.policy.consent.tdm import POLICY, RESERVATION, page_tdm
+from obelics_pipeline.policy.opt_outs.tdm import POLICY, RESERVATION, page_tdm
 from obelics_pipeline.stages.fetch.opt_out import opt_out_reason
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from obelics_pipeline.net.client import GuardedClient
 from obelics_pipeline.net.deadline import Deadline
 from obelics_pipeline.net.failure import FetchError
 from obelics_pipeline.net.target import Target
-from obelics_pipeline.policy.consent.tdm import WELL_KNOWN, TdmRule, file_tdm, read_file
+from obelics_pipeline.policy.opt_outs.tdm import WELL_KNOWN, TdmRule, file_tdm, read_file
 from obelics_pipeline.stages.fetch.reason import is_server_error
 
 if TYPE_CHECKING:

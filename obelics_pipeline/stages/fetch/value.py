@@ -13,9 +13,9 @@ from obelics_pipeline.core.config.sharding import ImageRulesConfig
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.unit import digest
 from obelics_pipeline.engines.shuffle import partition_by, sources_of
-from obelics_pipeline.policy.consent.lists import OptOuts
 from obelics_pipeline.policy.image_safety.known_abuse import located, prepare
 from obelics_pipeline.policy.image_safety.report import hook
+from obelics_pipeline.policy.opt_outs.lists import OptOuts
 from obelics_pipeline.stages.fetch.cost import COST
 from obelics_pipeline.stages.fetch.image_rules import url_reason
 from obelics_pipeline.stages.fetch.image_store import ImageStore

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 FOLD = re.compile(r"\r?\n[ \t]+(?=[^\s])")
-LOOKED_AT = (  # every header that anything here asks for: passing over the others in one go is most of the speed
+LOOKED_AT = (  # every header that anything here asks for: skipping the others in one go is most of the speed
     "warc-type",
     "warc-target-uri",
     "warc-date",

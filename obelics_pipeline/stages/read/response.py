@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from obelics_pipeline.core.config.reading import ReadingConfig
-from obelics_pipeline.policy.consent.robots_header import directives_for
+from obelics_pipeline.policy.opt_outs.robots_header import directives_for
 from obelics_pipeline.stages.read.charset import decode_html
 from obelics_pipeline.stages.read.file_kind import file_kind
 from obelics_pipeline.stages.read.http_head import HttpHead, parse_http_head

@@ -52,7 +52,7 @@ class RobotsCaptures:
     key: str
     tokens: tuple[str, ...]
 
-    def said(self, url: str) -> tuple[str, str | None]:
+    def answer_for(self, url: str) -> tuple[str, str | None]:
         """What a page's host said: allowed, disallowed or unknown; and the day of the capture (YYYY-MM-DD)."""
         for origin in _origins(url):
             found = _file(str(_local(self.place, self.key)), origin)

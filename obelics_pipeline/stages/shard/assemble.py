@@ -8,8 +8,8 @@ from typing import Protocol
 from obelics_pipeline.core.config.run import RunConfig
 from obelics_pipeline.core.document import DOCUMENT_DROPPED, Document, ImageNode
 from obelics_pipeline.core.ledger import Ledger
-from obelics_pipeline.policy.consent.lists import NO_LISTS, OptOuts
 from obelics_pipeline.policy.forgotten import FORGOTTEN, Forgotten, blank_image
+from obelics_pipeline.policy.opt_outs.lists import NO_LISTS, OptOuts
 from obelics_pipeline.stages.fetch.image_rules import image_reason, rendered_size, url_reason
 from obelics_pipeline.stages.shard.finish import ParagraphScore, finish, lack
 

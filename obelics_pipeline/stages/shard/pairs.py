@@ -10,7 +10,7 @@ from typing import Any
 from obelics_pipeline.core.shards.flamingo_record import without_special
 
 SOURCES = ("caption", "alt_text")  # keys of an image's metadata; a caption is written for readers, so it comes first
-EXTENSIONS = ("jpg", "png")  # what open_flamingo's loader picks from a sample; it passes over webp (2.0.1, data.py)
+EXTENSIONS = ("jpg", "png")  # what open_flamingo's loader picks from a sample; it skips webp (2.0.1, data.py)
 
 # LAION-400M dropped pairs with less than 5 characters of alt text or less than 5 KB of image (Schuhmann et al. 2021).
 MIN_CHARACTERS = 5

@@ -24,8 +24,8 @@ from obelics_pipeline.core.shards.tar import ReadImage, ShardWriter
 from obelics_pipeline.core.storage import Location, read_tables
 from obelics_pipeline.core.tables import DocumentWriter, read_documents, read_kept, score_columns
 from obelics_pipeline.core.unit import Unit, digest
-from obelics_pipeline.policy.consent.lists import NO_LISTS, OptOuts
 from obelics_pipeline.policy.forgotten import Forgotten
+from obelics_pipeline.policy.opt_outs.lists import NO_LISTS, OptOuts
 from obelics_pipeline.stages.shard.assemble import Fetched, assemble
 from obelics_pipeline.stages.shard.finish import ParagraphScore
 
@@ -146,7 +146,7 @@ def planned_bytes(size: int, form: Format) -> int:
 
 
 def tar_unit(unit: Unit, *, folder: Location, assembled_folder: Location, read_image: ReadImage) -> Manifest:
-    """Write one tar and its part of the index; neither where all its documents were taken back since."""
+    """Write one tar and its part of the index; neither where all its documents were removed since."""
     name, scores = unit.payload["name"], unit.payload["scores"]
     sums = dict.fromkeys(("documents", "texts", "images", "files"), 0)
     with Attempt(folder, unit) as attempt:

@@ -53,7 +53,7 @@ def _left_out(job: Job, settled: Sequence[Manifest]) -> dict[str, list[int]]:
 
 
 def _withdraw(job: Job, standing: Iterable[Manifest]) -> None:
-    """Take back what an earlier run published, because tars are to be written: their names are used again."""
+    """Remove the manifest of an earlier run before tars are written, because their names are used again."""
     remove([job.folder.manifest, job.folder.index])
     sweep(job.folder.shards, standing)
 
@@ -71,5 +71,5 @@ SHARD = Stage(
     },
     with_images=True,
     cost=COST,
-    preload=("datasets",),  # reads the shards back; seconds to import, and passed over where it is not installed
+    preload=("datasets",),  # reads the shards back; seconds to import, and skipped where it is not installed
 )

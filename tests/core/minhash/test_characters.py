@@ -39,7 +39,7 @@ def test_letters_and_digits_are_folded(characters: str, kind: int, folded: str) 
 
 
 @pytest.mark.parametrize("character", "\u0301\u0327\u094d\u00ad\u200d\ufeff\u202e")
-def test_accents_and_what_has_no_width_are_passed_over(character: str) -> None:
+def test_accents_and_what_has_no_width_are_skipped(character: str) -> None:
     assert entry(ord(character)) >> KIND_SHIFT == SKIPPED
 
 

@@ -1,4 +1,4 @@
-"""A place is a place: what a disk promises, a bucket promises, and nothing is ever half there."""
+"""A location is a location: what a disk promises, a bucket promises, and nothing is ever half there."""
 
 import multiprocessing
 import os
@@ -26,9 +26,9 @@ from obelics_pipeline.core.storage import (
     files_below,
     hold_to_name,
     local_copy,
+    location,
     names_in,
     open_parquet,
-    place,
     put_once,
     read_bytes,
     read_many,
@@ -83,7 +83,7 @@ def test_a_large_file_is_held_to_its_name_as_well(tmp_path: Path, monkeypatch: p
 def drafts() -> list[str]:
     """What of this process lies about in this user's folder for temporary files."""
     mine = f"{storage.TEMPORARY}{socket.gethostname()}-{os.getpid()}-*"
-    return [path.name for path in scratch_of(place("s3://x")).parents[1].glob(mine)]
+    return [path.name for path in scratch_of(location("s3://x")).parents[1].glob(mine)]
 
 
 def test_what_is_written_is_read(folder: Location) -> None:
@@ -208,7 +208,7 @@ def test_a_copy_is_local_under_the_same_name_and_gone_afterwards(folder: Locatio
 
 
 def test_drafts_of_the_dead_are_removed_and_those_of_the_living_are_not() -> None:
-    scratch = scratch_of(place("s3://x")).parents[1]
+    scratch = scratch_of(location("s3://x")).parents[1]
     host = socket.gethostname()
     dead, living = (scratch / f"{storage.TEMPORARY}{host}-{process}-0" for process in (4_194_304 + 7, os.getpid()))
     for path in (dead, living):
@@ -218,7 +218,7 @@ def test_drafts_of_the_dead_are_removed_and_those_of_the_living_are_not() -> Non
     living.unlink()
 
 
-def test_a_place_works_in_a_process_that_was_forked_or_sent_to(bucket: UPath) -> None:
+def test_a_location_works_in_a_process_that_was_forked_or_sent_to(bucket: UPath) -> None:
     write_bytes(bucket / "a", b"of the parent")  # its event loop runs by now
     forkserver._forkserver._stop()  # type: ignore[attr-defined]  # another test's knows nothing of this one's credentials
     for method in ("fork", "forkserver", "spawn"):
@@ -233,19 +233,19 @@ def test_a_place_works_in_a_process_that_was_forked_or_sent_to(bucket: UPath) ->
         ("ftps3://bucket/run", "valid are paths and URLs of s3, gs"),
     ],
 )
-def test_a_place_that_cannot_be_reached_is_one_line(url: str, said: str) -> None:
+def test_a_location_that_cannot_be_reached_is_one_line(url: str, said: str) -> None:
     with pytest.raises(UserError, match=said) as error:
-        place(url)
+        location(url)
     assert "\n" not in str(error.value)
 
 
 def test_paths_and_file_urls_are_local() -> None:
-    assert place("out/run") == Path("out/run")
-    assert place("file:///out/run") == Path("/out/run")
+    assert location("out/run") == Path("out/run")
+    assert location("file:///out/run") == Path("/out/run")
 
 
-def test_notes_beside_a_place_stay_below_the_users_own_folder() -> None:
+def test_notes_beside_a_location_stay_below_the_users_own_folder() -> None:
     assert scratch_of(Path("/out/run")) == Path("/out/run")
-    beside = scratch_of(place("s3://bucket/../../../etc/run"))
+    beside = scratch_of(location("s3://bucket/../../../etc/run"))
     assert ".." not in beside.parts
     assert f"obelics-{os.getuid()}" in beside.parts

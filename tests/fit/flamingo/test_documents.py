@@ -69,12 +69,12 @@ def test_parquet_with_the_published_columns(tmp_path: Path, images: FolderImages
         ({"texts": [3], "images": [None]}, "with neither a text nor an image at a place, or both"),
     ],
 )
-def test_a_row_that_is_no_document_is_passed_over_and_told(tmp_path: Path, row: dict[str, Any], wrong: str) -> None:
+def test_a_row_that_is_no_document_is_skipped_and_told(tmp_path: Path, row: dict[str, Any], wrong: str) -> None:
     assert document_of(row) == wrong
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps(row) + "\n" + json.dumps(ROW) + "\n")
     found, told = read(path)
-    assert len(found) == 1 and told == f"a.jsonl: 1 texts; 1 rows passed over: 1 {wrong}"
+    assert len(found) == 1 and told == f"a.jsonl: 1 texts; 1 rows skipped: 1 {wrong}"
 
 
 @pytest.fixture

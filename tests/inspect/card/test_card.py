@@ -227,7 +227,7 @@ def test_signals_say_what_was_done(run_of_demo: Path, tmp_path: Path) -> None:
     assert "| robots.txt, when an image was asked for | not looked at |" in written(run_of_demo, tmp_path)[0]
 
 
-def test_what_was_taken_back_is_told_in_counts_and_days(run_of_demo: Path, tmp_path: Path) -> None:
+def test_what_was_removed_is_told_in_counts_and_days(run_of_demo: Path, tmp_path: Path) -> None:
     run = shutil.copytree(run_of_demo, tmp_path / "run")
     url = pq.read_table(run / "index.parquet").to_pylist()[0]["url"]
     (tmp_path / "urls").write_text(f"{url}\n")

@@ -38,7 +38,7 @@ def test_a_training_set_is_what_fit_reads_and_the_same_each_time(folder: Path, t
     assert {found.text for found in region.texts()} == {topic_text(JUNK, i) for i in junk.values()}
     assert {found.text for found in rest.texts()}.isdisjoint({topic_text(JUNK, i) for i in junk.values()})
     assert all(found.source.endswith(".example") for found in region.texts())
-    assert not region.passed_over
+    assert not region.skipped
     assert write_training_set(run, rows, mask_of(rows, junk), tmp_path / "c", rest=7) == (EACH, 7)
 
 

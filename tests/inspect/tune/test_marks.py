@@ -12,7 +12,7 @@ from obelics_pipeline.core.rates import Share
 from obelics_pipeline.inspect.tune.marks import Marks, for_budget, for_precision, judge
 
 
-def test_marks_stay_and_are_taken_back(tmp_path: Path) -> None:
+def test_marks_stay_and_are_removed(tmp_path: Path) -> None:
     file = tmp_path / "tune" / "marks.jsonl"
     marks = Marks(file)
     marks.set("b", "bad")

@@ -9,7 +9,7 @@ from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.filters.text import Text
 from obelics_pipeline.filters.word_count import WordCount
-from obelics_pipeline.jobs.score_rows import columns as room
+from obelics_pipeline.jobs.score_rows import columns as module
 from obelics_pipeline.jobs.score_rows.columns import EVERY_IMAGE, ask
 from obelics_pipeline.jobs.score_rows.document_of_row import document_of_row
 from obelics_pipeline.jobs.score_rows.row_error import RowError
@@ -19,7 +19,7 @@ from obelics_pipeline.models.similarity.columns import COLUMNS as SIMILARITY
 from tests.jobs.score_rows.rows import GERMAN, TEXT
 
 
-def scores(names: Sequence[str], *texts: str, config: RunConfig | None = None) -> list[room.Scores | RowError]:
+def scores(names: Sequence[str], *texts: str, config: RunConfig | None = None) -> list[module.Scores | RowError]:
     scorer = Scorer(ask(names, config or load_config("default")))
     return scorer.score([document_of_row({"text": text}) for text in texts])
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obelics_pipeline.core.document import ImageNode, TextNode, general_metadata, interleave, to_json
-from obelics_pipeline.jobs.score_rows import document_of_row as room
+from obelics_pipeline.jobs.score_rows import document_of_row as module
 from obelics_pipeline.jobs.score_rows.document_of_row import document_of_row
 from obelics_pipeline.jobs.score_rows.row_error import RowError
 from tests.jobs.score_rows.rows import TEXT, published
@@ -67,7 +67,7 @@ def test_a_broken_row_says_what_is_wrong_with_it(row: dict[str, Any], reason: st
 
 
 def test_a_document_beyond_the_limit_is_not_scored(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "MAX_LENGTH", 10)
+    monkeypatch.setattr(module, "MAX_LENGTH", 10)
     assert document_of_row({"texts": ["12345", None, "67890"], "images": [None, "u", None]}).text()
     with pytest.raises(RowError, match="too_long"):
         document_of_row({"texts": ["12345", None, "678901"], "images": [None, "u", None]})
@@ -86,7 +86,7 @@ _json = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from(room.KEYS), _json))
+@given(st.dictionaries(st.sampled_from(module.KEYS), _json))
 def test_whatever_a_row_holds_it_is_a_document_or_a_reason(row: dict[str, Any]) -> None:
     try:
         document = document_of_row(row)

@@ -125,7 +125,7 @@ def test_a_line_beyond_the_limit_comes_in_pieces_and_in_its_place(
     assert found[3] == (4, [b"4" * 11, b"\n"])
 
 
-def test_a_long_line_that_nobody_reads_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_line_that_nobody_reads_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_lines, "MAX_LENGTH", 10)
     path = write_lines(tmp_path / "a.jsonl", [b"2" * 100, b"3"])
     _, batch = read_lines(path)

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from obelics_pipeline.models.packed_flamingo import head as room
+from obelics_pipeline.models.packed_flamingo import head as module
 from obelics_pipeline.models.packed_flamingo.head import Head, Measures, _of_slice
 
 
@@ -26,7 +26,7 @@ def textbook(hidden: Any, labels: Any, rows: Any, bias: Any, new: Any, cap: floa
 
 @pytest.fixture(autouse=True)
 def _slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "SLICE", 4)
+    monkeypatch.setattr(module, "SLICE", 4)
 
 
 @pytest.mark.parametrize("cap", [None, 2.0])

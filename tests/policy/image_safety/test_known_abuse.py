@@ -12,7 +12,7 @@ import pytest
 
 from obelics_pipeline.core.config.image_safety import AbuseReportConfig, ImageSafetyConfig, KnownAbuseConfig
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.policy.image_safety import known_abuse as room
+from obelics_pipeline.policy.image_safety import known_abuse as module
 from obelics_pipeline.policy.image_safety.known_abuse import KnownAbuse, known_abuse, located, prepare
 from obelics_pipeline.policy.image_safety.pdq import Pdq
 from obelics_pipeline.policy.image_safety.report import Reporter, check_report
@@ -116,7 +116,7 @@ def test_a_missing_package_is_told_at_once(tmp_path: Path, monkeypatch: pytest.M
     def missing() -> None:
         raise UserError("pdqhash is not installed")
 
-    monkeypatch.setattr(room, "require_pdq", missing)
+    monkeypatch.setattr(module, "require_pdq", missing)
     with pytest.raises(UserError, match="pdqhash"):
         prepare(config(tmp_path, {**listed(tmp_path / "p.txt", "ab" * 32), "kind": "pdq"}))
 

@@ -1,4 +1,4 @@
-"""A text that was taken back is known as far as the settings of its comparison say, bounds included."""
+"""A text that was removed is known as far as the settings of its comparison say, bounds included."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from obelics_pipeline.policy.tombstones.texts import TextSet, read_texts, write_
 TEXT = " ".join(f"word{n}" for n in range(60))
 
 
-def taken_back(folder: Path, text: str, **settings: float) -> TextSet | None:
+def removed(folder: Path, text: str, **settings: float) -> TextSet | None:
     keyed = make_key(folder / "key")
     name = write_texts(folder, keyed, TextConfig.model_validate(settings), [text])
     return None if name is None else read_texts(folder / name, keyed)
@@ -19,7 +19,7 @@ def taken_back(folder: Path, text: str, **settings: float) -> TextSet | None:
 
 @pytest.mark.parametrize("threshold", [1.0, 0.8])
 def test_at_every_threshold_a_text_is_its_own_duplicate(tmp_path: Path, threshold: float) -> None:
-    known = taken_back(tmp_path, TEXT, threshold=threshold)
+    known = removed(tmp_path, TEXT, threshold=threshold)
     assert known is not None
     assert known.has(TEXT)
     assert known.has(TEXT.replace("word0 ", "other ", 1)) == (threshold < 1)
@@ -28,7 +28,7 @@ def test_at_every_threshold_a_text_is_its_own_duplicate(tmp_path: Path, threshol
 
 def test_a_text_of_as_many_characters_as_are_compared_is_known_and_a_shorter_one_is_not_stored(tmp_path: Path) -> None:
     text = "a text of six words here"
-    known = taken_back(tmp_path, text, min_characters=len(text))
+    known = removed(tmp_path, text, min_characters=len(text))
     assert known is not None
     assert known.has(text)
-    assert taken_back(tmp_path, text, min_characters=len(text) + 1) is None
+    assert removed(tmp_path, text, min_characters=len(text) + 1) is None

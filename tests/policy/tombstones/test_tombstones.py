@@ -98,7 +98,7 @@ def test_a_set_of_images_is_known_whatever_its_order(tmp_path: Path) -> None:
     assert not known.image_set(images[:2])
 
 
-def test_nothing_of_what_was_taken_back_is_in_the_files(tmp_path: Path) -> None:
+def test_nothing_of_what_was_removed_is_in_the_files(tmp_path: Path) -> None:
     import hashlib
 
     url = "https://site.example/a/page"

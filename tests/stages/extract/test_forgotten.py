@@ -1,4 +1,4 @@
-"""A page that was taken back leaves a count; a document of one a blank; an image a place without an address."""
+"""A page that was removed leaves a count; a document of one a blank; an image a place without an address."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from obelics_pipeline.stages.extract import image_candidates as room
+from obelics_pipeline.stages.extract import image_candidates as module
 from obelics_pipeline.stages.extract.image_candidates import Candidate, image_candidates, picture_name
 from obelics_pipeline.stages.extract.tags import tag_id
 from obelics_pipeline.stages.extract.tree import TAG
@@ -93,6 +93,6 @@ def test_noscripts_in_noscripts_are_each_passed_once() -> None:
     deep = 1_000
     parents = Counted([-1, *range(deep)])
     rows = range(1, deep + 1)
-    passed = room._passed_over([room._PICTURE] + [room._NOSCRIPT] * deep, parents, rows)
+    passed = module._skipped([module._PICTURE] + [module._NOSCRIPT] * deep, parents, rows)
     assert passed[deep] == (0, True)
     assert parents.looks <= 2 * deep

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obelics_pipeline.models.forest import SCALE
-from obelics_pipeline.stages.extract import main_content as room
+from obelics_pipeline.stages.extract import main_content as module
 from obelics_pipeline.stages.extract.main_content import MIN_CONFIDENCE, decide, find_main_content, probabilities
 from obelics_pipeline.stages.extract.main_features import main_features
 from tests.stages.extract.trees import row_of, tree_of
@@ -75,11 +75,11 @@ def test_confidence_is_a_share(texts: list[tuple[int, int]]) -> None:
 
 
 def test_a_model_of_other_features_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "NAMES", ("another",))
+    monkeypatch.setattr(module, "NAMES", ("another",))
     with pytest.raises(ValueError, match=r"main_content\.json: made for other features"):
-        room._forest.__wrapped__()
+        module._forest.__wrapped__()
 
 
 def test_there_is_a_feature_for_each_the_model_asks_for() -> None:
-    assert room._forest().features == room.NAMES
-    assert main_features(tree_of(page(article())))[1].shape[1] == len(room._forest().features)
+    assert module._forest().features == module.NAMES
+    assert main_features(tree_of(page(article())))[1].shape[1] == len(module._forest().features)

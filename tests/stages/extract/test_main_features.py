@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from obelics_pipeline.stages.extract import main_features as room
+from obelics_pipeline.stages.extract import main_features as module
 from obelics_pipeline.stages.extract import main_features_pure
 from obelics_pipeline.stages.extract.main_features import NAMES, main_features
 from obelics_pipeline.stages.extract.marks import BITS
@@ -31,7 +31,7 @@ from tests.stages.extract.soups import soup
 from tests.stages.extract.trees import row_of, tree_of
 from tests.stages.extract.written_pages import article, forum, page, paragraph
 
-compiled = pytest.mark.skipif(not room.COMPILED, reason="the compiled features were not built")
+compiled = pytest.mark.skipif(not module.COMPILED, reason="the compiled features were not built")
 
 
 def features(html: str, text: str) -> dict[str, float]:
@@ -285,7 +285,7 @@ def test_without_the_compiled_features_numpy_finds_them(monkeypatch: pytest.Monk
     def missing(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(room, "import_module", missing)
-    monkeypatch.setattr(room, "_twin", room._set_up())
-    assert room._twin is None
+    monkeypatch.setattr(module, "import_module", missing)
+    monkeypatch.setattr(module, "_twin", module._set_up())
+    assert module._twin is None
     assert_twins_agree(tree_of(page(article())))

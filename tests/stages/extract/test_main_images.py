@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from obelics_pipeline.stages.extract import main_images as room
+from obelics_pipeline.stages.extract import main_images as module
 from obelics_pipeline.stages.extract.image_candidates import Candidate, image_candidates
 from obelics_pipeline.stages.extract.main_content import find_main_content
 from obelics_pipeline.stages.extract.main_images import is_icon, main_images, picture_rows
@@ -98,6 +98,6 @@ def test_what_is_around_thousands_of_pictures_is_looked_at_once() -> None:
 
     deep = 1_000
     parents = np.arange(-1, deep, dtype=np.int32).view(Parents)
-    around = room._Surroundings(parents, np.array([9] + [0] * deep), 0)
+    around = module._Surroundings(parents, np.array([9] + [0] * deep), 0)
     assert [around.of(deep) for _ in range(100)] == [0] * 100
     assert len(looked) <= deep

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from obelics_pipeline.core.config.extraction import ExtractionConfig
-from obelics_pipeline.stages.extract import simplify as room
+from obelics_pipeline.stages.extract import simplify as module
 from obelics_pipeline.stages.extract import simplify_pure
 from obelics_pipeline.stages.extract.simplify import simplify
 from obelics_pipeline.stages.extract.tree import JOIN, MARKS, SimplifiedTree
 from obelics_pipeline.stages.extract.walk import PageRejected
 
-compiled = pytest.mark.skipif(not room.COMPILED, reason="the compiled walk was not built")
+compiled = pytest.mark.skipif(not module.COMPILED, reason="the compiled walk was not built")
 CONFIG = ExtractionConfig()
 
 NAMES = (
@@ -153,8 +153,8 @@ def test_text_behind_an_image_joins_text_before_it(body: str, joins: list[int]) 
 
 
 def test_another_version_of_selectolax_is_walked_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "SELECTOLAX", "2.0.0")
-    assert room._set_up() is None
+    monkeypatch.setattr(module, "SELECTOLAX", "2.0.0")
+    assert module._set_up() is None
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What was taken back is not asked for, not followed to, and its bytes are not kept."""
+"""What was removed is not asked for, not followed to, and its bytes are not kept."""
 
 import hashlib
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ BANNED, GOOD = picture("PNG", (40, 30)), picture("PNG", (41, 31))
 
 
 class Known:
-    """Some addresses and one picture were taken back."""
+    """Some addresses and one picture were removed."""
 
     def url(self, url: str) -> bool:
         return "gone" in url

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obelics_pipeline.core.config.reading import ReadingConfig
-from obelics_pipeline.policy.consent.robots_header import directives_for
+from obelics_pipeline.policy.opt_outs.robots_header import directives_for
 from obelics_pipeline.stages.read.http_head import split_head
 from obelics_pipeline.stages.read.page import Page, Skipped
 from obelics_pipeline.stages.read.raw_record import RawRecord

@@ -12,7 +12,7 @@ from obelics_pipeline.stages.extract.stage import extract_unit, extract_units
 from obelics_pipeline.stages.read.inputs import resolve_inputs
 from obelics_pipeline.stages.read.ranges import plan_ranges
 from obelics_pipeline.stages.read.robots import RobotsCaptures, captures_of
-from tests.policy.consent.test_in_extraction import PAGES
+from tests.policy.opt_outs.test_in_extraction import PAGES
 from tests.stages.read.warcs import DATE, record
 
 TEXT = (("Content-Type", "text/plain"),)
@@ -119,7 +119,7 @@ def test_pages_are_dropped_and_what_was_said_is_recorded(tmp_path: Path) -> None
 def test_a_hostile_file_takes_no_time(tmp_path: Path) -> None:
     """A star is no regular expression: protego before 0.7 took hours for five of them."""
     robots = captures(tmp_path, [capture("evil.example", "User-agent: *\nDisallow: /" + "*a" * 200 + "*b$\n" * 1_000)])
-    assert robots.said("https://evil.example/" + "a" * 8_000)[0] == "allowed"
+    assert robots.answer_for("https://evil.example/" + "a" * 8_000)[0] == "allowed"
 
 
 def test_to_drop_without_captures_is_refused() -> None:

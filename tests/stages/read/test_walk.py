@@ -143,7 +143,7 @@ def test_a_file_of_the_wrong_suffix_is_read_by_its_content(tmp_path: Path) -> No
     assert failures(read(write(tmp_path, "empty.warc.gz", []))) == ["no_record"]
 
 
-def test_a_huge_body_is_passed_over_without_being_held(tmp_path: Path) -> None:
+def test_a_huge_body_is_skipped_without_being_held(tmp_path: Path) -> None:
     huge = record(b"<html>" + bytes(8 * 2**20), url(7))
     for suffix, pack in (("warc.gz", gz), ("warc", list), ("warc.zst", zst)):
         items = read(write(tmp_path, f"x.{suffix}", pack([PLAIN[0], huge, PLAIN[1]])))

@@ -1,4 +1,4 @@
-"""Lessons of other trainings that no room tests by itself: lessons.md says which test shows which."""
+"""Lessons of other trainings that no package tests by itself: lessons.md says which test shows which."""
 
 from __future__ import annotations
 
@@ -503,8 +503,8 @@ def test_what_others_made_is_used_and_little_is_our_own() -> None:
     assert sorted(needed) == ["pillow", "safetensors", "tokenizers", "torch", "transformers"]
     code = [
         path
-        for room in ("obelics_pipeline/training/train", "models/packed_flamingo")
-        for path in (ROOT / room).rglob("*.py")
+        for package in ("obelics_pipeline/training/train", "models/packed_flamingo")
+        for path in (ROOT / package).rglob("*.py")
     ]
     theirs = 7_537 + 7_437  # lines of the trainer of IDEFICS and SmolVLM (m4/training) and of its models
     assert sum(len(path.read_text().splitlines()) for path in code) < theirs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from obelics_pipeline.policy.consent.licence_id import OTHER, licence_of_url, licences_in, strictest
+from obelics_pipeline.policy.opt_outs.licence_id import OTHER, licence_of_url, licences_in, strictest
 from obelics_pipeline.stages.extract.urls import join_url
 
 MAX_CLAIMS = 200  # elements that are looked at, of each kind: a page that has more is a list of works

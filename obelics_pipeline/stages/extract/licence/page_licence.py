@@ -15,7 +15,7 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
 
-from obelics_pipeline.policy.consent.licence_id import OTHER, licence_of_url, licences_in, strictest
+from obelics_pipeline.policy.opt_outs.licence_id import OTHER, licence_of_url, licences_in, strictest
 from obelics_pipeline.stages.extract.licence.claim import Claim, stored
 from obelics_pipeline.stages.extract.licence.elements import WORD, declared, may_declare
 from obelics_pipeline.stages.extract.licence.json_ld import json_ld

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from obelics_pipeline.policy.consent.licence_id import licence_of_url
+from obelics_pipeline.policy.opt_outs.licence_id import licence_of_url
 from obelics_pipeline.stages.extract.licence.around import (
     CONTEXT,
     MAX_NODES,

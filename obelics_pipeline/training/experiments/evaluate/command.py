@@ -119,7 +119,7 @@ def evaluate_location(
             except (UserError, OSError):
                 if source.path.exists():
                     raise
-                say(f"{source.name}: removed by the training meanwhile, passed over")
+                say(f"{source.name}: removed by the training meanwhile, skipped")
                 continue
             folder = output / source.name
             folder.mkdir(parents=True, exist_ok=True)

@@ -29,7 +29,7 @@ class Overlap:
     images: set[str] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
 
-    def told(self, examples: int) -> dict[str, Any]:
+    def as_json(self, examples: int) -> dict[str, Any]:
         """For the record: the flag, how many, and which."""
         found = sorted(self.images | self.texts)
         return {
@@ -64,7 +64,7 @@ def contamination(tasks: Iterable[Task], plan: Plan) -> dict[str, dict[str, Any]
         for run in _runs(_words(record), lengths):
             for name, example_id in by_run.get(run, ()):
                 found[name].texts.add(example_id)
-    return {task.about.name: found[task.about.name].told(len(task.asked) + len(task.shown)) for task in tasks}
+    return {task.about.name: found[task.about.name].as_json(len(task.asked) + len(task.shown)) for task in tasks}
 
 
 def _trained_on(plan: Plan) -> list[int]:

@@ -1,1 +1,1 @@
-"""What a model's inside looks like while it trains: activations, gradients, gates, updates. This room needs torch."""
+"""What a model's inside looks like while it trains: activations, gradients, gates, updates. It needs torch."""

@@ -67,7 +67,7 @@ def _run(run: Path) -> list[str]:
         f"ledger          {len(ledger.entries)} entries",
     ]
     if ledger.half is not None:
-        lines.append(f"ledger          its last line is half written, and passed over: {ledger.half[:60]}")
+        lines.append(f"ledger          its last line is half written, and skipped: {ledger.half[:60]}")
     for attempt in lineage.attempts.values():
         origin = f"after step {attempt.from_step} of attempt {attempt.parent}" if attempt.parent else "from nothing"
         lines.append(f"attempt {attempt.number:<6}  {attempt.kind} {origin}")

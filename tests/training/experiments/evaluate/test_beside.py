@@ -104,7 +104,7 @@ def test_a_checkpoint_is_taken_up_once_it_is_whole_and_watching_ends_with_the_tr
     assert seen == [[first], [first], [first, second]]
 
 
-def test_a_checkpoint_that_the_training_removes_is_passed_over_and_a_damaged_one_is_not(
+def test_a_checkpoint_that_the_training_removes_is_skipped_and_a_damaged_one_is_not(
     coloured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = tmp_path / "run"
@@ -126,7 +126,7 @@ def test_a_checkpoint_that_the_training_removes_is_passed_over_and_a_damaged_one
     said: list[str] = []
     with pytest.raises(UserError, match="step-00000080"):
         evaluate_location(run, coloured / "plan", tmp_path / "out", Wanted(**SMALL), said.append)
-    assert any(first.name in line and "passed over" in line for line in said)
+    assert any(first.name in line and "skipped" in line for line in said)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])

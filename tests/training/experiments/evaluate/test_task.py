@@ -160,7 +160,7 @@ def test_wordings_that_differ_and_capabilities_of_examples_are_told(
     """The first wording is answered rightly, the second by half, the third never."""
     from types import SimpleNamespace
 
-    from obelics_pipeline.training.experiments.evaluate import few_shot as room
+    from obelics_pipeline.training.experiments.evaluate import few_shot as module
 
     folder = make_task(tmp_path, asked=4)
     task = changed(folder, 0, capabilities=["counting"])
@@ -174,13 +174,13 @@ def test_wordings_that_differ_and_capabilities_of_examples_are_told(
         said.append(0.0 if is_right == rights[template][place] else 1.0)
         return SimpleNamespace(spans=[SimpleNamespace(ids=[0])])
 
-    monkeypatch.setattr(room, "question_row", row)
-    monkeypatch.setattr(room, "losses_of", lambda rows, *_: [said.pop(0) for _ in rows])
+    monkeypatch.setattr(module, "question_row", row)
+    monkeypatch.setattr(module, "losses_of", lambda rows, *_: [said.pop(0) for _ in rows])
     config = SimpleNamespace(get_text_config=lambda: SimpleNamespace(max_position_embeddings=8))
     model = SimpleNamespace(
         vocabulary=None, vision=SimpleNamespace(side=0), language_model=SimpleNamespace(config=config)
     )
-    found = room.few_shot(model, task, (0,))["shots"]["0"]  # type: ignore[arg-type]
+    found = module.few_shot(model, task, (0,))["shots"]["0"]  # type: ignore[arg-type]
     assert found["templates"] == [1.0, 0.5, 0.0]
     assert (found["accuracy"], found["spread"]) == (0.5, 1.0)
     assert found["capabilities"] == {

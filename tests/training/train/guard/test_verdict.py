@@ -85,7 +85,7 @@ def test_what_comes_first_has_a_lead() -> None:
     assert "still" not in found
 
 
-def test_gaps_are_passed_over_and_too_little_gives_nothing() -> None:
+def test_gaps_are_skipped_and_too_little_gives_nothing() -> None:
     values = [float(v) for v in np.random.default_rng(2).normal(size=80)]
     holes = [nan if i % 9 == 0 else v for i, v in enumerate(values)]
     found = lead_lag(values, holes)

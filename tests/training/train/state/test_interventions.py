@@ -193,7 +193,7 @@ def test_inspect_tells_where_a_run_is_and_what_is_in_force(run: Path, capsys: py
         "attempt         2",
         "cursor          800",
         "steps made      300, 200 of them rolled back",
-        'ledger          its last line is half written, and passed over: {"number": 4',
+        'ledger          its last line is half written, and skipped: {"number": 4',
         "attempt 2       rollback after step 100 of attempt 1",
         "change          2  lr  factor 0.75, branch False from step 14500 on: it spikes",
         "checkpoint      step-00000100, attempt 1",

@@ -40,7 +40,7 @@ def test_two_who_append_take_turns_with_the_numbers(ledger: Ledger) -> None:
     assert [entry.kind for entry in other.refresh()] == ["exit"]
 
 
-def test_a_half_written_last_line_is_passed_over_said_and_cut_by_the_next_append(ledger: Ledger) -> None:
+def test_a_half_written_last_line_is_skipped_said_and_cut_by_the_next_append(ledger: Ledger) -> None:
     whole = ledger.path.read_bytes()
     ledger.path.write_bytes(whole + b'{"number":3,"att')
     read = Ledger(ledger.path)

@@ -17,8 +17,8 @@ from obelics_pipeline.core.unit import digest
 from obelics_pipeline.net.page_url import normalise
 from obelics_pipeline.net.registered_domain import is_public_suffix, plain_host, with_parents
 from obelics_pipeline.net.web_host import MAX_HOST
-from obelics_pipeline.policy.consent.list_file import MAX_LINE, entries
 from obelics_pipeline.policy.lists.table import Damaged, Table, TableWriter
+from obelics_pipeline.policy.opt_outs.list_file import MAX_LINE, entries
 
 VERSION = 2  # raise it when the same file would give other entries
 OPT_OUT = "opt_out_"  # begins the reason of what a list drops
@@ -57,7 +57,7 @@ class OptOuts:
         """One line per list, for a person: what is in it."""
         return [
             f"opt-out list {entry.name}: {entry.entries:,} {entry.kind}"
-            + (f"; {entry.bad:,} lines are none and are passed over" if entry.bad else "")
+            + (f"; {entry.bad:,} lines are no entries and are skipped" if entry.bad else "")
             for entry in self.lists
         ]
 

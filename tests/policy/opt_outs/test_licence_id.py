@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obelics_pipeline.policy.consent.licence_id import (
+from obelics_pipeline.policy.opt_outs.licence_id import (
     FAMILIES,
     allowed,
     family_of,

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from obelics_pipeline.core.config.consent import OptOutListConfig
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.policy.consent import lists
-from obelics_pipeline.policy.consent.list_file import MAX_LINE
-from obelics_pipeline.policy.consent.lists import OptOuts, prepare
+from obelics_pipeline.policy.opt_outs import lists
+from obelics_pipeline.policy.opt_outs.list_file import MAX_LINE
+from obelics_pipeline.policy.opt_outs.lists import OptOuts, prepare
 
 
 def ready(path: Path, kind: str, content: str | bytes | None = None, **more: object) -> OptOuts:

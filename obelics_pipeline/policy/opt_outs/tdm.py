@@ -42,7 +42,7 @@ UNSET = Tdm()
 
 @dataclass(frozen=True, slots=True)
 class TdmRule:
-    """What a site's file says of the paths that a pattern matches."""
+    """A rule of a site's tdmrep.json: whether the paths that a pattern matches are reserved."""
 
     location: str
     reserved: bool
@@ -50,12 +50,12 @@ class TdmRule:
 
 
 def page_tdm(metas: Mapping[str, str], headers: Iterable[tuple[str, str]]) -> Tdm:
-    """What a page says of itself, by its metas or by the headers that it came with (names in lower case)."""
+    """The TDM reservation in a page's metas, or else in its headers (names in lower case); UNSET without one."""
     given: dict[str, str] = {}
     for name, value in headers:
         given.setdefault(name, value)
-    said = _said(metas, "meta")
-    return said if said.reserved is not None else _said(given, "header")
+    said = _reservation_in(metas, "meta")
+    return said if said.reserved is not None else _reservation_in(given, "header")
 
 
 def read_file(content: bytes) -> list[TdmRule]:
@@ -71,7 +71,7 @@ def read_file(content: bytes) -> list[TdmRule]:
 
 
 def file_tdm(rules: Iterable[TdmRule], path: str) -> Tdm:
-    """What a site's file says of a path (with its query): "the most specific match is the first in sequence"."""
+    """The reservation of the first rule that matches a path (with its query); UNSET if no rule matches."""
     wanted = unquote(path)
     rule = next((rule for rule in rules if matches(rule.location, wanted)), None)
     return UNSET if rule is None else Tdm(rule.reserved, rule.policy, "file")
@@ -110,7 +110,7 @@ def _rule(entry: Any) -> TdmRule | None:
     )
 
 
-def _said(values: Mapping[str, str], source: Source) -> Tdm:
+def _reservation_in(values: Mapping[str, str], source: Source) -> Tdm:
     reserved = _value(values.get(RESERVATION))
     return UNSET if reserved is None else Tdm(reserved, _policy(values.get(POLICY)), source)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obelics_pipeline.policy.consent.tdm import MAX_FILE, MAX_RULES, UNSET, Tdm, file_tdm, matches, page_tdm, read_file
+from obelics_pipeline.policy.opt_outs.tdm import MAX_FILE, MAX_RULES, UNSET, Tdm, file_tdm, matches, page_tdm, read_file
 
 POLICY = "https://site.example/policy.json"
 

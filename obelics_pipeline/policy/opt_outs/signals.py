@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from obelics_pipeline.policy.consent.robots_header import directives_for
-from obelics_pipeline.policy.consent.tdm import Tdm
+from obelics_pipeline.policy.opt_outs.robots_header import directives_for
+from obelics_pipeline.policy.opt_outs.tdm import Tdm
 
 MAX_DIRECTIVES = 20
 MAX_DIRECTIVE = 60  # characters

@@ -13,7 +13,7 @@ from obelics_pipeline.core.commit import Manifest
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.tables import read_documents
-from obelics_pipeline.policy.consent.lists import prepare
+from obelics_pipeline.policy.opt_outs.lists import prepare
 from obelics_pipeline.stages.extract import stage
 from obelics_pipeline.stages.extract.stage import extract_unit, extract_units
 from obelics_pipeline.stages.read.inputs import resolve_inputs

@@ -14,7 +14,7 @@ from obelics_pipeline.core.commit import file_sha256
 from obelics_pipeline.core.errors import Stopped
 from obelics_pipeline.core.storage import read_table
 from obelics_pipeline.jobs.main_job import run
-from tests.policy.consent.test_in_extraction import PAGES, listed, page
+from tests.policy.opt_outs.test_in_extraction import PAGES, listed, page
 from tests.stages.consent.registry import Registry, status
 from tests.stages.dedup.planted import shard_documents
 from tests.stages.fetch.site import Site, answer, picture
