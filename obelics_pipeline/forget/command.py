@@ -62,7 +62,7 @@ def _say(line: str) -> None:
 
 
 def lines(done: Done, dry_run: bool) -> Iterator[str]:
-    """What was done, for a person: counts, and never what was forgotten."""
+    """Lines on what was done, for a person: counts, and never the removed content."""
     entries = ", ".join(f"{n:,} {kind}" for kind, n in done.lists.entries.items()) or "nothing new"
     yield f"asked for: {entries}" + (f"; {done.lists.bad:,} bad lines left out" if done.lists.bad else "")
     counts, shards = done.found.counts, done.shards

@@ -96,7 +96,7 @@ def arrived(place: Location, stage: Stage, gone: Gone) -> set[str]:
 
 
 def kept_positions(place: Location, gone: Gone) -> tuple[int, list[int]]:
-    """How many documents of a file are kept, and the places among them of those that are forgotten."""
+    """The number of kept documents of a file, and the positions among them of those that are forgotten."""
     kept, found = 0, []
     for doc_id in _kept_ids(place):
         if gone.document(doc_id):
@@ -113,7 +113,7 @@ def _kept_ids(place: Location) -> Iterator[str]:
 
 
 def image_places(place: Location, doc_ids: Mapping[str, int], gone: Gone) -> dict[str, list[int]]:
-    """Of documents that lose images: the places, among the kept images, of those that stay."""
+    """For documents that lose images: the positions, among the kept images, of those that stay."""
     found: dict[str, list[int]] = {}
     for document in read_documents(place):
         if document.doc_id in doc_ids and document.reason is None:

@@ -23,7 +23,7 @@ Edit = Callable[[pa.Table], pa.Table]
 
 
 def edit_of(names: Sequence[str], gone: Gone) -> Edit | None:
-    """The edit of a table with these columns; None for one that tells of no document and no image."""
+    """The edit for a table with these columns; None for a table about neither documents nor images."""
     there = set(names)
     if there >= set(RECORDS.names):
         return partial(_records, gone=gone)
@@ -80,7 +80,7 @@ def _renamed(table: pa.Table, columns: Iterable[str], gone: Gone) -> pa.Table:
 
 
 def _duplicates(table: pa.Table, gone: Gone) -> pa.Table:
-    """Rows stay, for tars are cut by them; what is left out with a forgotten document says so."""
+    """Rows stay, because tars are cut by them. A row that is left out with a forgotten document says so."""
     rows = table.to_pylist()
     for row in rows:
         if gone.document(row["doc_id"]):

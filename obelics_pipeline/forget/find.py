@@ -118,7 +118,7 @@ class Finder:
         return found, with_images
 
     def _kept(self, documents: set[str]) -> set[str]:
-        """Of a run without shards: those that extraction kept."""
+        """The kept documents of a run without shards: those that extraction kept."""
         kept: set[str] = set()
         for manifest in self._units(self._run.extract):
             for _, table in kept_rows(manifest.path(self._run.extract, "data"), ["doc_id"]):
@@ -153,7 +153,7 @@ class Finder:
         return speakers | {doc for doc, speaker in speaker_of.items() if speaker in speakers}
 
     def _published(self, doc_ids: set[str]) -> set[str]:
-        """Those that are in the shards."""
+        """The documents that are in the shards."""
         if not doc_ids or size_of(self._run.index) is None:
             return set()
         return {row["doc_id"] for row in read_index(self._run.index, ["doc_id"]) if row["doc_id"] in doc_ids}
@@ -199,7 +199,7 @@ class Finder:
         return same - found - self._published(same - found)
 
     def _edited(self, doc_ids: set[str]) -> tuple[dict[str, int], set[str]]:
-        """Documents that stay, by how many images they keep; those of them that have too few left."""
+        """The documents that stay: how many images each keeps, and which of them have too few left."""
         edited, too_few, known = dict[str, int](), set[str](), self._tombstones()
         if not doc_ids or known is None:
             return edited, too_few
@@ -217,7 +217,7 @@ class Finder:
         return edited, too_few
 
     def _lone_urls(self, urls: set[str], found: set[str]) -> set[str]:
-        """Of these URLs those that are no other document's, and of no image that another kept document has."""
+        """Those of the URLs that no other kept document has, neither as its page nor as an image."""
         if not urls:
             return set()
         left, everything = set(urls), bool(self._run.noted().get("sample"))  # whose dropped documents ask for theirs
@@ -236,7 +236,7 @@ class Finder:
         return left
 
     def _unnamed_urls(self) -> set[str]:
-        """What earlier runs in the folder fetched and no document names any more: nobody can tell whose it was."""
+        """URLs that earlier runs in the folder fetched and no document names any more. Their owner cannot be known."""
         named, found = np.unique(np.frombuffer(self._named, np.int64)), set[str]()
         for place in results_below(self._run.fetch) if unit_names(self._run.extract) else ():
             urls = read_table(place, ["url"])["url"].to_pylist()

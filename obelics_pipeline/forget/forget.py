@@ -63,7 +63,7 @@ Say = Callable[[str], None]
 
 @dataclass
 class Done:
-    """What a forget did, or with `--dry-run` would do."""
+    """What a forget did, or would do with `--dry-run`."""
 
     lists: TombstoneCounts = field(default_factory=TombstoneCounts)
     found: ToForget = field(default_factory=ToForget)
@@ -114,7 +114,7 @@ def forget(
 
 @contextmanager
 def _errors_in_one_line(run: RunFolder) -> Iterator[None]:
-    """What a full disk, a folder for reading or lost credentials come to."""
+    """Turn a full disk, a read-only folder or lost credentials into Stopped or UserError."""
     try:
         yield
     except OSError as error:
@@ -276,7 +276,7 @@ class _Work:
         self._images(gone, done)
 
     def _captures(self, gone: Gone, done: Done) -> None:
-        """What hosts' robots.txt said when they were crawled: one table of all, which the next run makes again."""
+        """Remove tables of robots.txt captures that name a removed host. The next run makes them again."""
         for name in names_in(self._run.robots_captures):
             where = self._run.robots_captures / name
             if name.endswith(".sqlite") and any(gone.url(origin) for origin in origins_in(where)):
@@ -317,7 +317,7 @@ class _Work:
             remove(where / n for n in stray if TEMPORARY not in n)
 
     def _made_of_it(self, done: Done) -> None:
-        """What was made of the run: it is made again, or removed where only its maker can."""
+        """Remove what was made from the run (exports, map, reports), and note which command makes it again."""
         changed = bool(done.shards.shards or done.shards.removed or done.files)
         if not changed:
             return
@@ -338,7 +338,7 @@ class _Work:
         done.remake += [f"{output}: obelics export" for output in exports]
 
     def _account(self, done: Done) -> None:
-        """The run's manifest says what its units say now; what was written is read back."""
+        """Write the run's manifest by its units as they are now, and read the changed tars back."""
         if size_of(self._run.manifest) is None:
             return
         manifest = read_manifest(self._run.path)

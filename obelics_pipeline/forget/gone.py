@@ -12,7 +12,7 @@ REMEMBERED = 1 << 16  # answers on addresses
 
 
 class Gone:
-    """Tombstones and what a forget found besides. `document` and `url` say what was removed, as tombstones do."""
+    """Tombstones, and what a forget found beside them. `document` and `url` answer as those of tombstones do."""
 
     def __init__(self, known: Tombstones, pending: Pending, found: ToForget) -> None:
         self._known, self._pending = known, pending

@@ -1,4 +1,4 @@
-"""What a run's manifest says of its units as they are now: what the next run of the same command will write."""
+"""The ledgers and notes of a run's manifest for its units as they are now, as the next run would write them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from obelics_pipeline.stages.fetch.stage import fetch_unit_of, plan_stem
 
 
 def ledgers_now(run: RunFolder, config: RunConfig, manifest: RunManifest) -> dict[str, Ledger] | None:
-    """As a run adds them up; None where units failed, or not all stages are there: then nobody can tell."""
+    """The run's ledgers as a run adds them up; None if units failed or a stage is missing."""
     if manifest.notes.get("failed_units") or not unit_names(run.extract):
         return None
     counted: dict[str, dict[str, Ledger]] = {}
@@ -36,7 +36,7 @@ def ledgers_now(run: RunFolder, config: RunConfig, manifest: RunManifest) -> dic
 
 
 def notes_now(run: RunFolder, manifest: RunManifest) -> dict[str, Any]:
-    """The manifest's notes. Those on personal data are counted again, and left out if no unit is there to count."""
+    """The notes of the manifest. Counts of personal data are made again, or left out if no unit is left to count."""
     notes = dict(manifest.notes)
     if PERSONAL_DATA in notes:
         units = read_manifests(run.extract, unit_names(run.extract)).values()
@@ -51,7 +51,7 @@ def _sum(folder: Location, noun: str, names: Iterable[str] | None = None) -> Led
 
 
 def _urls(run: RunFolder, config: RunConfig) -> Ledger | None:
-    """Of the units of the last fetch, which its plan names."""
+    """The ledger of the units of the last fetch, which its plan names."""
     folder = run.shuffled / "requests"
     for name in names_in(folder):
         if not name.endswith(".json"):

@@ -41,7 +41,7 @@ def _from_json(token: str) -> str:
 
 
 def strike_file(place: Location, strike: Strike, lines_go: bool = False) -> int:
-    """Strike out what is forgotten in a file; how many bytes it lost, or 0. With `lines_go` such lines go whole."""
+    """Blank what is forgotten in a file; returns the bytes that it lost. `lines_go`: whole lines are removed."""
     data = read_bytes(place)
     text = data.decode("utf-8", "surrogateescape")
     lines = text.splitlines(keepends=True)

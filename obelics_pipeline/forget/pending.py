@@ -1,4 +1,4 @@
-"""What a forget has found, kept until it is done: a forget that was killed does not search again."""
+"""The findings of a forget, kept until it is done, so that a resumed forget does not search again."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ STAGED = "staged"  # below the folder of tombstones: files on their way to their
 
 @dataclass
 class ToForget:
-    """What is to go. Nothing here tells of what is forgotten: that is in the tombstones.
+    """The work of a forget. It names no forgotten content; that is in the tombstones as hashes.
 
-    `edited` are documents that stay and lose images, each with the number of images that it keeps; `copies` documents
-    that had the same images as one that is forgotten, and must not take its place; `too_few` those that have too few
-    images left.
+    `edited`: documents that stay and lose images, each with the number of images it keeps. `copies`: documents with the
+    same images as a forgotten one, which must not replace it. `too_few`: documents with too few images left.
     """
 
     edited: dict[str, int] = field(default_factory=dict)
@@ -58,11 +57,11 @@ class Pending:
         return list(self._read().get("written", ()))
 
     def note_written(self, names: Iterable[str]) -> None:
-        """Note tars before they take their places: they are to be read back, by whoever goes on."""
+        """Note tars before they get their final names, so that a resumed forget reads them back."""
         write_bytes(self._place, _json(self._read() | {"written": [*self.written, *names]}))
 
     def found(self) -> ToForget | None:
-        """What was found before a kill; None where that was not done."""
+        """The findings before a kill; None if the search was not finished."""
         value = self._read().get("found")
         if value is None:
             return None

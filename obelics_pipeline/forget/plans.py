@@ -52,7 +52,7 @@ def plans_near(run: Path) -> list[Path]:
 
 
 def affected(path: Path, is_gone: Callable[[str], bool], strict: bool) -> Affected | None:
-    """What of a plan is forgotten; None for a plan without, or where none can be read and it was not asked for.
+    """The forgotten documents of a plan. None for a plan without any, or for one that cannot be read, unless `strict`.
 
     Raises UserError with `strict`.
     """

@@ -35,7 +35,7 @@ ImageGone = Callable[[str, bytes | None], bool]  # its address, and its bytes wh
 
 @dataclass
 class Rewritten:
-    """What became of the shards."""
+    """The result of rewriting the shards."""
 
     documents: int = 0  # that went
     images: int = 0  # references that went with them, or out of documents that stay

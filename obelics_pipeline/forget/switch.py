@@ -1,7 +1,7 @@
-"""Many files that must change together: staged beside their places, noted in one list, then moved.
+"""Many files that must change together: staged beside their final paths, noted in one list, then moved.
 
-The list is the moment of decision: before it is there nothing has changed, and a full disk has harmed nothing; once it
-is there a killed move is gone on with.
+The list is the commit. Before it exists nothing has changed, and a full disk does no harm; afterwards a killed move is
+resumed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Switch:
         return draft_for(self._folder, suffix)
 
     def stage(self, path: Path, name: str) -> None:
-        """A whole local file is to go to a place below the root."""
+        """Stage a whole local file for a path below the root."""
         staged = self._folder / (path.name if path.parent == self._folder else f"{secrets.token_hex(8)}{path.suffix}")
         if path == staged:
             sync(path)
@@ -64,7 +64,7 @@ class Switch:
         self._moves.append((staged.name, name))
 
     def stage_bytes(self, data: bytes, name: str) -> None:
-        """As `stage`, of bytes."""
+        """Stage bytes for a path below the root."""
         path = self.draft(Path(name).suffix)
         path.write_bytes(data)
         self.stage(path, name)

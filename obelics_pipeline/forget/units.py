@@ -74,7 +74,7 @@ class Rewriter:
                 self._documents(stage)
 
     def loose(self, place: Location) -> None:
-        """A Parquet file that no unit's manifest names, in its place."""
+        """Edit a Parquet file that no unit's manifest names."""
         names = read_schema(place).names
         edit = edit_of(names, self._gone)
         if edit is None or set(names) >= set(INDEX_NAMES):
@@ -110,7 +110,7 @@ class Rewriter:
         return None if edited is table else edited
 
     def _own(self, folder: Location, manifest: Manifest) -> pa.Table | None:
-        """What a step of a stage says of each kept document that came to it: a row each, in their order, and no id."""
+        """Edit a step's file with one row per kept document, in their order, without ids."""
         source = self._documents_before(folder.name).get(manifest.notes["partition"])
         if source is None:
             return None
@@ -158,7 +158,7 @@ class Rewriter:
         return passed if same else passed.set_column(at, passed.schema.field(at), column)
 
     def _fetched(self) -> None:
-        """What became of image URLs."""
+        """Edit the results of image URLs."""
         folder = self._run.fetch
         for manifest in _units(folder):
             tables = {role: self._edited(manifest.path(folder, role)) for role in manifest.files}
@@ -169,7 +169,7 @@ class Rewriter:
             self._commit(folder, manifest, tables, ledgers)
 
     def _measured(self) -> None:
-        """What models measured, a row for each kept document, a value for each kept image."""
+        """Edit the scores of models: a row per kept document, with a value per kept image."""
         folder = self._run.scores
         assembled = {m.unit: m for m in _units(self._run.assembled)}
         for manifest in _units(folder):
@@ -241,7 +241,7 @@ class Rewriter:
         ledgers: Mapping[str, Ledger] | None = None,
         notes: Mapping[str, Any] | None = None,
     ) -> None:
-        """Put the files that changed in their places, then the manifest that names them; then the old ones go."""
+        """Move the changed files to their final paths, then the manifest that names them; then remove the old ones."""
         changed = {role: value for role, value in files.items() if value is not None}
         counts = manifest.ledgers | dict(ledgers or {})
         if not changed and counts == manifest.ledgers:
@@ -265,7 +265,7 @@ class Rewriter:
 def _published(
     folder: Location, manifest: Manifest, role: str, content: pa.Table | Path
 ) -> tuple[dict[str, Any], Location]:
-    """Bring one file of a unit to its place; its entry in the manifest."""
+    """Move one file of a unit to its final path; returns its entry for the manifest."""
     entry = manifest.files[role]
     path = content if isinstance(content, Path) else draft_for(folder, ".parquet")
     try:
@@ -299,7 +299,7 @@ def _put_piece(path: Path, piece: Location) -> None:
 
 
 def _settled_ledgers(passed: pa.Table, settled: pa.Table) -> dict[str, Ledger]:
-    """As `keepers.settle_unit` counts, of what passed and is still there."""
+    """The ledgers as `keepers.settle_unit` counts them, of the documents that passed and still exist."""
     documents_, images = Ledger("documents"), Ledger("images")
     reasons = dict(zip(settled["row"].to_pylist(), settled["reason"].to_pylist(), strict=True))
     for row, n in _pairs(passed, "row", "images"):
@@ -334,5 +334,5 @@ def _write(table: pa.Table, path: Path) -> None:
 
 
 def as_json(value: Any) -> bytes:
-    """As manifests of units stand on disk."""
+    """The JSON of a unit's manifest, as it is stored."""
     return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()

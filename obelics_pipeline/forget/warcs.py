@@ -25,9 +25,9 @@ _BLANK = b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Type: application/octet-st
 
 
 def blank_records(path: Path, is_gone: Callable[[str], bool]) -> int:
-    """Blank the records of addresses that are gone; how many. The file keeps its size and its date: it is no new input.
+    """Blank the records of removed URLs; returns how many. The file keeps its size and date, so it is no new input.
 
-    From where it is no gzip any more, a file is left as it is.
+    From the first byte that is not gzip on, a file is left as it is.
     """
     if not any(is_gone(url) for url in _addresses(path)):
         return 0
@@ -76,7 +76,7 @@ def _addresses(path: Path) -> Iterator[str]:
 
 
 def _members(source: IO[bytes]) -> Iterator[tuple[int, int, str | None]]:
-    """Where each member begins and ends, and the address of its record; what is no gzip is one last piece."""
+    """The start and end of each gzip member and the URL of its record. Bytes that are not gzip are one last piece."""
     start = 0
     while True:
         source.seek(start)

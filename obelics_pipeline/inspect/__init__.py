@@ -1,1 +1,1 @@
-"""What people look at before, during and after a run."""
+"""Tools to look at a run before, during and after it: check, report, explain, tune, map, card."""

@@ -1,1 +1,1 @@
-"""A run: its stages tied together, shuffles, events, and what a person sees meanwhile."""
+"""A run: its stages in order, its folder, shuffles, event log and display."""

@@ -1,4 +1,4 @@
-"""What a person sees while a run works: a live table on a terminal, plain lines elsewhere."""
+"""The display of a run: a live table on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Display:
         self._console.print(redacted(line), highlight=False, soft_wrap=True, markup=False)
 
     def agrees(self, question: str) -> bool | None:
-        """A person's answer to a question of yes or no; None where nobody is at a terminal."""
+        """Ask a person a yes-or-no question; returns the answer, or None without a terminal."""
         if not (self._console.is_terminal and sys.stdin.isatty()):
             return None
         self._live.stop()

@@ -239,7 +239,7 @@ def _conclude(job: Job, named: Sequence[Stage], publishes: bool, display: Displa
 
 
 def _what_is_done(job: Job, named: Sequence[Stage], publishes: bool) -> str:
-    """What a run that found all done may say of it: that it is complete, only of bytes that were read."""
+    """The summary of a run that found everything done. It says complete only of bytes that were read again."""
     if not publishes:
         return f"{', '.join(names_of(named))} of {job.folder.path} was done before"
     read = "index and tars" if is_local(job.folder.path) else "index and the sizes of its tars"

@@ -12,9 +12,9 @@ from obelics_pipeline.stages.fetch.left import fetch_again
 
 
 def until_whole(attempt: Callable[[], int], folder: RunFolder, say: Callable[[str], None]) -> int:
-    """What `attempt` returns once it meets no damaged file any more; what is done is not done again.
+    """Call `attempt` until it meets no damaged file; returns its exit code. Finished units are not done again.
 
-    Raises Stopped for a file that is damaged again after it was rewritten, Damaged for one of another run.
+    Raises Stopped for a file that is damaged again after it was rewritten, Damaged for a file of another run.
     """
     made_anew: set[str] = set()
     while True:

@@ -1,4 +1,4 @@
-"""Stages of a user's own: found by what the config says, and put in their places among the others."""
+"""A user's own stages, which the config names, put into their positions among the built-in ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 
 def with_own(stages: Sequence[Stage], own: Sequence[OwnStage]) -> tuple[Stage, ...]:
-    """The stages with those of a user's own. Raises UserError for what is not there, or cannot stand there."""
+    """The stages with a user's own ones. Raises UserError for one that does not exist or cannot have this position."""
     found = list(stages)
     for entry in own:
         stage = _loaded(entry.use)
@@ -32,7 +32,9 @@ def with_own(stages: Sequence[Stage], own: Sequence[OwnStage]) -> tuple[Stage, .
 
 
 def _places(stages: Sequence[Stage]) -> list[str]:
-    """What an own stage may follow: what has compared documents, and not yet met their images."""
+    """The names of the stages that an own stage may follow: those after deduplication of texts and before that of
+    images.
+    """
     return [stage.name for stage in stages[1:] if stage.documents and not stage.with_images]
 
 

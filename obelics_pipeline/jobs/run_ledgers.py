@@ -17,9 +17,10 @@ Failures = Sequence[Mapping[str, str]]
 
 
 def run_ledgers(stages: Sequence[Stage], by_step: Counted, failures: Failures, in_tars: int) -> dict[str, Ledger]:
-    """The run's ledgers, by noun. What units that failed held is counted as failed; nothing else may be missing.
+    """The ledgers of a run, by noun. Rows of failed units count as failed; any other difference is an error in the
+    ledger.
 
-    `in_tars` is how many documents the tars hold.
+    `in_tars` is the number of documents in the tars.
     """
     broken = {stage_of(stages, failure["stage"]) for failure in failures}
     nouns = dict.fromkeys([*NOUNS, *(noun for stage in stages for of in stage.ledgers.values() for noun in of)])
@@ -47,7 +48,7 @@ def _of_noun(noun: str, stages: Sequence[Stage], by_step: Counted, broken: set[s
 
 
 def _carry(ledger: Ledger, arrived: int, stage: str, broken: set[str]) -> None:
-    """What was kept and did not arrive at a stage failed there, if a unit of it did."""
+    """Count as failed, if a unit of the stage failed, what was kept before and did not arrive at the stage."""
     missing = ledger.kept - arrived
     ledger.kept = arrived
     if missing and stage in broken:
@@ -55,7 +56,7 @@ def _carry(ledger: Ledger, arrived: int, stage: str, broken: set[str]) -> None:
 
 
 def summary(ledgers: Mapping[str, Ledger], where: object) -> str:
-    """What a person wants to know at the end."""
+    """The last line of a run: documents and images kept, dropped and failed, with the main reasons."""
     documents, images = ledgers[DOCUMENTS], ledgers["images"]
     why = ", ".join(f"{reason} {n:,}" for reason, n in documents.dropped.most_common(5))
     failed = ", ".join(f"{reason} {n:,}" for reason, n in documents.failed.most_common(5))

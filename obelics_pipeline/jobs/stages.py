@@ -46,7 +46,7 @@ def names_of(stages: Sequence[Stage]) -> tuple[str, ...]:
 
 
 def named_of(stages: Sequence[Stage], names: Sequence[str]) -> list[Stage]:
-    """Those of these names, in their own order; all where no name is given. Raises UserError for an unknown name."""
+    """The stages of these names, in the order of a run; all without names. Raises UserError for an unknown name."""
     unknown = [name for name in names if name not in names_of(stages)]
     if unknown:
         raise UserError(f"--stage {unknown[0]}: no such stage; valid are {', '.join(names_of(stages))}")

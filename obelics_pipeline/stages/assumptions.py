@@ -1,4 +1,4 @@
-"""What cannot be measured before a run: prices, and what images on the web are like. Each with its source and date."""
+"""Assumptions for what no run measures beforehand: prices, and typical images of the web; each with source and date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `obelics check` must know of a stage to say what it costs: how it is measured, and what no measuring shows."""
+"""What a stage costs, for `obelics check`: how to measure it on a sample, and what must be assumed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Amounts = Mapping[str, Interval]  # tasks; cpu, wall in seconds; read, written i
 
 @dataclass(frozen=True)
 class Ahead:
-    """What a run has before it: the whole input, as far as a sample tells, and where it works."""
+    """The work of a run that has not started: its whole input, as a sample estimates it, and its machines."""
 
     counts: Mapping[str, Interval]  # urls, hosts, images, images_in_shards, shard_bytes, documents, …
     config: RunConfig

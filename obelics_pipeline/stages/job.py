@@ -86,7 +86,7 @@ class Job:
         return found
 
     def leave_out(self, stage: str, folder: Location) -> None:
-        """What an earlier config made in a stage that this one does without is removed."""
+        """Remove what a stage wrote under an earlier config, because this config leaves the stage out."""
         earlier = unit_names(folder)
         if earlier:
             self.runner.begin(stage, len(earlier), len(earlier))

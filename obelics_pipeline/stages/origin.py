@@ -13,7 +13,7 @@ FORM = "give path/to/file.py:NAME or module:NAME"
 
 
 def origin_of(use: str) -> Origin:
-    """What a config names. Raises UserError where nothing is there."""
+    """The origin of what a config names. Raises UserError if it does not exist."""
     try:
         return found(use if ":" in use else _entry_point(use), FORM)
     except ValueError as error:

@@ -32,7 +32,7 @@ class AppliedList:
 
 @dataclass(frozen=True)
 class Removal:
-    """What one `obelics forget` took out of the shards, and on which day (UTC). `asked` are entries of its lists."""
+    """What one `obelics forget` removed from the shards, and the day (UTC). `asked`: number of entries in its lists."""
 
     day: str
     asked: int
@@ -62,7 +62,7 @@ def applied_lists(
 
 
 def signals(config: RunConfig) -> Iterator[tuple[str, str]]:
-    """What a page or its host can say, and what was done about it."""
+    """The opt-out signals that a page or its host can send, and what the run did about each."""
     crawl, fetch = config.consent.crawl, config.fetch
     yield "noai and noimageai, of a page", _done(config.reading.honour_noai)
     yield "rights reserved for text and data mining (TDM), of a page", _done(crawl.tdm == "drop", crawl.record)
@@ -79,7 +79,7 @@ def _done(obeyed: bool, recorded: bool = False) -> str:
 
 
 def removals(run: Run) -> Iterator[Removal]:
-    """What its event log says, the oldest first."""
+    """The removals in the event log of a run, the oldest first."""
     for event in run.events:
         if event["event"] == "forgotten":
             day = datetime.fromtimestamp(event["time"], UTC).date().isoformat()

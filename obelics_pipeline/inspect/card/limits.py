@@ -1,4 +1,4 @@
-"""What a corpus is not safe from, as far as its config and its counts tell: a card that hides it helps nobody."""
+"""The known limits of a corpus, from its config and counts, for its card."""
 
 from __future__ import annotations
 

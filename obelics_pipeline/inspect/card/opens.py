@@ -1,6 +1,6 @@
-"""What of a corpus opens by one line of `datasets`: Parquet files beside the card, with their columns.
+"""The parts of a corpus that one line of `datasets` opens: Parquet files beside the card, with their columns.
 
-The tars do not: documents differ in their image members, and `datasets` refuses what differs (docs/shards.md).
+The tars are not among them: documents differ in their image members, which `datasets` refuses (docs/shards.md).
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ def card(
 
 
 def in_a_sentence(manifest: RunManifest, contents: Contents) -> str:
-    """What a corpus is and how much of it there is."""
+    """One sentence on a corpus: what it is, and its size."""
     counts = manifest.counts()
     words = f" with {human.count(contents.words)} words" if contents.words else ""
     files = f" ({human.count(counts['files'])} as files)" if counts["files"] != counts["images"] else ""

@@ -1,4 +1,4 @@
-"""What only the owner of a corpus knows of it: its name, its licence, where it lies, whom to write to."""
+"""The statement of a corpus' owner, which no run knows: name, licence, URL, contact."""
 
 from __future__ import annotations
 

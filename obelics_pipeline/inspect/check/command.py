@@ -36,7 +36,7 @@ EngineName = Literal["local", "ray", "beam"]
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a check may cost."""
+    """Upper bounds on the cost of a check itself."""
 
     units: int = 5  # sampled
     seconds: float = 120.0  # after which no further unit is begun
@@ -45,7 +45,7 @@ class Bounds:
 
 @dataclass
 class Check:
-    """What was found so far; each finding is shown at once, and once."""
+    """The findings so far. Each is shown once, as soon as it is made."""
 
     console: Console
     findings: list[Finding] = field(default_factory=list)

@@ -68,7 +68,7 @@ class Estimate:
 
     @property
     def bytes_kept(self) -> Interval:
-        """What lies in the run's folder at the end, and so what its disk must hold."""
+        """The bytes that the run's folder holds at the end, which its disk must have."""
         return total(stage.written for stage in self.stages)
 
 
@@ -151,7 +151,9 @@ def estimate(
 
 
 def _counts(sample: Sample, scale: Scale, config: RunConfig, assumed: Assumptions) -> dict[str, Interval]:
-    """What the run would count. Duplicates between far units have not met in the sample: it is an upper bound."""
+    """The counts of the run, estimated from the sample. They are upper bounds: duplicates in distant units are not
+    found.
+    """
     counts = {
         name: scale.up({part.label: part.counts[name] for part in sample.parts})
         for name in ("records", "pages", "documents_read", "documents")

@@ -1,4 +1,4 @@
-"""One thing that was looked at before a run, and what was found, in one line."""
+"""A finding: one check before a run and its outcome, in one line."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ MOST_OF_A_UNIT = 0.5  # of the time after which a unit is killed
 
 
 def limit_findings(sample: Sample, estimate: Estimate, config: RunConfig, assumed: Assumptions) -> list[Finding]:
-    """What to set for an input of this size."""
+    """Settings that an input of this size needs."""
     found = []
     if config.dedup.enabled:
         shuffled = max(estimate.counts[name].high for name in ("candidates_rows", "uses_rows"))

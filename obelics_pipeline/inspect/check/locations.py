@@ -54,7 +54,7 @@ def output_findings(output: str, name: str, config: RunConfig) -> tuple[Location
 
 
 def _owner(where: Location, name: str) -> Iterator[Finding]:
-    """What a run would say of a folder that is not empty."""
+    """The finding on an output folder that is not empty."""
     mark = where / MARK
     if size_of(mark) is not None:
         try:

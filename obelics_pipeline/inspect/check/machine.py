@@ -1,4 +1,4 @@
-"""This machine: CPUs, memory, file handles, free disk. What cannot be found out is left out."""
+"""This machine: CPUs, memory, file handles, free disk. Values that cannot be read are left out."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def memory_bytes() -> int | None:
 
 
 def machine_findings(config: RunConfig, workers: int) -> list[Finding]:
-    """What a run of so many workers here would lack."""
+    """What this machine lacks for a run of so many workers."""
     return [_cpu_finding(workers), *_memory(workers, WORKER_BYTES), _handles(config, workers)]
 
 

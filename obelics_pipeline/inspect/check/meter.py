@@ -43,7 +43,7 @@ class Traffic:
 
 @dataclass
 class _Meter:
-    """What this process asked so far; a request that another one is made of does not count."""
+    """Counts the requests of this process. A request that is part of another one does not count."""
 
     total: Traffic = field(default_factory=Traffic)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -69,7 +69,7 @@ _meter = _Meter()
 
 
 def so_far() -> Traffic:
-    """What this process asked of metered folders since it began."""
+    """The requests of this process to metered folders since it began."""
     return _meter.total
 
 
@@ -132,7 +132,7 @@ class MeteredFileSystem(LocalFileSystem):  # type: ignore[misc]
         return super()._open(path, mode, block_size, **options)
 
     def info(self, path: Any, **options: Any) -> dict[str, Any]:
-        """What a HEAD says."""
+        """The answer to a HEAD request."""
         with _meter.request() as asked:
             asked.gets += 1
             found: dict[str, Any] = super().info(path, **options)

@@ -188,7 +188,7 @@ def _count_urls(asked: Sequence[str], sample: Sample) -> None:
 
 
 def _counts(job: Job, runner: StageRunner, run: RunFolder, extracted: Sequence[Manifest]) -> Counter[str]:
-    """What all parts together gave, stage by stage."""
+    """The counts of all parts together, by stage."""
     counts: Counter[str] = Counter()
     for manifest in extracted:
         counts.update(_counts_of(manifest))

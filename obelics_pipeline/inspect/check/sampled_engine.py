@@ -33,7 +33,7 @@ COST = "cost"  # the note that a measured unit comes back with
 
 @dataclass(frozen=True)
 class Cost:
-    """What something took. `memory` is the largest size of its process so far, in bytes."""
+    """Resources used. `memory`: the largest size of the process so far, in bytes."""
 
     cpu: float  # seconds
     wall: float  # seconds
@@ -59,7 +59,7 @@ class Watch:
         self._cpu, self._wall, self._traffic = time.process_time(), time.monotonic(), so_far()
 
     def cost(self) -> Cost:
-        """What was used since."""
+        """The resources used since the meter was made."""
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # Linux gives KiB
         cpu, wall = time.process_time() - self._cpu, time.monotonic() - self._wall
         return Cost(cpu, wall, memory, so_far() - self._traffic)

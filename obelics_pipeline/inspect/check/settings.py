@@ -1,4 +1,4 @@
-"""What the config asks for, and whether it is here: filters, models, word lists, packages of extras."""
+"""Whether everything that the config names is installed: filters, models, word lists, packages of extras."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _images(config: FetchingConfig) -> Iterator[Finding]:
 
 
 def stage_findings(config: RunConfig) -> list[Finding]:
-    """What each stage says of its config, those of a user's own among them; about each: its name."""
+    """The findings of each stage on its part of the config, with the stage's name; own stages included."""
     try:
         return [finding for stage in stages_of(config) for finding in _of_stage(stage, config)]
     except UserError as error:

@@ -1,4 +1,4 @@
-"""What a check found, as lines and tables for a person, and as JSON for a machine."""
+"""The findings of a check, as lines and tables for a person, and as JSON for a program."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _count(value: Interval) -> Interval:
 
 
 def notes(sample: Sample, estimate: Estimate, assumed: Assumptions, used: Sequence[str], store: bool) -> list[str]:
-    """What a person must know to read the table: what was measured, and what was assumed, with its source."""
+    """Notes to the table: what was measured, and what was assumed, with its source."""
     parts = f"{len(sample.parts)} of {sample.asked} sampled units, in {sample.seconds:,.0f} s"
     spread = "only times are uncertain: the sample is the whole input" if estimate.everything else SPREAD
     lines = [f"measured on this machine with one worker: {parts}; {spread}", DUPLICATES]

@@ -1,1 +1,1 @@
-"""What a run would keep under another config, to the document, from what its folder holds already."""
+"""Dry runs: the documents that a run would keep under another config, from what its folder holds already."""

@@ -68,7 +68,7 @@ def dry_run(
 
 
 class _Known:
-    """What the run knows, in place of the stages that would read its input, ask the web or load a model."""
+    """The results that a run's folder holds. They replace the stages that would read input, fetch, or load a model."""
 
     def __init__(self, run: RunFolder, before: RunConfig) -> None:
         self._run, self._before = run, before

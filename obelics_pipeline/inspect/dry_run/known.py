@@ -1,4 +1,4 @@
-"""What a run has learned of images and by models, shared out to the documents of a dry run. Nothing is fetched."""
+"""Images that a run fetched and scores that its models measured, for the documents of a dry run. Nothing is fetched."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from obelics_pipeline.stages.score.stage import SIMILARITY, UNSAFE, measured_sch
 
 
 def known_images(run: RunFolder, config: FetchingConfig) -> pa.Table:
-    """What became of each URL that the run asked for, a row of ANSWER_SCHEMA each, the last answer of several."""
+    """The last answer for each URL that the run fetched, as rows of ANSWER_SCHEMA."""
     files = [path for bucket in range(config.buckets) for _, path in earlier_results(run.fetch, bucket, config)]
     tables = [table.select(ANSWER_SCHEMA.names) for table in read_tables(files)]
     if not tables:
@@ -35,7 +35,7 @@ def known_images(run: RunFolder, config: FetchingConfig) -> pa.Table:
 
 
 def known_scores(run: RunFolder, columns: Sequence[str]) -> pa.Table:
-    """What models measured of documents: a row each of doc_id and the columns, null where one was not measured."""
+    """The scores that models measured: a row per document, with doc_id and the columns; null if not measured."""
     found = read_manifests(run.scores, unit_names(run.scores)).values()
     schema = pa.schema([field for field in measured_schema(columns) if field.name not in (SIMILARITY, UNSAFE)])
     tables = [_with_columns(read_table(m.path(run.scores, "data")), schema) for m in found]

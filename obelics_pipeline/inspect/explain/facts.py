@@ -33,7 +33,7 @@ class Facts:
 
 
 def facts_of(explanation: Explanation) -> Iterator[Facts]:
-    """The record, how it was decoded, what its head says, how its main content was told, what the run says."""
+    """Tables of facts on a page: its record, decoding, head, main content, and its fate in the run."""
     yield Facts("record", list(_record(explanation)))
     if isinstance(explanation.record, Page):
         yield Facts("decoding", list(_decoding(explanation.record)))
@@ -45,7 +45,7 @@ def facts_of(explanation: Explanation) -> Iterator[Facts]:
 
 
 def facts_of_document(explanation: Explanation, document: Document) -> Iterator[Facts]:
-    """What became of a document, its scores, and what made those that can tell it."""
+    """Tables of facts on a document: its fate, its scores, and the reasons of filters that give them."""
     ended = explanation.ended(document)
     meaning = words_for(ended.reason, words_of(explanation.stages)) if ended.reason is not None else ""
     why = [("why", meaning)] if meaning else []
@@ -67,7 +67,7 @@ def outcome_of(reason: str | None) -> str:
 
 
 def bounds_text(bounds: Bounds | None) -> str:
-    """What a score must be."""
+    """The bounds of a score, as text."""
     if bounds is None:
         return "not for this language"
     parts = [
@@ -210,7 +210,7 @@ def _measured(document: Document, scores: Sequence[Bounded], columns: Sequence[s
 
 
 def _in_training(told: Trained) -> Iterator[Row]:
-    """What it cost a model, and which steps saw it."""
+    """The loss of a document in training, and the steps that read it."""
     for name, value in told.scores.items():
         yield name, _number(value)
     seen = zip(told.steps[:MOST_STEPS], told.losses, strict=False)

@@ -1,4 +1,4 @@
-"""What a run's folder knows of a record and of the documents made from it. Only what manifests name is believed."""
+"""A record and its documents in the folder of a run. Only files that manifests name are read."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class Later:
 
 @dataclass(frozen=True)
 class Fate:
-    """What became of a document in the run: as extract left it, as each later stage left it, in their order, what it
-    is a duplicate of, where it stands in a tar, and what training says of it.
+    """The fate of a document in the run: its state after extract and after each later stage, in order; what it
+    duplicates; its position in a tar; and its record in training.
     """
 
     extracted: Document | None = None
@@ -86,7 +86,7 @@ def find_in_run(folder: RunFolder, which: str) -> InRun:
 
 
 def fates_of(folder: RunFolder, unit: str, doc_ids: Sequence[str]) -> dict[str, Fate]:
-    """What became of the documents of a unit, by id; documents that the run does not have are left out."""
+    """The fates of the documents of a unit, by id. Documents that the run does not have are left out."""
     extracted = _documents(folder.extract, [unit], doc_ids)
     label = unit.rpartition("-")[0]
     found: list[tuple[Stage, dict[str, Document]]] = []
@@ -112,7 +112,7 @@ def fates_of(folder: RunFolder, unit: str, doc_ids: Sequence[str]) -> dict[str, 
 
 
 def noted_inputs(folder: RunFolder) -> list[str]:
-    """What the runs in a folder were given as input, the last run's first, as it was written on the command line."""
+    """The inputs of the runs in a folder, as written on the command line; the last run first."""
     return list(dict.fromkeys(pattern for event in _starts(folder) for pattern in event.get("inputs", ())))
 
 

@@ -35,7 +35,7 @@ def _node(node: Node, document: Document, explanation: Explanation) -> tuple[str
 
 
 def _found(image: ImageNode) -> str:
-    """What the fetch found: size in pixels, format, bytes; nothing where it found no image."""
+    """The fetched image: size in pixels, format, bytes; empty without an image."""
     if image.original_width is None or image.original_height is None:
         return ""
     size = f", {image.n_bytes:,} bytes" if image.n_bytes is not None else ""

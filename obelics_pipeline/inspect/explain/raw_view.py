@@ -1,4 +1,4 @@
-"""The left column: the decoded source, an element that is no part of a line on a line of its own, markup in grey."""
+"""The left column: the decoded source with block elements on lines of their own and markup in grey."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ DEEPEST = 30  # levels that are indented
 
 
 def tree_view(explanation: Explanation) -> str:
-    """The tree as HTML; a line that says why, if there is no tree."""
+    """The tree as HTML, or a line with the reason why there is no tree."""
     if explanation.simplified is None:
         why = (
             "The reference's rules make no tree."

@@ -1,4 +1,4 @@
-"""What a map is: points, cells and their names, by document."""
+"""A map: points, cells and their names, by document."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ def round_between(kept: float, dropped: float) -> float:
 
 
 def _pairs(of_score: Mapping[str, _Score], singles: Sequence[RegionRule], region: Mask) -> Iterator[RegionRule]:
-    """Of each two sides the best pair of bounds among some places of each."""
+    """The best pair of bounds for each two sides, among some positions of each."""
     f1_of = {(rule.bounds[0].score, rule.bounds[0].side): rule.f1 for rule in singles}
     candidates: list[Bound] = []
     for rule in singles:

@@ -42,7 +42,9 @@ class CorpusMap:
 
 
 def digest_of(documents: pa.Table) -> str:
-    """What a map of these rows of a run table is made of: which documents, of which files, whose names tell content."""
+    """A digest of the rows of a run table that a map shows: their documents and the names of their files, which are
+    hashes.
+    """
     digest = hashlib.sha256(f"map {FORMAT}\n".encode())
     rows = documents.select(["doc_id", "file", "row"]).sort_by("doc_id")
     for doc_id, file, row in zip(*(rows[name].to_pylist() for name in rows.column_names), strict=True):

@@ -32,9 +32,9 @@ FILE, AGAINST_FILE = "report.html", "report-against.html"
 
 
 def report(folder: str, against: str | None = None, output: str | None = None) -> Location:
-    """Write the report of a run, or of two; returns where.
+    """Write the report of a run, or of two; returns its path or URL.
 
-    Raises UserError for a folder that is no run's, Damaged for a file of the run that is not what it wrote.
+    Raises UserError for a folder that is not a run, Damaged for a file of the run with other content than was written.
     """
     html = _html(folder, against)
     target = location(output) if output is not None else location(folder) / (FILE if against is None else AGAINST_FILE)

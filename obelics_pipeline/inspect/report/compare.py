@@ -1,4 +1,4 @@
-"""Two runs side by side: how they were configured, what came out, and which documents only one of them kept."""
+"""Two runs side by side: their configs, their counts, and the documents that only one of them kept."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _median(documents: pa.Table, name: str) -> float | None:
 
 
 def _only(kept: pa.Table, other: Opened) -> list[OnlyOne]:
-    """What a run kept and the other did not: by its fate there, the most frequent first."""
+    """Documents that one run kept and the other did not, by their fate in the other, the most frequent first."""
     at = pc.index_in(kept["doc_id"], other.documents["doc_id"].combine_chunks())
     fates = other.documents.select(["stage", "reason"]).take(at)
     rows = pa.table(

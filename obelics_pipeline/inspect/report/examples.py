@@ -1,4 +1,4 @@
-"""What each rule dropped, a few of each: those nearest to the threshold first, for these show where it cuts."""
+"""Examples of what each rule dropped. Those nearest to the threshold come first, because they show where it cuts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Dropped:
-    """What one reason dropped. `stage` is of documents; empty for paragraphs."""
+    """Examples of what one reason dropped. `stage`: of documents; empty for paragraphs."""
 
     stage: str
     reason: str

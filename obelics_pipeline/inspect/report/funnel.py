@@ -122,7 +122,7 @@ def _sum(noun: str, manifests: Iterable[Manifest]) -> Ledger:
 
 
 def _urls(run: Run) -> Step | None:
-    """Of a finished run as its ledger says; else what is known of each URL that was asked for so far."""
+    """The ledger of URLs: of a finished run, its own; else counted from the answers so far."""
     if run.manifest is not None:
         ledger = run.manifest.ledgers.get("urls")
         return step(FETCH.name, FETCH.title, ledger) if ledger is not None and ledger.entered else None

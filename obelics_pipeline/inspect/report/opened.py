@@ -42,7 +42,9 @@ class Run:
 
     @property
     def sample_read(self) -> str:
-        """What was read of the input where a share was asked for: whole units, so of few of them another share."""
+        """The share of the input that was read, for a run of a sample. Whole units are read, so it differs from the
+        share asked for.
+        """
         units = {} if self.manifest is None else self.manifest.notes.get("sample_units", {})
         asked = f"--sample {self.sample:g}"
         return (

@@ -92,7 +92,7 @@ class PictureCounts:
             self._failures.setdefault(host or "", Counter())[reason or "failed"] += n
 
     def pictures(self) -> Pictures:
-        """What was counted."""
+        """The counts of pictures."""
         hosts = [Host(h, sum(c.values()), self._images[h], most(c.items())) for h, c in self._failures.items()]
         hosts.sort(key=lambda host: (-host.failed, host.name))
         return Pictures(

@@ -22,12 +22,14 @@ _FILTERS = {
 
 
 def words_of(stages: Sequence[Stage]) -> dict[str, str]:
-    """What the reasons mean that stages and filters have words for."""
+    """The meanings of the reasons that stages and filters describe."""
     return _FILTERS | {reason: words for stage in stages for reason, words in stage.reasons.items()}
 
 
 def words_for(reason: str, known: Mapping[str, str]) -> str:
-    """What a reason means; empty if its name says so, or a user's own filter gave it. `known`: see `words_of`."""
+    """The meaning of a reason; empty if the name explains itself, or for a filter of a user's own. `known`: see
+    `words_of`.
+    """
     if reason in known:
         return known[reason]
     if reason.startswith("http_") and reason[5:].isdigit():

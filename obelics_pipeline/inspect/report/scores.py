@@ -1,4 +1,6 @@
-"""What each score was over a run: a histogram with its thresholds, and how many have none and why."""
+"""The distribution of each score in a run: a histogram with its thresholds, and how many documents have no score and
+why.
+"""
 
 from __future__ import annotations
 

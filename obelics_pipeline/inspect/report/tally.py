@@ -23,7 +23,7 @@ class ReasonTally:
         self._waiting: list[tuple[Ints, Ints]] = []
 
     def add(self, values: Floats, outcomes: NDArray[np.integer]) -> None:
-        """Count values; those that are no numbers are left out."""
+        """Count values. Those that are not numbers are left out."""
         fine = np.isfinite(values)
         codes = (values[fine] + 0.0).view(np.int64) >> _BITS  # + 0.0: there is one zero
         self._waiting.append((codes, outcomes[fine].astype(np.int64)))

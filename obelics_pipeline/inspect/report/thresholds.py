@@ -27,7 +27,7 @@ def paragraph_thresholds(config: RunConfig) -> dict[str, Threshold]:
 
 
 def in_words(bounds: LanguageBounds) -> list[str]:
-    """What a score must be, a line each: for all, by language, by genre, and the roles it is asked of."""
+    """The bounds of a score, a line each: for all, by language, by genre, and by role."""
     general = must(bounds)
     others = len(bounds.languages) + len(bounds.genres) > 0
     if general == NOTHING:
@@ -47,7 +47,7 @@ def in_words(bounds: LanguageBounds) -> list[str]:
 
 
 def must(bounds: Bounds | None) -> str:
-    """What a score must be, as a sentence without its subject."""
+    """The bounds of a score, as a sentence without its subject."""
     limits = " and ".join(f"{sign} {figure(value)}" for value, sign in _limits(bounds))
     shares = ", ".join(f"{share:g} at {figure(score)}" for score, share in (bounds.sample or ())) if bounds else ""
     if limits and shares:

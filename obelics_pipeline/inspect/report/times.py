@@ -32,7 +32,7 @@ class StageTime:
 
 @dataclass(frozen=True)
 class Times:
-    """By stage; `starts` is how often the run was started, `workers` what each start had, where it is known."""
+    """Seconds by stage. `starts`: how often the run was started. `workers`: those of each start, if known."""
 
     stages: Sequence[StageTime]
     starts: int

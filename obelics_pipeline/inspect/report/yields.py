@@ -1,4 +1,4 @@
-"""What came of the documents of each site, language and month of capture."""
+"""Kept documents by site, language and month of capture."""
 
 from __future__ import annotations
 

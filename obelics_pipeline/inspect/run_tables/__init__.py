@@ -1,1 +1,1 @@
-"""What a run's folder says of its documents, paragraphs and images, as columns: for a report, and to tune by."""
+"""Tables of a run's documents, paragraphs and images, read from its folder, for the report and for tuning."""

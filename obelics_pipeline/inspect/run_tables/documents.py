@@ -134,7 +134,7 @@ def _sums(lists: pa.ChunkedArray, measure: Measure) -> NDArray[np.int64]:
 
 
 def _last_of_each(ids: pa.ChunkedArray) -> NDArray[np.int64]:
-    """The place where each id stands last, in the order in which they stand first."""
+    """The index of the last row of each id, in the order in which ids first occur."""
     codes = ids.combine_chunks().dictionary_encode().indices.to_numpy()
     last = np.zeros(codes.max() + 1 if len(codes) else 0, np.int64)
     np.maximum.at(last, codes, np.arange(len(codes)))

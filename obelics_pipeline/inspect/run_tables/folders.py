@@ -32,7 +32,7 @@ def document_folders(folder: RunFolder) -> list[tuple[str, Location]]:
 
 
 def committed_units(folder: RunFolder, place: Location) -> list[Manifest]:
-    """The units of a stage, in the order of their names, that were made of what is extracted now."""
+    """The units of a stage that were made from the present extracted documents, in the order of their names."""
     names = set(unit_names(folder.extract))
     manifests = read_manifests(place, unit_names(place))
     return [m for _, m in sorted(manifests.items()) if m.notes.get("partition", m.unit).partition("@")[0] in names]

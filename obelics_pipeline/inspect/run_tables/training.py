@@ -1,4 +1,4 @@
-"""What a training run measured on the documents of a curation run: columns beside its scores, which decide nothing."""
+"""Measurements of a training on the documents of a curation run: columns beside its scores, which decide nothing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class Trained:
-    """What training measured on one document."""
+    """The measurements of a training on one document."""
 
     scores: dict[str, float | None]
     steps: tuple[int, ...]
@@ -58,7 +58,7 @@ def with_training(folder: RunFolder, documents: pa.Table) -> pa.Table:
 
 
 def trained(folder: RunFolder, doc_ids: list[str]) -> dict[str, Trained]:
-    """What training measured on some documents, by id; those that it has not seen are left out."""
+    """The measurements of a training on documents, by id. Documents that it has not read are left out."""
     if not doc_ids or size_of(folder.training) is None:
         return {}
     table = read_table(folder.training, filters=[("doc_id", "in", doc_ids)])

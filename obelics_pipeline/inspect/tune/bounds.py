@@ -9,7 +9,7 @@ from obelics_pipeline.inspect.tune.documents import Mask, Numbers
 
 
 def within(bounds: Bounds, scores: Numbers) -> Mask:
-    """As `Bounds.holds`, of each score; a NaN is within no bound, and within bounds that are none."""
+    """Whether each score is within bounds, as `Bounds.holds`. A NaN is within empty bounds only."""
     held = np.ones(len(scores), bool)
     with np.errstate(invalid="ignore"):
         if bounds.min is not None:

@@ -21,7 +21,7 @@ from obelics_pipeline.jobs.stages import PRELOAD
 
 
 class Watched(Display):
-    """Remembers how far the stage at hand is, for a page to ask; shows nothing on the terminal."""
+    """A display that remembers the progress of the running stage for the page, and prints nothing."""
 
     def __init__(self) -> None:
         super().__init__(Console(file=StringIO()))

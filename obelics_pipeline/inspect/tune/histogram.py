@@ -16,7 +16,9 @@ WIDE = 100.0  # times the median that the highest value may be before a logarith
 
 @dataclass(frozen=True)
 class Histogram:
-    """Counts between rising `edges`: of all values, and of those that are kept. `log` says how they are cut."""
+    """Counts between rising `edges`, of all values and of kept ones. `log`: the edges are equally far apart on a log
+    scale.
+    """
 
     edges: Numbers
     all: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""What can be tuned: at each level the rules, their bounds, and what they do, as values for a page."""
+"""The rules that can be tuned at each level, with their bounds and their effect, as values for the page."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def corpus_level(config: RunConfig) -> list[dict[str, Any]]:
 
 
 def paragraph_counts(paragraphs: Paragraphs, config: RunConfig) -> list[dict[str, Any]]:
-    """What each rule of paragraphs does: how many it is measured of, would drop, drops first, and drops alone."""
+    """The effect of each rule of paragraphs: how many it measured, would drop, drops first, and drops alone."""
     rules = config.filters.paragraph
     failing = [paragraphs.fails(name, threshold) for name, threshold in rules.items()]
     return list(_counts(rules, failing, [paragraphs.scores.get(name) for name in rules], paragraphs.bytes))

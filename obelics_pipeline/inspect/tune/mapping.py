@@ -37,7 +37,7 @@ Corners = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Laid:
-    """The documents of a map that have a place on it, which those without words have not: arrays by point."""
+    """The documents of a map that have a point, as arrays by point. Documents without words have none."""
 
     points: NDArray[np.float32]
     rows: NDArray[np.int64]  # of the run's documents
@@ -113,9 +113,10 @@ class RunMap:
         }
 
     def map_color(self, color: str, settings: dict[str, Any]) -> Values:
-        """What the points are coloured by, in their order: a score (null if not measured), or a code for a name.
+        """The value of each point for its colour: a score (null if not measured), or the code of a name.
 
-        The code -1 is no name: of reasons it is what these settings keep. Raises UserError for what cannot be a colour.
+        The code -1 means no name; for reasons it means that these settings keep the document. Raises UserError for a
+        column that cannot be shown as a colour.
         """
         rows, documents = self._there().rows, self._run.documents
         if color == LANGUAGE:
@@ -259,7 +260,7 @@ def _setting(bound: Bound, place: str | None) -> str | None:
 
 
 def _rounded(values: Numbers) -> list[float | None]:
-    """To so many digits; NaN is no value."""
+    """Values rounded to so many digits; None for NaN."""
     with np.errstate(divide="ignore", invalid="ignore"):
         places = DIGITS - 1 - np.floor(np.log10(np.abs(values)))
         scale = 10.0 ** np.where(np.isfinite(places), np.clip(places, -300, 300), 0)

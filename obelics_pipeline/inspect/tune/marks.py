@@ -1,4 +1,4 @@
-"""What a person thinks of documents, and what the rules make of these."""
+"""Marks: a person's judgement of documents as good or bad, and how the rules agree with them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ def _parsed(line: str, where: str) -> dict[str, Mark]:
 
 @dataclass(frozen=True)
 class Judged:
-    """What a rule does to marked documents: the share of bad ones in what it drops, and of these what it drops."""
+    """How a rule agrees with the marks: the share of bad documents among those it drops (precision), and the share of
+    the bad ones that it drops (recall).
+    """
 
     precision: Share
     recall: Share
@@ -82,7 +84,7 @@ class Judged:
 
 
 def judge(dropped: Mask, good: Sequence[int], bad: Sequence[int]) -> Judged:
-    """What a rule does to marked documents, given by their rows."""
+    """How a rule agrees with the marks. `good` and `bad` are rows of documents."""
     right, wrong = int(dropped[list(bad)].sum()), int(dropped[list(good)].sum())
     return Judged(Share(right, right + wrong), Share(right, len(bad)))
 

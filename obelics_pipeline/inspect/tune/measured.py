@@ -54,7 +54,9 @@ class Measured:
         return next(read_documents(self.folder.path / file, at, at + 1))
 
     def contents(self, config: RunConfig) -> Contents | None:
-        """What another config leaves of each document by its rules of paragraphs and images; None if none differs."""
+        """The text and images that another config would leave in each document; None if no rule of paragraphs or images
+        differs.
+        """
         mine, documents = self.config, self.documents
         paragraphs = config.filters.paragraph != mine.filters.paragraph
         images = config.images != mine.images

@@ -85,7 +85,7 @@ class Workbench:
         return found
 
     def about(self) -> Values:
-        """What the run is, and what can be tuned."""
+        """Facts about the run, and the settings that can be tuned."""
         run, config = self.run, self.run.config
         documents = run.documents
         return {
@@ -153,7 +153,7 @@ class Workbench:
         }
 
     def counts(self, settings: Settings, level: Literal["paragraph", "image"]) -> list[Values]:
-        """What each rule of paragraphs or images does."""
+        """The effect of each rule of paragraphs or images."""
         config = self.config(settings)
         base = self._base(config)
         return paragraph_counts(base.paragraphs, config) if level == "paragraph" else image_counts(base.images, config)
@@ -178,7 +178,7 @@ class Workbench:
     def near(
         self, level: str, name: str, value: float, language: str | None = None, site: str | None = None
     ) -> dict[str, list[Values]]:
-        """What lies just on either side of a value: documents, or paragraphs and images with their document."""
+        """Documents, or paragraphs and images with their document, just on either side of a value."""
         values, kept, rows = self._values(level, name)
         some = self._some(language, site)[rows] & ~np.isnan(values)
         found = {}
@@ -214,7 +214,7 @@ class Workbench:
         return found
 
     def compared(self, settings: Settings, other: Settings) -> Values:
-        """What each of two configs keeps that the other drops."""
+        """The documents that each of two configs keeps and the other drops."""
         mine, theirs = (self._estimate(values) for values in (settings, other))
         only = {"first": (mine.keeps > 0) & (theirs.keeps == 0), "second": (theirs.keeps > 0) & (mine.keeps == 0)}
         return {

@@ -44,7 +44,7 @@ _MODEL_OF = {column: model for model, columns in MODELS.items() for column in co
 
 @dataclass(frozen=True)
 class Asked:
-    """What to measure: columns, the config as JSON, and where images are. Picklable and hashable."""
+    """The columns to measure, the config as JSON, and the location of images. Picklable and hashable."""
 
     names: tuple[str, ...]
     config: str
@@ -55,7 +55,7 @@ class Asked:
         return list(self.names)
 
     def of_models(self) -> list[str]:
-        """Those of the columns that models of documents with their images measure."""
+        """The columns that models of documents with images measure."""
         return [name for name in self.names if name in _MODEL_OF]
 
     def models(self) -> ModelsConfig:
@@ -82,9 +82,9 @@ class Asked:
 
 
 def ask(names: Sequence[str], config: RunConfig, images: str = NO_IMAGES) -> Asked:
-    """Check what is asked for; no name stands for every document filter of the config. Raises UserError.
+    """Check the columns that --columns names; without names, every document filter of the config. Raises UserError.
 
-    `images` is what --images says.
+    `images` is the value of --images.
     """
     names = list(dict.fromkeys(names)) or list(config.filters.document)
     if not names:

@@ -38,7 +38,7 @@ Say = Callable[[str], None]
 
 
 class Scored(Protocol):
-    """Some rows of the output, how many they are, and which of them failed: their place and why."""
+    """Output of some rows: their number, and the rows that failed, with position and reason."""
 
     @property
     def rows(self) -> int: ...  # noqa: D102
@@ -105,7 +105,7 @@ def load_models(asked: Asked) -> None:
 
 
 def image_summary(ledger: Ledger) -> str:
-    """The line that tells what became of the images that were asked for."""
+    """One line on the images: how many were fetched, and why others were not."""
     parts = [f"images: {ledger.entered} asked for = {ledger.kept} fetched"]
     for what, counts in (("dropped", ledger.dropped), ("failed", ledger.failed)):
         reasons = ", ".join(
@@ -116,7 +116,7 @@ def image_summary(ledger: Ledger) -> str:
 
 
 def summary(ledger: Ledger) -> str:
-    """The line that tells what became of the rows."""
+    """One line on the rows: how many were scored, and why others were not."""
     failed = ", ".join(f"{reason} {n}" for reason, n in sorted(ledger.failed.items()))
     return f"{ledger.entered} rows = {ledger.kept} scored + {ledger.failed.total()} failed" + (
         f" ({failed})" if failed else ""

@@ -1,4 +1,4 @@
-"""From a row of somebody's data to a document. Everything in a row is untrusted. Pure."""
+"""A document from a row of a user's data. Every value in a row is untrusted."""
 
 from __future__ import annotations
 

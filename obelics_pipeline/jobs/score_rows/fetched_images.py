@@ -110,7 +110,7 @@ def _held(folder: Path) -> Iterator[None]:
 
 
 def _dealt(wanted: Iterable[Iterable[str]], folder: Path, temporary: Path, count: int) -> tuple[list[Bucket], int]:
-    """The buckets that have URLs, and how many distinct URLs no request can carry."""
+    """The buckets that have URLs, and the number of distinct URLs that no request can carry."""
     held: dict[int, list[str]] = {}
     files: set[int] = set()
     unfit: set[str] = set()

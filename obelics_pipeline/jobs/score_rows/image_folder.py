@@ -1,4 +1,4 @@
-"""A folder of images that somebody has, told apart by what lies in it, as a source of images by their URL."""
+"""An image folder of a user as a source of images by URL. Its kind is recognised by its files."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _BESIDE = (".json", ".txt")  # what img2dataset writes beside an image
 
 @contextmanager
 def images_of(folder: Path, beside: Path) -> Iterator[FolderImages]:
-    """The images of a folder, by URL; where they have other names, by links in a folder below `beside` meanwhile.
+    """The images of a folder, by URL. Those with other names get links in a folder below `beside` for that time.
 
-    Raises UserError for a folder that is none of `VALID`.
+    Raises UserError for a folder that is not of a kind in `VALID`.
     """
     folder = folder.absolute()
     if not folder.is_dir():
@@ -72,7 +72,7 @@ def _is_of_run(folder: Path) -> bool:
 
 
 def _of_run(folder: Path) -> Iterator[tuple[str, Path | None]]:
-    """What each URL gave when the run fetched it under its config; the last word of a URL comes last."""
+    """The result of each URL in the fetch of a run with its config. The last result of a URL comes last."""
     config = load_config(str(folder.parent / "config.yaml")).fetch
     store = ImageStore(folder)
     for bucket in range(config.buckets):
@@ -87,7 +87,7 @@ def _shards(folder: Path) -> list[Path]:
 
 
 def _of_img2dataset(folder: Path) -> Iterator[tuple[str, Path]]:
-    """The image of each URL; a table says which row is which, but not what ending the file has."""
+    """The image of each URL. A table maps rows to URLs, but does not give the file's suffix."""
     for table in _shards(folder):
         with os.scandir(table.with_suffix("")) as entries:
             files = {Path(e.name).stem: Path(e.path) for e in entries if not e.name.endswith(_BESIDE)}

@@ -78,7 +78,7 @@ class LongLine:
 
 @dataclass(frozen=True)
 class ScoredLines:
-    """What is written for some rows, how many they are, and which of them failed: their place and why."""
+    """Output lines of some rows: their number, and the rows that failed, with position and reason."""
 
     data: Iterable[bytes]
     rows: int
@@ -236,7 +236,7 @@ def _carried_over(line: LongLine, columns: Sequence[str]) -> ScoredLines:
 
 
 def _unread(pieces: Iterable[bytes], columns: Sequence[str]) -> Iterator[bytes]:
-    """A line that could not be read, as the string of an object; a byte that is no UTF-8 as \\udc80 to \\udcff."""
+    """An unreadable line, as a string in an object. A byte that is not UTF-8 becomes \udc80 to \udcff."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     yield f'{{"{UNREAD}":"'.encode()
     for piece in pieces:

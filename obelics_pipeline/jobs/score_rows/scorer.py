@@ -21,7 +21,7 @@ from obelics_pipeline.stages.score.document_models import DocumentModels, LoadDo
 
 @lru_cache(maxsize=1)
 def scorer_of(asked: Asked) -> Scorer:
-    """What measures all that; made once per process. Raises UserError for what is missing."""
+    """The scorer for these columns; made once per process. Raises UserError for a missing model or package."""
     return Scorer(asked)
 
 
@@ -77,7 +77,9 @@ class Scorer:
         return LoadDocumentModels(self._asked.models().model_dump_json(), self._asked.images)()
 
     def _check_folder(self) -> None:
-        """A folder that this machine does not see would be documents without images, and nobody the wiser."""
+        """Raise UserError if this machine does not see the image folder: otherwise documents would silently have no
+        images.
+        """
         images = self._asked.images
         if isinstance(images, FolderImages) and not images.folder.is_dir():
             raise UserError(
@@ -106,7 +108,9 @@ class Scorer:
         return {LANGUAGE: document.language, **document.scores}
 
     def _looked_at(self, documents: Sequence[Document]) -> list[Mapping[str, float | None] | RowError]:
-        """What the models say of each document. Where they fail, the halves are tried, down to the one that fails."""
+        """Scores of each document by the models. If a batch fails, its halves are tried, down to the document that
+        fails.
+        """
         if not documents:
             return []
         models = self._models

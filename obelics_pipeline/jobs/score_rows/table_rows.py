@@ -72,7 +72,7 @@ class SentRows:
 
 @dataclass(frozen=True)
 class ScoredTable:
-    """Rows with their scores, and which of them failed: their place and why."""
+    """Rows with their scores, and the rows that failed, with position and reason."""
 
     table: pa.Table
     failures: list[tuple[str, RowError]]

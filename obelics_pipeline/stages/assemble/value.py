@@ -51,7 +51,7 @@ def work(job: Job) -> None:
 def _read_answers(
     answers: Sequence[str], overused: Sequence[str], *, answer_folder: Location, overused_folder: Location
 ) -> dict[str, FetchResult]:
-    """What the fetch stage knows of each URL; an image that looks like too many others is one that was dropped."""
+    """The answer of the fetch stage for each URL. An image that looks like too many others counts as dropped."""
     first = verdicts([read_table(overused_folder / name) for name in overused], PHASH)
     results = (r for name in answers for r in results_from_table(read_table(answer_folder / name)))
     return {result.url: _without_overused(result, first) for result in results}

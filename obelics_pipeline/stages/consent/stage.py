@@ -70,7 +70,7 @@ def _bucket(url: str, buckets: int) -> int:
 
 
 def identity(config: OptOutServiceConfig) -> str:
-    """What an answer depends on, beside its address."""
+    """A digest of the settings that an answer depends on, beside its URL."""
     return digest(VERSION, redacted(config.url), config.answer)
 
 
@@ -98,10 +98,10 @@ def answer_unit(
     config: OptOutServiceConfig,
     asked: Location | None = None,
 ) -> Manifest:
-    """Ask the service about the addresses of one bucket that it was not asked about before, and commit its answers.
+    """Ask the service about the URLs of one bucket that have no answer yet, and commit the answers.
 
-    Where `asked` is given, the answers that are committed there are all that is known, and nobody is asked. Raises
-    Stopped if an answer is missing and the config says that the run is to stop: answers so far stay in a journal.
+    If `asked` is given, only the answers committed there are used and the service is not called. Raises Stopped if an
+    answer is missing and the config says to stop; the answers so far stay in a journal.
     """
     rows = _question_rows([question_folder / name for name in unit.payload["questions"]])
     urls = sorted({url for _, url in rows})

@@ -64,7 +64,7 @@ def dedup_unit(
 
 
 def drop_paragraphs(document: Document, repeated: Verdicts, config: DedupConfig) -> int:
-    """Drop the paragraphs that the host repeats, wherever they stand (reference, stage 9); how many."""
+    """Drop the paragraphs that the host repeats, at any position (reference, stage 9). Returns the number dropped."""
     host, dropped = host_of(document.url), 0
     for node in document.nodes if repeated else ():
         if isinstance(node, TextNode) and counts_as_paragraph(node, config.paragraphs):
@@ -94,10 +94,10 @@ def changed_unit(
     verdict_folders: Sequence[Location],
     config: DedupConfig,
 ) -> Manifest:
-    """What the verdicts of a later run would change in the documents of one assembled unit: listed, not done.
+    """List what the verdicts of a later run would change in the documents of one assembled unit; nothing is changed.
 
-    The documents are those that were kept in the end: `corpus_folders` are those of the `documents` that tars were made
-    of, and of `settled`, of their run.
+    The documents are those that were kept in the end. `corpus_folders` are the folders, in their run, of the
+    `documents` that tars were made of and of `settled`.
     """
     names = zip(verdict_folders, unit.payload["verdicts"], strict=True)
     rows = [read_table(place / name) for place, files in names for name in files]

@@ -1,4 +1,4 @@
-"""What the documents of one extracted unit have in common with others: the keys of their pages and of their texts."""
+"""Candidates for duplicates in one extracted unit: the keys of its pages and of its texts."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def candidate_units(extracted: Sequence[Manifest], config: DedupConfig, generati
 
 
 def partition_of(extracted: str, generation: int) -> str:
-    """What an extracted unit is called in shuffled rows: the same records may be in a run and in one it is added to."""
+    """The name of an extracted unit in shuffled rows. It differs by run, because two runs may hold the same records."""
     return f"{extracted}@{generation}" if generation else extracted
 
 

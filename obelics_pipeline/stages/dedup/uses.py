@@ -105,7 +105,7 @@ def image_uses(document: Document, config: ImageUseConfig, counts: bool) -> Iter
 
 
 def phash_uses(images: Iterable[ImageNode], phashes: Mapping[str, str], counts: bool) -> Iterator[Use]:
-    """What the images of a document look like; `phashes` are perceptual hashes by URL."""
+    """The uses of perceptual hashes by one document. `phashes` gives the hash of each image URL."""
     for phash in sorted({phashes[image.src] for image in images if image.src in phashes}):
         yield Use(PHASH, phash_key(phash), int(counts))
 

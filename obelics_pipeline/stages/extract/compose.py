@@ -175,7 +175,9 @@ class _Composer:
         self._nodes.append(TextNode(text, role))
 
     def _end_list(self) -> None:
-        """What follows is no item: the list so far is complete. Long items are a sequence of texts, such as posts."""
+        """End the list, because what follows is not an item. A list of long items, such as posts, becomes a sequence of
+        texts.
+        """
         items, self._items = self._items, []
         if not items:
             return

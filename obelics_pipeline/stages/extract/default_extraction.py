@@ -27,9 +27,9 @@ _MARKUPS: dict[str, Markup] = {"plain": Plain(), "markdown": Markdown()}
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What stays of a page: one flag a row of the tree, True at what may stay, and its pictures.
+    """What is kept of a page: a flag per row of the tree, True where it may stay, and the page's pictures.
 
-    `confidence` says how sure the main content was told from the rest (see `MainContent`), None if nobody asked.
+    `confidence`: how clearly the main content was separated (see `MainContent`); None if it was not looked for.
     """
 
     rows: NDArray[np.bool_]

@@ -11,7 +11,7 @@ _DECORATIVE = frozenset(by_id({True: rules.DECORATIVE_TAGS}))
 
 
 def is_hidden(attributes: Attributes, tag: int) -> bool:
-    """Whether an element is out of sight: hidden, decorative, not displayed, or of a role that is no content."""
+    """Whether an element is hidden, decorative, not displayed, or has a role that is not content."""
     if tag in _PAGE:
         return False
     if "hidden" in attributes and (attributes["hidden"] or "").lower() != "until-found":

@@ -1,4 +1,4 @@
-"""What part a picture plays in a document, its lead, one of a gallery or one among the text, and where it stands."""
+"""The role of a picture in its document (lead, one of a gallery, or inline) and its position."""
 
 from __future__ import annotations
 

@@ -88,8 +88,8 @@ def figure_source(figure: Attributes) -> str | None:
 
 
 def _worth(url: str) -> int:
-    """What an address is good for: nothing, where it is no picture but inline data, or a blank file that stands in
-    until the picture is loaded; poor, where few decoders read its format.
+    """The worth of an image address: nothing (inline data, or a placeholder for a picture that loads later), poor (a
+    format that few decoders read), or good.
     """
     path = _path(url)
     if not path or path.startswith(_NOT_AN_ADDRESS):

@@ -13,7 +13,7 @@ Named = tuple[str, str]  # a place of the config, and the language that it names
 
 
 def check_measured(filters: FiltersConfig, language: LanguageConfig) -> None:
-    """As `check_languages`, of what is measured of a document by itself."""
+    """Raise UserError as `check_languages` does, for scores that are measured of a document alone."""
     named = [("language.keep", code) for code in (language.keep if language.keep != "any" else ())]
     for level, thresholds in (("paragraph", filters.paragraph), ("document", filters.document)):
         named += [*_of_bounds(bounded(f"filters.{level}", thresholds)), *_of_lists(f"filters.{level}", thresholds)]

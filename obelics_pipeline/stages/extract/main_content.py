@@ -44,9 +44,9 @@ def find_main_content(tree: SimplifiedTree) -> MainContent:
 
 
 def probabilities(tree: SimplifiedTree) -> NDArray[np.float64]:
-    """How likely each row of a tree is main content, for people to look at: NaN at rows that nobody is asked about.
+    """The probability of each row of a tree to be main content, for people to look at.
 
-    Those are the elements, the images, and the texts of the page's frame.
+    NaN at rows without a prediction: elements, images, and texts of the page's frame.
     """
     texts, features = main_features(tree)
     found = np.full(len(tree.rows), np.nan)

@@ -1,6 +1,6 @@
-"""What tells a page's main content from the rest: compiled where that was built, else with NumPy.
+"""Features that separate a page's main content from the rest: compiled if that was built, else with NumPy.
 
-What the features are, and from which numbers, is in `main_features_pure`.
+`main_features_pure` defines the features.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ COMPILED = _twin is not None
 def main_features(tree: SimplifiedTree) -> tuple[Ints, Floats]:
     """The rows of the texts outside the page's frame (aside, footer), and their features in the order of `NAMES`.
 
-    Shapes (texts,) and (texts, len(NAMES)). Raises ValueError for rows that are no tree, where that was compiled.
+    Shapes: (texts,) and (texts, len(NAMES)). The compiled version raises ValueError for rows that form no tree.
     """
     if _twin is None:
         return pure.main_features(tree)

@@ -198,7 +198,7 @@ def _of_the_text(page: _Page) -> Columns:
 
 
 def _of_its_words(tree: SimplifiedTree, page: _Page) -> Columns:
-    """What a text ends with, whether it is the title of a section with something else, and how far the last one is."""
+    """Features of a text's words: how it ends, whether it is a section title, and the distance to the last title."""
     words = [str(tree.values[row]) for row in page.texts.tolist()]
     titles = np.zeros(len(words), np.bool_)
     for number in np.flatnonzero(page.counts[t.CHARS] <= LONGEST).tolist():

@@ -156,7 +156,9 @@ class _Surroundings:
         self._known = {-1: -1}
 
     def of(self, element: int) -> int:
-        """That element, or -1 for the whole page. `element` is the row of the one around the picture."""
+        """The row of the element that a picture belongs to, or -1 for the whole page. `element` is the row of its
+        parent.
+        """
         passed = []
         while element not in self._known and self._characters[element] <= self._most:
             passed.append(element)

@@ -1,4 +1,4 @@
-"""What the names in class, id and role attributes say about an element, as bits."""
+"""Marks: what the names in class, id and role attributes say about an element, as bits."""
 
 from __future__ import annotations
 
@@ -137,5 +137,5 @@ def _stands_alone(name: str, start: int, end: int) -> bool:
 
 
 def names_of(bits: int) -> list[str]:
-    """What the bits stand for."""
+    """The names of the marks that are set in `bits`."""
     return [name for name, bit in BITS.items() if bits & bit]

@@ -82,9 +82,9 @@ class Measurer:
             self._judge_document(document, self._judge_paragraphs(document, everything), everything)
 
     def reasons(self, document: Document) -> dict[str, list[tuple[str, ...]]]:
-        """What the filters of documents have to tell of the scores that they gave: rows of words, by filter.
+        """The reasons that document filters give for their scores: rows of words, by filter.
 
-        A filter tells by a method `reasons(text)`, which few have. The document is a measured one.
+        A filter gives reasons by a method `reasons(text)`; few have one. The document must be measured.
         """
         text = self._document_text(document, [])
         told = {
@@ -95,10 +95,10 @@ class Measurer:
         return {name: rows for name, rows in told.items() if rows}
 
     def spans(self, document: Document, name: str) -> list[list[Span]]:
-        """The characters that made what a document filter gave, as (begin, end): a list for each kept paragraph.
+        """The characters that made the score of a document filter: a list of (begin, end) for each kept paragraph.
 
-        A filter tells by a method `spans(text)`; of one that does not, all lists are empty. Raises `UserError` for a
-        name that is none of the config's document filters.
+        A filter gives them by a method `spans(text)`; without it all lists are empty. Raises `UserError` for a name
+        that is not a document filter of the config.
         """
         rule = _named(self._document, name, "document")
         return spans_by_node(kept_texts(document.nodes), _spans(rule, self._document_text(document, [])))
@@ -254,7 +254,9 @@ def measurement_config(config: RunConfig) -> dict[str, Any]:
 
 
 def decision_config(config: RunConfig) -> dict[str, Any]:
-    """What only decides: if this alone changes, stored scores are judged again and no page is read."""
+    """The part of the config that only decides. If nothing else changes, stored scores are judged again and no page is
+    read.
+    """
     licence = config.consent.licence
     required = {} if licence.require is None else {"licence": [sorted(licence.require), sorted(licence.sources or ())]}
     return required | {

@@ -107,7 +107,7 @@ def _opened(source: bytes) -> bytes:
 
 
 def _source(html: str, config: ExtractionConfig) -> bytes:
-    """What the parser is given. Raises `PageRejected` for a page that would take it too long."""
+    """The text that the parser gets. Raises `PageRejected` for a page that would take too long to parse."""
     source = html.encode("utf-8", "replace")
     if b"\0" in source:
         source = source.replace(b"\0", b"")  # browsers ignore it in text; our rule sets may use it as a mark

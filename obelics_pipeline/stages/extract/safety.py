@@ -1,4 +1,4 @@
-"""What a page must pass, and what is taken from its documents, before anything is measured: lists and personal data."""
+"""Lists and personal data, before anything is measured: which pages are refused, and what is removed from documents."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def safety_of(config_json: str) -> Safety:
 
 
 def safety_config(config: RunConfig) -> list[Any]:
-    """What the documents of a page depend on here, by content; empty where nothing is asked for."""
+    """The settings of lists and personal data that documents depend on, by content; empty if none is set."""
     found: list[Any] = []
     if config.blocklists:
         found.append(["blocklists", identity(config.blocklists)])

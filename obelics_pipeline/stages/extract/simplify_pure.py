@@ -236,7 +236,7 @@ class _Simplifier:
             join = 0
 
     def _text(self, text: str, pieces: list[tuple[str, bool, int]], join: int) -> None:
-        """A text row. What the names of inline elements say counts where it holds for all of the text."""
+        """A text row. The marks of inline elements count if they hold for all of the text."""
         said = [marks for piece, _, marks in pieces if piece != LINE_BREAK and not piece.isspace()]
         marks = said[0] if said else 0
         for more in said:

@@ -102,7 +102,7 @@ def extract_units(
 
 
 def _consent_config(config: RunConfig, robots: RobotsCaptures | None) -> list[Any]:
-    """What of the section consent is measured; nothing where nothing is, so that ids are as they were without it."""
+    """The settings of `consent` that are measured; empty without any, so that unit ids stay those of before."""
     licence, crawl = config.consent.licence, config.consent.crawl
     active: dict[str, Any] = {"licence": licence.active, "record": crawl.record, "tdm": crawl.tdm == "drop"}
     if robots is not None:
@@ -111,7 +111,7 @@ def _consent_config(config: RunConfig, robots: RobotsCaptures | None) -> list[An
 
 
 def _range(task: ReadTask) -> list[Any]:
-    """What a task reads, wherever it lies and whenever it was put there (see RunFolder.changed_inputs)."""
+    """The identity of the bytes that a task reads, whatever their folder and date (see RunFolder.changed_inputs)."""
     return [task.kind, task.name, task.size, task.start, task.end]
 
 

@@ -66,5 +66,5 @@ def sums_before(values: NDArray[np.generic]) -> NDArray[np.int64]:
 
 
 def tag_name(tag: int) -> str:
-    """What the tag of an element or an image is called."""
+    """The name of the tag of an element or an image."""
     return _NAMES.get(tag, "custom")

@@ -93,7 +93,7 @@ def _no_input() -> Inputs:
 
 
 def _report_incomplete_files(job: Job, units: Sequence[Unit], manifests: Sequence[Manifest]) -> None:
-    """A file of which a part is missing is no success, in each run until it is replaced; what was read stays."""
+    """Report input files that end early as failures, in each run until they are replaced. What was read is kept."""
     unit_of = {unit.name: unit for unit in units}
     for manifest in manifests:
         wrong = incomplete_file(unit_of[manifest.unit], manifest)

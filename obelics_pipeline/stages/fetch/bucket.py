@@ -73,7 +73,7 @@ def _has_image(result: FetchResult, store: ImageStore) -> bool:
 
 
 def _again(result: FetchResult, ingest: Ingest) -> FetchResult | None:
-    """What a stored image is by the present rules; None where its bytes are gone."""
+    """Judge a stored image by the present rules. None if its bytes are missing."""
     try:
         return ingest.keep_again(result)
     except FetchError as error:

@@ -17,7 +17,7 @@ class HostHealth:
         self._lock = threading.Lock()
 
     def note(self, host: str, reason: str | None) -> None:
-        """What a request to this host came to; None where it succeeded."""
+        """Count the failures in a row of a host. `reason`: why a request failed; None after a success."""
         with self._lock:
             self._failures[host] = self._failures[host] + 1 if reason in _SIGNS else 0
 

@@ -1,4 +1,4 @@
-"""Which host a URL is asked of, and which bucket the host is in."""
+"""The host of a URL, and the bucket of a host."""
 
 from __future__ import annotations
 

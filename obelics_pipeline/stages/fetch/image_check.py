@@ -48,7 +48,7 @@ class ImageFacts:
 
 
 def check_image(content: bytes, config: FetchingConfig) -> ImageFacts:
-    """What image the bytes are.
+    """Decode the bytes of an image; returns its format and size.
 
     Raises FetchError: empty_body, html, svg, unsupported_format, not_an_image, too_many_pixels, too_many_frames,
     truncated_image, corrupt_image.

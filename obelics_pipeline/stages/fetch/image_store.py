@@ -84,7 +84,7 @@ class ImageStore:
         remove([self.path(sha256)])
 
     def sweep(self) -> int:
-        """Remove what a killed process left half-written; how many files. Only while nobody writes."""
+        """Remove files that killed processes left half-written; returns how many. Call it while no process writes."""
         left = list(self.folder.glob(f"*/{TEMPORARY}*")) if isinstance(self.folder, Path) else []
         for path in left:
             path.unlink(missing_ok=True)

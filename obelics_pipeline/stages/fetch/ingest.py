@@ -1,4 +1,4 @@
-"""What becomes of an image's bytes before they are stored: they are judged, changed where the config asks, kept."""
+"""Ingest: an image's bytes are judged and, if the config asks for it, changed before they are stored."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Journal:
         return results
 
     def observations(self) -> list[Observation]:
-        """What origins said so far; one that was asked again, after a kill, is there more than once."""
+        """The observations of origins so far. An origin that was asked again after a kill is there more than once."""
         return list(self._values("origin", _OBSERVATIONS))
 
     def _values(self, key: str, fields: frozenset[str]) -> Iterator[dict[str, Any]]:

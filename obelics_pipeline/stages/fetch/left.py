@@ -1,6 +1,6 @@
-"""What a fetch unit found out when it was done before: it is not asked for again when the unit is to be done again.
+"""What is left of a damaged fetch unit, so that the unit is fetched again without asking twice for what is whole.
 
-A unit is done again where one of its files, its manifest or an image of it is damaged. Its other files are still there.
+A unit is fetched again if one of its files, its manifest or one of its images is damaged.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Left:
 
 
 def left_of(folder: Location, unit_name: str, store: ImageStore) -> Left:
-    """What the files of a unit say that are whole; a result whose image is gone, or damaged, is not among it."""
+    """The results in the undamaged files of a unit. A result whose image is missing or damaged is left out."""
     left = Left()
     for role, below in ROLES.items():
         for place in _files(folder, below, unit_name):

@@ -1,4 +1,4 @@
-"""What img2dataset's downloader gets for urllib's urlopen: one guarded request, its answer, and why it failed."""
+"""A replacement of urllib's urlopen for img2dataset's downloader: one guarded request, and its answer or failure."""
 
 from __future__ import annotations
 

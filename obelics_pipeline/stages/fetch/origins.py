@@ -1,6 +1,6 @@
-"""The robots.txt of every origin of a unit: each fetched once, before anything else is asked of its origin.
+"""The robots.txt of every origin of a unit, fetched once before any other request to the origin.
 
-What else the config asks of an origin, its ai.txt and its tdmrep.json, follows, where its robots.txt allows anything.
+The ai.txt and tdmrep.json that the config asks for follow, if robots.txt allows anything.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ Waiter = Callable[[Robots], list[Task]]
 
 
 class Origins:
-    """What the origins say. A waiter is called once its origin is known; until then it costs no turn of its host.
+    """The rules of each origin. A waiting task is called once its origin is known, and takes no turn of its host until
+    then.
 
-    `pause(host, seconds)` lets a host rest; `note` is given what an origin said, before anything follows from it.
+    `pause(host, seconds)` lets a host rest. `note` gets each observation before any task acts on it.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What an image looks like: a perceptual hash, equal for copies of a picture in other sizes, formats and qualities."""
+"""The perceptual hash of an image: 64 bits, equal for copies of a picture in other sizes, formats and qualities."""
 
 from __future__ import annotations
 

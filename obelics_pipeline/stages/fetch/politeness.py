@@ -1,6 +1,6 @@
-"""Tasks dealt out by host: at most so many at a time to one host, and so long between the starts of two.
+"""Tasks by host: at most so many at a time to one host, and a minimum time between the starts of two.
 
-A host that must wait, or is slow, holds none but its own threads: the others go on with other hosts.
+A host that must wait, or is slow, blocks only its own threads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 class Task:
     """One request to one host. `run` returns the tasks that follow from it, for this host or another.
 
-    What has been begun (`urgent`: a redirect, a robots.txt) goes before what is waiting.
+    Urgent tasks (a redirect, a robots.txt) go before those that wait.
     """
 
     host: str

@@ -58,9 +58,10 @@ def is_dropped(reason: str) -> bool:
 
 
 def check_reasons(names: Iterable[str], others: Collection[str] = ()) -> None:
-    """Raise UserError for a name that is no reason for which an image fails, nor one of `others`: nothing would happen.
+    """Raise UserError for a name that is neither a reason for which an image fails nor one of `others`.
 
-    Images that a rule dropped are not asked for again: the config decides on them.
+    Reasons of rules that drop images are refused too: such images are not fetched again, because the config decides on
+    them.
     """
     valid = [ALL_RETRYABLE, *sorted(RETRYABLE | LASTING), *others]
     for name in names:

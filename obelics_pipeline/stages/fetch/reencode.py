@@ -41,7 +41,9 @@ class Reencoder:
         return bytes(encoded), ImageFacts(self._format, int(width), int(height))
 
     def _plain(self, content: bytes, facts: ImageFacts) -> bytes:
-        """What the resizer reads rightly: it clips 16-bit samples to white, and needs 50 bytes a pixel for alpha."""
+        """The image in a mode that the resizer handles. It clips 16-bit samples to white, and needs 50 bytes a pixel
+        for alpha.
+        """
         from PIL import Image as pil
 
         with pil.open(io.BytesIO(content)) as image:

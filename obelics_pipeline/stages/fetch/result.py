@@ -1,4 +1,4 @@
-"""What became of one image URL: a row of a fetch unit's table."""
+"""The result of fetching one image URL: a row of a fetch unit's table."""
 
 from __future__ import annotations
 

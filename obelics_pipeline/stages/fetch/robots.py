@@ -26,7 +26,7 @@ MAX_ROBOTS_REDIRECTS = 5  # RFC 9309 2.3.1.2: at least five
 
 @dataclass(frozen=True)
 class Robots:
-    """What one origin says. `refusal` is set where nothing of it may be fetched."""
+    """The rules of one origin. `refusal`: the reason if nothing of the origin may be fetched, else None."""
 
     rules: Protego | None = None
     refusal: str | None = None  # a reason
@@ -73,7 +73,7 @@ def fetch_file(guard: GuardedClient, place: Target, config: FetchingConfig, acce
 
 
 def with_file(robots: Robots, path: str, content: bytes | None, config: FetchingConfig) -> Robots:
-    """What a site says, with what one more of its files says."""
+    """The rules of an origin, with those of one more of its files."""
     if content is None:
         return robots
     if path == TDM_FILE:
@@ -112,7 +112,7 @@ def read_robots(content: bytes, config: FetchingConfig) -> Robots:
 
 
 def robots_without_answer(reason: str) -> Robots:
-    """What follows where robots.txt could not be had, for this reason."""
+    """The rules of an origin whose robots.txt could not be fetched, for this reason."""
     if reason.startswith("http_") and not is_server_error(reason) and reason != "http_429":
         return ALLOW_ALL
     if reason in ("private_address", "forbidden_port", "dns", "refused", "host_down", "bad_url"):

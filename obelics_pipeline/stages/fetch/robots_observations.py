@@ -1,4 +1,6 @@
-"""What an origin said of our use, and on which day (UTC): the one thing of a fetch that a clock says."""
+"""Observations of robots.txt and similar files: what an origin said about use, and the day (UTC). Nothing else of a
+fetch depends on a clock.
+"""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def fetch_units(
 
 
 def identity(config: FetchingConfig) -> str:
-    """What a result depends on, beside its URL."""
+    """A digest of the settings that a result depends on, beside its URL."""
     newer = {name for name in NEWER if getattr(config, name) == type(config).model_fields[name].default}
     return digest(config.model_dump(mode="json", exclude=MANNERS | newer))
 
@@ -147,7 +147,7 @@ def plan_name(requests: Mapping[str, str], config: FetchingConfig, treated: Trea
 
 
 def plan_stem(requests: Mapping[str, str], config: FetchingConfig) -> str:
-    """What the names of all plans for the same requests begin with; `requests` are the digests of the groups."""
+    """The prefix of the names of all plans for the same requests. `requests` are the digests of the groups."""
     return digest(requests, identity(config))
 
 
@@ -246,14 +246,14 @@ def documents_with(url: str, *, rows: Sequence[tuple[str, str]], folders: Sequen
 
 
 def _supersede(folder: Location, earlier: Sequence[Manifest]) -> None:
-    """Remove earlier units of a bucket: they name images that are no more in the store, or should not be."""
+    """Remove earlier units of a bucket: they name images that are, or must be, removed from the store."""
     for manifest in earlier:
         remove([manifest_path(folder, manifest.unit)])
         remove(folder / file["name"] for file in manifest.files.values())
 
 
 def drop_unnamed(folder: Location, store: ImageStore) -> int:
-    """Remove from the store what no fetch unit names; how many images. Only while nobody fetches."""
+    """Remove images from the store that no fetch unit names; returns how many. Call it only while nothing fetches."""
     named: set[str | None] = set()
     for manifest in read_manifests(folder, unit_names(folder)).values():
         named.update(read_table(manifest.path(folder, "data"), ["sha256"])["sha256"].to_pylist())
@@ -277,7 +277,7 @@ def _earlier(folder: Location, bucket: int, config: FetchingConfig) -> list[Mani
 def _previous(
     folder: Location, unit: Unit, config: FetchingConfig, treated: Treated
 ) -> tuple[dict[str, FetchResult], set[str]]:
-    """What earlier units found, and the URLs of those whose images were stored under other rules."""
+    """The results of earlier units, and the URLs whose images were stored under other rules."""
     known: dict[str, tuple[FetchResult, Treated]] = {}
     for manifest in _earlier(folder, unit.payload["bucket"], config):
         for result in results_from_table(read_table(manifest.path(folder, "data"))):
@@ -302,7 +302,7 @@ def _is_enough(result: FetchResult, how: Treated, wanted: Treated) -> bool:
 
 
 def _less_forgotten(result: FetchResult, forgotten: Forgotten) -> FetchResult:
-    """What an earlier unit found, as it is to be taken now."""
+    """The result of an earlier unit, less what was forgotten since."""
     hashes = (result.sha256, result.received_sha256)
     gone = forgotten.url(result.url) or any(forgotten.sha256(sha256) for sha256 in hashes if sha256 is not None)
     return FetchResult.without_image(result.url, FORGOTTEN) if gone else result
@@ -322,13 +322,13 @@ def _answers(rows: Sequence[tuple[str, str]], results: Sequence[FetchResult]) ->
 
 
 def _observed_before(folder: Location, earlier: Sequence[Manifest]) -> list[Observation]:
-    """What origins said to units that are to be removed, the newest word last: a record that must not be lost."""
+    """Observations of units that are about to be removed, the newest last. They are kept as a record."""
     files = [manifest.path(folder, "robots") for manifest in earlier if "robots" in manifest.files]
     return [row for file in files for row in read_table(file).to_pylist()]
 
 
 def ledger_of_results(results: Sequence[FetchResult]) -> Ledger:
-    """What became of image URLs, counted."""
+    """A ledger of image URLs, from their results."""
     ledger = Ledger("urls")
     for result in results:
         if result.status == "ok":

@@ -64,9 +64,9 @@ def check(config: RunConfig) -> list[str]:
 
 
 def work(job: Job) -> None:
-    """Fetch the images; the answers by unit of documents.
+    """Fetch the images; `job.answers` gets the answers by unit of documents.
 
-    Of a sample, those of all that was extracted as well, so that what is dropped can be shown and weighed.
+    A sample also fetches the images of dropped documents, so that they can be shown and compared.
     """
     folder, config = job.folder.fetch, job.config.fetch
     requests = _requests(job, job.documents)

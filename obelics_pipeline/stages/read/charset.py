@@ -116,7 +116,9 @@ def _credible(body: bytes, codec: str | None) -> bool:
 
 
 def _better(body: bytes, claims: list[tuple[str | None, str]]) -> tuple[str | None, str]:
-    """Of two credible claims that differ: what the detector says, else the multi-byte one: it fits by no accident."""
+    """The better of two credible charsets that differ: the detector's, else the multi-byte one, which rarely fits by
+    chance.
+    """
     detected = _detect(body)
     for claim in claims:
         if claim[0] == detected:
@@ -152,7 +154,7 @@ def _detect(body: bytes) -> str | None:
 
 
 def _detected(body: bytes) -> Decoded:
-    """What the detector says where it fits, else windows-1252, where every byte has a character."""
+    """The detector's charset if it fits, else windows-1252, in which every byte is a character."""
     codec = _detect(body)
     if codec is None or codec == "utf-8" or not _credible(body, codec):
         codec = DEFAULT

@@ -1,7 +1,7 @@
-"""What a body that is called HTML really is, if not HTML: a picture, a PDF, an archive, or bytes that are no text.
+"""The real kind of a body that is called HTML: a picture, a PDF, an archive, or bytes that are not text.
 
-Servers put `text/html` on whatever they send. A body that begins as no page does is recognised by its first bytes;
-any other by its share of the bytes that no text has, whatever its charset.
+Servers send `text/html` with any file. A body that does not begin like a page is recognised by its first bytes, any
+other by its share of bytes that no text has, whatever its charset.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ MAX_REWINDS = 16  # times a larger member is inflated again for a step back; mor
 
 
 class Inflater(Protocol):
-    """What zlib and zstandard call a decompression object."""
+    """The interface of a decompression object of zlib or zstandard."""
 
     @property
     def eof(self) -> bool:
@@ -25,10 +25,10 @@ class Inflater(Protocol):
 
     @property
     def unused_data(self) -> bytes:
-        """What was given and stands beyond that end."""
+        """The bytes after the end of the compressed stream."""
 
     def decompress(self, data: bytes, /) -> bytes:
-        """What `data` adds to the output."""
+        """Decompress `data`; returns the new output."""
 
 
 class Framing(Protocol):
@@ -43,7 +43,7 @@ class Framing(Protocol):
         """A fresh decompression object."""
 
     def beginning(self, data: bytes) -> bytes:
-        """What the first bytes of a member inflate to, a few bytes at least. Raises `error`."""
+        """The first bytes of a member, inflated; a few bytes at least. Raises `error`."""
 
     def padding(self, source: Source, position: int) -> int | None:
         """The end of a member at `position` that holds no record by its nature, or None."""

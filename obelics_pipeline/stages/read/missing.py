@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 
 
 class MissingInputs(UserError):
-    """Inputs that name no file: what and why. The message lists the first few, and says how many more there are."""
+    """Inputs that name no file, each with a reason. The message lists the first few and the number of the others."""
 
     def __init__(self, missing: Sequence[str]) -> None:
         self.missing = tuple(missing)

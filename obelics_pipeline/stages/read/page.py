@@ -1,4 +1,4 @@
-"""What reading yields: a page, or the reason why a record gave none."""
+"""The results of reading a record: a page, or the reason why it is not one."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Page:
 class Skipped:
     """A record, or a damaged piece of a file, that gave no page.
 
-    `failed` tells what could not be read from what a rule dropped. `counted_only` marks record types that are never
-    pages (requests, metadata): they need a place in the ledger but no row of their own.
+    `failed`: it could not be read, as opposed to dropped by a rule. `counted_only`: a record type that is never a page
+    (request, metadata); it counts in the ledger and has no row.
     """
 
     reason: str

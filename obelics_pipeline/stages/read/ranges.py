@@ -60,7 +60,7 @@ def plan_ranges(inputs: Inputs, config: ReadingConfig) -> list[ReadTask]:
 
 
 def label_of_source(label: str) -> str:
-    """What the labels of all tasks of one file begin with, and those of no other file."""
+    """The common prefix of the labels of all tasks of one file; tasks of other files have another."""
     return label.rpartition("-")[0]
 
 

@@ -1,4 +1,4 @@
-"""What a raw record is: a page to read, or nothing, and why."""
+"""A raw record as a page to read, or the reason why it is not a page."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class RobotsCaptures:
     tokens: tuple[str, ...]
 
     def answer_for(self, url: str) -> tuple[str, str | None]:
-        """What a page's host said: allowed, disallowed or unknown; and the day of the capture (YYYY-MM-DD)."""
+        """The rule of a page's host: allowed, disallowed or unknown; and the day of the capture (YYYY-MM-DD)."""
         for origin in _origins(url):
             found = _file(str(_local(self.place, self.key)), origin)
             if found is not None:
@@ -99,7 +99,7 @@ def origins_in(where: Location) -> list[str]:
 
 
 def _row(item: Page | Skipped) -> Row | None:
-    """What a record says of its host's file; None where it is about something else."""
+    """The row of a record of a robots.txt file; None for other records."""
     if item.url is None or not item.url.partition("?")[0].endswith("/robots.txt"):
         return None
     origin = next(_origins(item.url), None)

@@ -12,9 +12,9 @@ from obelics_pipeline.stages.read.walk import careful_member
 
 
 def record_at(data: bytes, offset: int, path: str, cap: int) -> RawRecord | str:
-    """The record in `data`, which stands at `offset` of the file at `path`: the first response, else the first record.
+    """The record in `data`, which begins at `offset` of the file at `path`: the first response, else the first record.
 
-    A string is the reason why there is no such record.
+    Returns a string, the reason, if there is no such record.
     """
     source = BytesSource(data, offset)
     framing = framing_of(source, offset, path)

@@ -74,7 +74,7 @@ def _trailer(record: RawRecord) -> bytes:
 
 
 def _read_block(reader: fastwarc.warc.WarcRecordPayloadReader, count: int) -> tuple[bytes, bytes]:
-    """What `split_head` makes of the first `count` bytes of a block, without copying the body."""
+    """The parts of `split_head` for the first `count` bytes of a block, without a copy of the body."""
     lines: list[bytes] = []
     left = count
     ended = True

@@ -74,7 +74,7 @@ def walk_plain(source: Source, start: int, end: int, cap: int) -> Iterator[RawRe
 
 
 def _gap(source: Source, framing: Framing, position: int) -> Gap:
-    """What cannot be read at `position`, up to the next record."""
+    """The unreadable bytes from `position` to the next record."""
     following = find_record(source, framing, position + 1, source.size)
     cut = following == source.size and ends_early(source, framing, position)
     return Gap(position, following - position, TRUNCATED if cut else "damaged_member")

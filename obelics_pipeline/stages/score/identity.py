@@ -1,4 +1,6 @@
-"""What the scores of a config's models depend on, beside the documents: told at the start, without loading a model."""
+"""The identity of the models of a config: everything their scores depend on beside the documents, known without loading
+one.
+"""
 
 from __future__ import annotations
 

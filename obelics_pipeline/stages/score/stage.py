@@ -69,7 +69,7 @@ def measure_units(documents: Sequence[Manifest], models: str) -> list[Unit]:
 def measure_unit(
     unit: Unit, models: DocumentScorer, *, folder: Location, document_folder: Location, columns: Sequence[str]
 ) -> Manifest:
-    """What the models measure of the kept documents of one unit, a row each. Batches form inside the unit."""
+    """Measure the kept documents of one unit by the models, one row each. Batches form inside the unit."""
     source = committed(document_folder, unit.payload["documents"]).path(document_folder, "data")
     schema = measured_schema(columns)
     with Attempt(folder, unit) as attempt:

@@ -1,4 +1,4 @@
-"""What becomes of a document whose images a classifier has looked at."""
+"""Decides on images, and on their documents, by the scores of the classifier of unsafe images."""
 
 from __future__ import annotations
 
@@ -35,12 +35,14 @@ class Screen:
 
     @property
     def identity(self) -> list[Any]:
-        """What decides, as JSON."""
+        """The settings that decide, as JSON."""
         rule = self.rule
         return [rule.max, rule.per, rule.over, self.min_images, self.max_images, self.token]
 
     def __call__(self, document: Document) -> None:
-        """Give images, or the document, their reason. What could not be looked at fails: it is not known to be safe."""
+        """Set the reason of unsafe images, or of the document. An image that has no score fails: it is not known to be
+        safe.
+        """
         images = document.images()
         scores = [image.unsafe for image in images if image.unsafe is not None]
         for image in images:

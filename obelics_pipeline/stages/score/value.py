@@ -28,7 +28,7 @@ def looks(config: RunConfig) -> bool:
 
 
 def columns(config: RunConfig) -> Sequence[str]:
-    """What the named models measure."""
+    """The score columns of the named models."""
     return model_columns(config.models)
 
 

@@ -17,7 +17,7 @@ NOT_FETCHED = "not_fetched"  # the fetch stage has no answer for a URL: it was n
 
 
 class Fetched(Protocol):
-    """What the fetch stage knows of one URL; sizes in pixels and bytes, of the bytes that were stored."""
+    """The fetch stage's result for one URL. Sizes are those of the stored image, in pixels and bytes."""
 
     @property
     def status(self) -> str:

@@ -51,7 +51,9 @@ def flamingo_problems(members: Iterator[Member], row: Mapping[str, Any], promise
 
 
 def as_loaded(example: str, images: tuple[bytes, ...]) -> Read:
-    """What the trainer's loader reads, by its own rule: the first mark is the first image, the second the second."""
+    """The images and texts that the trainer's loader would read: it takes the first mark for the first image, and so
+    on.
+    """
     pieces = LOADER_MARK.split(example)
     out: Read = []
     for number, piece in enumerate(pieces):
@@ -63,7 +65,7 @@ def as_loaded(example: str, images: tuple[bytes, ...]) -> Read:
 
 
 def as_recorded(plain: Mapping[str, Any], images: Mapping[str, bytes]) -> Read:
-    """What the record says: texts without what the trainer would take for marks, and images that have files."""
+    """The images and texts of the record: texts without the trainer's marks, and images that have files."""
     out: Read = []
     for text, file in zip(plain["texts"], plain["files"], strict=True):
         if file is not None:

@@ -137,7 +137,7 @@ def _by_file(value: Any) -> dict[str, Any]:
 
 
 def _readers(path: Path, rows: Sequence[Row], names: set[str], promises: Promises) -> list[str]:
-    """What the readers of the trade make of it; an error of theirs is a problem of the shard."""
+    """Read the shard with webdataset and datasets. An error of theirs is a problem of the shard."""
     found: list[str] = []
     readers: dict[str, Callable[[], Iterator[str]]] = {"webdataset": lambda: webdataset_problems(path, rows)}
     if find_spec("datasets") and promises.format == "webdataset":  # else the JSON of each document has its own columns

@@ -56,7 +56,7 @@ class Deal:
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written. `pairs` and the tallies are ledgers; `manifest` is missing if only pairs were written."""
+    """The result of an export. `pairs` and the tallies are ledgers. `manifest`: None if only pairs were written."""
 
     output: Location
     manifest: RunManifest | None
@@ -178,7 +178,7 @@ def _parts(folder: Location, deal: Deal) -> Iterator[tuple[int, Iterator[StoredD
 
 
 def _ledgers(folder: Location) -> dict[str, Ledger]:
-    """What of the run was written; a document of which no image has a file was not."""
+    """Ledgers of what the export wrote. A document without an image file is not written."""
     written, images = Ledger("documents"), Ledger("images")
     for row in read_index(folder / INDEX, ["n_images", "n_files"]):
         if row["n_files"]:

@@ -41,9 +41,9 @@ def clean(nodes: Sequence[Node]) -> None:
 
 
 def lack(document: Document, min_images: int, max_images: int, token: str | None = None) -> str | None:
-    """What a document has too little or too much of: no_text, image_count, or None.
+    """What is wrong with the amount of text or images of a document: no_text, image_count, or None.
 
-    Text that is markers only is no text (reference, stage 13 step 7).
+    Text that holds only markers is no text (reference, stage 13 step 7).
     """
     if all(is_marker(node, token) for node in kept_texts(document.nodes)):
         return NO_TEXT

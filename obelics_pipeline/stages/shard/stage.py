@@ -165,7 +165,7 @@ def tar_unit(unit: Unit, *, folder: Location, assembled_folder: Location, read_i
 
 
 def shard_entries(manifests: Sequence[Manifest]) -> tuple[ShardEntry, ...]:
-    """What the run's manifest says of each tar."""
+    """The entry of each tar in the run's manifest."""
     files = [(m.files["data"], m.notes) for m in manifests if m.files]
     return tuple(ShardEntry(f["name"], f["sha256"], f["bytes"], **notes) for f, notes in files)
 

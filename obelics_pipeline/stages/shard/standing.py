@@ -12,10 +12,10 @@ from obelics_pipeline.engines.runner import StageRunner
 
 
 def disown_damaged(units: Sequence[Unit], folder: Location, runner: StageRunner) -> int:
-    """Remove the manifests of units whose tar, or part of the index, is not what was committed; how many files.
+    """Remove the manifests of units whose tar or index part differs from what was committed; returns how many.
 
-    So they are done again. All workers read. In an object store nothing is read: it keeps checksums of its own, and
-    sizes are compared.
+    So these units are done again. The workers read the files. In an object store only sizes are compared, because the
+    store keeps checksums of its own.
     """
     found = read_manifests(folder, [unit.name for unit in units]).values()
     files = [(folder / file["name"], file["sha256"], m.unit) for m in found for file in m.files.values()]

@@ -37,7 +37,7 @@ def work(job: Job) -> None:
 
 
 def settle(job: Job) -> list[Manifest]:
-    """Of each group of duplicates the first that passed everything is kept; what is left out, by unit."""
+    """Keep the first passed document of each duplicate group. Returns the documents that are left out, by unit."""
     if not compares(job.config):
         remove([job.folder.duplicates])
         return []

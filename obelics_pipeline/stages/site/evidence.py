@@ -70,7 +70,7 @@ def weights_of(score: float) -> Iterator[tuple[int, int]]:
 
 @dataclass(slots=True)
 class Seen:
-    """What one document adds to its site. What belongs to the page is given once for all parts of a split one."""
+    """The evidence of one document for its site. Evidence of the page counts once for all parts of a split page."""
 
     language: str = ""
     documents: int = 0

@@ -24,7 +24,7 @@ STAGE = "site"
 
 
 class SiteEvidence:
-    """Knows the sites of this run's documents; `dedup` says which of them are copies, None where nobody looked."""
+    """The evidence of the sites of this run's documents. `dedup` says which are copies; None if dedup is off."""
 
     def __init__(self, folder: RunFolder, config: RunConfig, runner: StageRunner, dedup: Deduplication | None) -> None:
         self._run, self._config, self._runner, self._dedup = folder, config, runner, dedup
@@ -110,7 +110,7 @@ class SiteEvidence:
         return self._map("site-evidence", work, units, own)
 
     def _rules(self) -> list[Any]:
-        """What the columns and the verdicts of a document depend on, beside the sums."""
+        """The settings that the columns and verdicts of a document depend on, beside the sums."""
         dedup = self._config.dedup
         compared = [dedup.enabled, dedup.text.enabled, dedup.paragraphs.min_count is not None]
         return [self._config.site.model_dump(mode="json", exclude={"enabled"}), compared]

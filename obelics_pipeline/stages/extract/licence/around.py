@@ -30,7 +30,7 @@ def upwards(node: LexborNode) -> Iterator[LexborNode]:
 
 
 def marks_at(attributes: dict[str, str | None]) -> int:
-    """What an element's class and id say that it is (`extract.marks`)."""
+    """The marks (see `extract.marks`) of an element's class and id."""
     names = attributes.get("class"), attributes.get("id")
     return marks_of(" ".join(name for name in names if name))
 

@@ -40,7 +40,7 @@ def may_declare(source: bytes) -> bool:
 
 
 def declared(parser: LexborHTMLParser, url: str, pictures: dict[str, str]) -> Iterator[Claim]:
-    """What elements say of the page; what they say of its pictures is added to `pictures`."""
+    """Licences of the page that elements declare. Those of its pictures are added to `pictures`."""
     found = parser.css('[rel*="licen" i], [itemprop*="licen" i], [property*="licen" i], [property*="rights" i]')
     for node in found[:MAX_CLAIMS]:
         attributes = node.attributes

@@ -16,7 +16,7 @@ MAX_JSON_NODES = 20_000
 
 
 def json_ld(parser: LexborHTMLParser, url: str, pictures: dict[str, str]) -> Iterator[Claim]:
-    """What scripts say of the page; what they say of its pictures is added to `pictures`."""
+    """Licences of the page that JSON-LD scripts declare. Those of its pictures are added to `pictures`."""
     for script in parser.css('script[type*="ld+json" i]')[:MAX_CLAIMS]:
         text = script.first_child.text_content if script.first_child is not None else None
         if not text or '"license"' not in text or len(text) > MAX_JSON:
@@ -29,7 +29,9 @@ def json_ld(parser: LexborHTMLParser, url: str, pictures: dict[str, str]) -> Ite
 
 
 def _described(value: Any, url: str, pictures: dict[str, str]) -> Iterator[Claim]:
-    """What a graph of things says of the page, and of pictures; the works that it refers to are others."""
+    """Licences of the page and of its pictures in a graph of schema.org things. Works that the page only refers to are
+    left out.
+    """
     waiting, seen = [(value, True)], 0
     while waiting and seen < MAX_JSON_NODES:
         here, is_page = waiting.pop()

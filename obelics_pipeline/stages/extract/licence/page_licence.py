@@ -32,9 +32,8 @@ META_NAMES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PageLicence:
-    """What a page is under. `licence` is a name of `licence_id`, the strictest of `all`; `url` as the page has it.
-
-    `source` is one of `SOURCES`. `pictures` are the licences of pictures, by absolute address.
+    """The licence of a page. `licence`: a name of `licence_id`, the strictest of `all`. `url`: as the page has it.
+    `source`: one of `SOURCES`. `pictures`: the licences of pictures, by absolute URL.
     """
 
     licence: str | None = None
@@ -72,7 +71,7 @@ def read_licence(parser: LexborHTMLParser, source: bytes, metas: Iterable[str], 
 
 
 def _judge(claims: list[Claim], pictures: dict[str, str]) -> PageLicence:
-    """The strictest of what is said. An address that nobody knows counts where nothing else is said."""
+    """The strictest of the declared licences. An unknown URL counts only if no known licence is declared."""
     known = [claim for claim in claims if claim.licence != OTHER] or claims
     if not known:
         return PageLicence(pictures=pictures) if pictures else NO_LICENCE
@@ -83,5 +82,5 @@ def _judge(claims: list[Claim], pictures: dict[str, str]) -> PageLicence:
 
 
 def _address(text: str) -> str | None:
-    """What of a statement is stored as the licence's address."""
+    """The URL of a licence in a statement, as it is stored."""
     return stored(text) if licence_of_url(text) else None

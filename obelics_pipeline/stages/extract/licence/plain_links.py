@@ -82,7 +82,7 @@ def _about_page(node: LexborNode) -> bool:
 
 
 def _words_around(node: LexborNode) -> tuple[str, str]:
-    """What stands before a link in its block, and the link with what follows it; some hundred characters each."""
+    """The text before a link in its block, and the link with the text after it; about a hundred characters each."""
     attributes = node.attributes
     own = [text_of(node), attributes.get("title") or "", attributes.get("aria-label") or ""]
     own += [image.attributes.get("alt") or "" for image in node.css("img")[:2]]
