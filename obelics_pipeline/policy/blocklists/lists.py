@@ -78,9 +78,9 @@ def _blocks_path(table: Table, host: str, path: str) -> bool:
 
 
 def identity(blocklists: Mapping[str, BlocklistConfig]) -> list[Any]:
-    """What the verdicts of lists depend on: their contents and what they apply to, not where they lie.
+    """The identity of lists, by their contents and what they apply to, not by their paths.
 
-    Raises UserError where a list is missing, or is not the one whose checksum the config names.
+    Raises UserError for a list that is missing or has another checksum than the config names.
     """
     return [[name, _content(config), sorted(config.applies_to)] for name, config in blocklists.items()]
 
@@ -91,7 +91,7 @@ def open_lists(blocklists: Mapping[str, BlocklistConfig], fetching: FetchingConf
 
 
 def read_lists(blocklists: Mapping[str, BlocklistConfig], fetching: FetchingConfig) -> dict[str, dict[str, Any]]:
-    """By the reason that each list gives: the sha256 of what was read, and how many entries it has."""
+    """For the reason of each list: the sha256 of what was read, and the number of its entries."""
     return {
         REASON + name: {"sha256": _checksum(config), "entries": _table(config, fetching).counts.entries}
         for name, config in blocklists.items()
@@ -115,7 +115,7 @@ def cache_folder() -> Path:
 
 
 def _content(config: BlocklistConfig) -> str:
-    """What names the content of a list: its checksum and the categories that are taken."""
+    """The identity of a list's content: its checksum and the categories that are used."""
     return digest(VERSION, _checksum(config), None if config.categories is None else sorted(set(config.categories)))
 
 
@@ -163,7 +163,7 @@ def _fetched(config: BlocklistConfig, fetching: FetchingConfig) -> Path:
 
 
 def build(source: ListSource, path: Path, name: str) -> None:
-    """Make the table of a list. A line that is no entry is counted. Raises UserError for a list of nothing else."""
+    """Make the table of a list. Lines that are not entries are counted. Raises UserError for a list without entries."""
     writer = TableWriter()
     lines = bad = 0
     for line in source.lines():

@@ -25,7 +25,7 @@ FILES = ("domains", "urls")  # of a category, as UT1 has them
 
 
 class ListSource:
-    """The content of a list. Raises UserError, in one line, for what is no list or is not there."""
+    """The content of a list. Raises UserError, in one line, for a file that is missing or is not a list."""
 
     def __init__(self, path: Path, categories: Sequence[str] | None = None, name: str = "") -> None:
         """`name` is how the list is called in what is said of it: a cached file has another name than its list."""

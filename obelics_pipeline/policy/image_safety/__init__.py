@@ -1,1 +1,3 @@
-"""What must not be in an image store: known abuse material, where photos were taken, faces where one asks for it."""
+"""Image safety: matches of known abuse material are dropped, location metadata is removed, faces are blurred on
+request.
+"""

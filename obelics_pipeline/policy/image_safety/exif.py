@@ -48,7 +48,7 @@ class Directory:
 
 
 class _Seen:
-    """What was read so far: directories, and bytes of values, which together are never more than the file has."""
+    """The bytes read so far, of directories and values, which together may not exceed the size of the file."""
 
     def __init__(self, size: int) -> None:
         self.directories: set[int] = set()

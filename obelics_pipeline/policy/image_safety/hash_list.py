@@ -30,7 +30,7 @@ Found = tuple[HashKind | None, bytes]  # a kind, None where the line tells none,
 
 @dataclass
 class HashListCounts:
-    """What a list held."""
+    """The counts of a hash list."""
 
     hashes: int = 0
     bad: int = 0  # lines without a hash
@@ -57,7 +57,7 @@ def read_hashes(of: HashListConfig, counts: HashListCounts) -> Iterator[tuple[Ha
 
 
 def _by_length(value: bytes, kind: HashKind | None) -> HashKind | None:
-    """The kind of a hash whose line tells none: what the config says, else what its length leaves."""
+    """The kind of a hash whose line does not name it: that of the config, else the one that has this length."""
     if kind is not None and len(value) == BYTES[kind]:
         return kind
     return "md5" if len(value) == BYTES["md5"] else None

@@ -58,7 +58,7 @@ def _parts(content: bytes, left: Left) -> Iterator[bytes]:
 
 
 def _kept(marker: int, payload: bytes, left: Left) -> bytes | None:
-    """What stays of a segment. Of segments of applications only those that are known are kept."""
+    """The bytes of a segment that are kept. Of application segments only known ones are kept."""
     if marker == COM:
         return payload if left.texts else None
     if not APP0 <= marker <= APP15 or (marker == APP0 and payload.startswith(JFIF)):

@@ -103,9 +103,9 @@ def _full(path: str) -> str:
 
 
 def prepare(config: KnownAbuseConfig) -> Prepared | None:
-    """Read the lists and make them ready on this machine; None where there are none.
+    """Read the lists and prepare them on this machine; None without lists.
 
-    Raises UserError for a list that cannot be read, has another sha256 than the config says, or holds no hash.
+    Raises UserError for a list that cannot be read, has another sha256 than the config names, or holds no hash.
     """
     if not config.lists:
         return None
@@ -133,7 +133,7 @@ def _known_abuse(config_json: str, identity: str) -> KnownAbuse:
 
 
 def _identity(config: KnownAbuseConfig, hashes: Sequence[str]) -> str:
-    """What a match depends on: what is in the lists, and the settings. Not where the lists are."""
+    """The identity of a match: the contents of the lists and the settings, not the paths of the lists."""
     kinds = [[sha256, of.kind] for sha256, of in zip(hashes, config.lists, strict=True)]
     return digest(VERSION, sorted(kinds, key=str), config.model_dump(mode="json", exclude={"lists", "cache"}))
 

@@ -1,4 +1,4 @@
-"""What a policy leaves of each kind of metadata."""
+"""The metadata policy: which fields of each kind of metadata are kept."""
 
 from __future__ import annotations
 

@@ -74,7 +74,9 @@ class Reporter:
 
 
 def check_report(config: AbuseReportConfig, folder: object) -> None:
-    """Raises UserError for a report in the run's folder, one that cannot be written, and a hook that is no function."""
+    """Raise UserError for a report in the run's folder, a report that cannot be written, or a hook that is not a
+    function.
+    """
     if config.hook is not None:
         hook(config.hook, "image_safety.report.hook")
     if config.file is None:

@@ -30,7 +30,9 @@ _BITS = 64
 
 
 class ListCounts(NamedTuple):
-    """What a list had: its entries, how many of them are URLs, its lines, and how many were neither nor empty."""
+    """The counts of a list: its entries, how many of them are URLs, its lines, and those that are neither entry nor
+    empty.
+    """
 
     entries: int
     urls: int
@@ -39,7 +41,7 @@ class ListCounts(NamedTuple):
 
 
 class Damaged(Exception):
-    """A file that is no table, or not as it was written."""
+    """A file is not a table, or differs from what was written."""
 
 
 class Table:

@@ -67,7 +67,7 @@ _WORDS = (
 
 
 def licence_of_url(url: str) -> str | None:
-    """The name of the licence at an address; None for an address that is none of the known ones."""
+    """The name of the licence at a URL; None for an unknown URL."""
     text = unquote(url[:READ].strip())
     found = _CC.match(text)
     if found is not None:

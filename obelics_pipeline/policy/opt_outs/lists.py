@@ -28,9 +28,8 @@ _SHA256 = re.compile(r"[0-9a-fA-F]{64}")
 
 @dataclass(frozen=True)
 class OptOutList:
-    """A list that is ready. `key` says what is in it, `place` is its table; the counts are of the file's lines.
-
-    `sha256` is that of the file.
+    """An opt-out list that is ready for use. `key`: identity of its content. `place`: its table. The counts are of the
+    file's lines, `sha256` is of the file.
     """
 
     name: str
@@ -50,7 +49,7 @@ class OptOuts:
         self.lists = lists
 
     def identity(self, subject: Subject) -> list[list[str]]:
-        """What a verdict about pages, or about images, depends on: content, not paths."""
+        """The identity of lists for verdicts about pages, or about images: their contents, not their paths."""
         return [[entry.name, entry.kind, entry.key] for entry in self.lists if subject in entry.of]
 
     def lines(self) -> list[str]:
@@ -62,7 +61,7 @@ class OptOuts:
         ]
 
     def read_lists(self) -> dict[str, dict[str, Any]]:
-        """By the reason that each list gives: the sha256 of what was read, and how many entries it has."""
+        """For the reason of each list: the sha256 of what was read, and the number of its entries."""
         return {OPT_OUT + entry.name: {"sha256": entry.sha256, "entries": entry.entries} for entry in self.lists}
 
     def page_reason(self, url: str) -> str | None:

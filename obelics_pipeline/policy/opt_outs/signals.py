@@ -1,4 +1,4 @@
-"""What was heard of a page's wishes when it was crawled, as it is recorded with each document."""
+"""Opt-out signals of a page and its host at the time of the crawl, as recorded with each document."""
 
 from __future__ import annotations
 

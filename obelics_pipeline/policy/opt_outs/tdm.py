@@ -25,7 +25,7 @@ Source = Literal["meta", "header", "file"]
 
 @dataclass(frozen=True, slots=True)
 class Tdm:
-    """What a site or page says: `reserved` has no value (None) if it says nothing."""
+    """The TDM reservation of a site or page. `reserved`: None if nothing is stated."""
 
     reserved: bool | None = None
     policy: str | None = None
@@ -59,7 +59,7 @@ def page_tdm(metas: Mapping[str, str], headers: Iterable[tuple[str, str]]) -> Td
 
 
 def read_file(content: bytes) -> list[TdmRule]:
-    """The rules of a site's file, in order. Entries that are no rules are skipped; a malformed file has no rules."""
+    """The rules of a site's file, in order. Invalid entries are skipped; a malformed file has no rules."""
     if len(content) > MAX_FILE:
         return []
     try:

@@ -55,9 +55,10 @@ def find_ibans(text: str, runs: Sequence[Run], budget: SearchBudget) -> Iterator
 
 
 def _checked(written: str) -> list[tuple[int, str]]:
-    """What may be an account number by its check digits, the longest first: how many characters, and which number.
+    """Possible account numbers by their check digits, the longest first: length in characters, and the number.
 
-    A word may follow a number without a mark, so several lengths are tried: the remainder grows with each character.
+    A word may follow a number without a separator, so several lengths are tried: the remainder grows with each
+    character.
     """
     compact, ends = "", []
     for place, character in enumerate(written):

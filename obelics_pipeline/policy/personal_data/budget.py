@@ -12,7 +12,7 @@ class TooManyLooks(Exception):
 
 
 class SearchBudget:
-    """Close looks that are left. One is taken for each place at which a value may stand, not for each character."""
+    """The number of close looks that are left for a page. A look is spent at each position where a value may begin."""
 
     def __init__(self, most: int = MOST_LOOKS) -> None:
         self.left = most

@@ -29,7 +29,7 @@ class PersonalDataTally:
             yield document
 
     def to_json(self) -> Counts:
-        """What was counted, all columns named."""
+        """The counts by column, zeros included."""
         return {
             column.removeprefix("personal_"): {"values": self._values[column], "documents": self._documents[column]}
             for column in self._columns

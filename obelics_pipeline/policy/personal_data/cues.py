@@ -89,6 +89,6 @@ HARDWARE = re.compile(r"(?<![^\W\d_])(?:mac|ethernet|hwaddr|ether|wlan|wifi|wi-f
 
 
 def before(text: str, begin: int, since: int = 0) -> str:
-    """What stands before a place of a text in its line, no more than counts, nor anything before `since`."""
+    """The text before a position in its line: at most `NEAR` characters, and nothing before `since`."""
     piece = text[max(begin - NEAR, since, 0) : begin]
     return piece[piece.rfind("\n") + 1 :]

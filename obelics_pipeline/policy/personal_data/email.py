@@ -28,7 +28,7 @@ _ACCOUNTS = frozenset({"git", "hg", "svn", "bzr", "root"})  # of machines, not o
 
 
 def find_emails(text: str, budget: SearchBudget) -> Iterator[Finding]:
-    """The addresses of a text. `text` is a plain one (see `plain`): places in it are those of what was written."""
+    """The email addresses of a text. `text` is plain (see `plain`): its positions are those of the written text."""
     place = text.find("@")
     until = 0
     while place >= 0:

@@ -28,10 +28,10 @@ def find(
     special_addresses: bool = False,
     budget: SearchBudget | None = None,
 ) -> list[Finding]:
-    """What of these kinds is in a text, from left to right, not overlapping.
+    """Values of these kinds in a text, from left to right, not overlapping. Time is linear in its length.
 
-    `regions` are those whose national numbers to look for, `budget` what the page may still cost (None: a whole one).
-    The time is proportional to the length. Raises TooManyLooks, and nothing else.
+    `regions`: whose national numbers to look for. `budget`: what the page may still cost (None: a whole one). Raises
+    only TooManyLooks.
     """
     budget = budget or SearchBudget()
     text = plain(written)

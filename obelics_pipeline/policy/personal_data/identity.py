@@ -1,4 +1,4 @@
-"""What the treatment of personal data depends on, for the ids of units."""
+"""The identity of the treatment of personal data, for the ids of units."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ _FIGURES = re.compile(
 
 
 def _pieces(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """What the library takes for numbers in a row, as ranges."""
+    """The ranges in a row of digits that the library takes for phone numbers."""
     comma = text.find(",", begin, end)
     end = end if comma < 0 else comma
     row = text[begin:end]

@@ -81,7 +81,7 @@ _END += r"(?! - [0-9])(?! [0-9]{2,3}(?![0-9:.]))"  # sums, and rows of more grou
 
 @lru_cache(maxsize=1_024)
 def shapes(regions: tuple[str, ...]) -> re.Pattern[str]:
-    """What matches what may be a number of these regions as people write it."""
+    """A pattern of national numbers as people of these regions write them."""
     known = dict.fromkeys(shape for region in regions for shape in (*_own(region), *_if_valid(region)))
     return re.compile(f"{_BEGIN}(?:{'|'.join(f'(?:{shape})' for shape in (*known, _AMERICAN))}){_END}")
 

@@ -40,5 +40,5 @@ def plain(text: str) -> str:
 
 
 def flat(text: str) -> bytes:
-    """A byte for each character of a text, ? for what is not ASCII: the fastest thing that can be searched."""
+    """A byte for each character of a text, ? for a character that is not ASCII. Searching bytes is fast."""
     return text.encode("ascii", "replace")

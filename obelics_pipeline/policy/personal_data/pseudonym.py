@@ -1,6 +1,6 @@
-"""What stands for a value: a pseudonym from ranges that belong to nobody, or the name of its kind in brackets.
+"""Replacements of values: a pseudonym from a range that is assigned to no one, or the name of its kind in brackets.
 
-What is written here is never found again, so a second pass changes nothing.
+No replacement is found as a value again, so a second pass changes nothing.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def mask(kind: str) -> str:
 
 
 class Pseudonyms:
-    """Gives each value one pseudonym, by a keyed hash: without the key nobody can tell which value it stands for."""
+    """Replaces each value by one pseudonym, by a keyed hash. Without the key the value cannot be guessed from it."""
 
     def __init__(self, key: bytes) -> None:
         self._key = hashlib.blake2b(key, digest_size=_USED).digest()

@@ -31,7 +31,7 @@ _CODE = 2  # letters of a country
 
 
 def check_regions(codes: Iterable[str]) -> None:
-    """Raise UserError for a code that is no region's: no number would ever be looked for."""
+    """Raise UserError for a code that is not a region's, because no number would be searched for."""
     for code in codes:
         if code not in SUPPORTED_REGIONS:
             near = _OTHER_NAMES.get(code.lower())

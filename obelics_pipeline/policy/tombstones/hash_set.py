@@ -19,7 +19,7 @@ class HashSet:
     """Hashes in memory: 28 bytes each, whatever Python takes for objects."""
 
     def __init__(self, data: bytes) -> None:
-        """Hashes end to end, in any order. Raises ValueError for what is no whole number of them."""
+        """Hashes in one byte string, in any order. Raises ValueError if its length is not a multiple of a hash's."""
         if len(data) % SIZE:
             raise ValueError(f"{len(data)} bytes are no whole number of hashes")
         pairs = np.frombuffer(data, ">u8").reshape(-1, 2).astype(np.uint64)

@@ -28,7 +28,7 @@ Parse = Callable[[str], tuple[bytes, str]]  # a line to what is hashed: kind and
 
 @dataclass
 class TombstoneCounts:
-    """What was in the lists: entries by kind, and the bad lines."""
+    """The counts of lists: entries by kind, and bad lines."""
 
     entries: Counter[str] = field(default_factory=Counter)
     bad: int = 0
@@ -67,7 +67,7 @@ def hashes_of(
 
 
 def url_of(line: str) -> tuple[bytes, str]:
-    """An address of a page or an image in its normal form. Raises ValueError for what is no web address."""
+    """The URL of a page or an image in its normal form. Raises ValueError if it is not a URL of the web."""
     normal = normalise(line)
     if host_in(normal) is None or not _whole(normal):
         raise ValueError("not an http(s) URL with a host")

@@ -30,7 +30,7 @@ Words = npt.NDArray[np.uint64]
 
 
 def settings_of(config: TextConfig) -> dict[str, Any]:
-    """What a signature, and its comparison, depend on."""
+    """The settings that a signature and its comparison depend on."""
     values = config.model_dump(mode="json")
     return {name: values[name] for name in _COMPARED}
 

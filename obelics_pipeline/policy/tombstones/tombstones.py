@@ -46,7 +46,7 @@ class Ring:
 
 
 class Tombstones:
-    """What was removed by folders of tombstones. Only their places travel: a worker reads them once."""
+    """The tombstones of several folders. When pickled it holds only their paths; a worker reads each once."""
 
     def __init__(self, folders: Sequence[Location], digest: str, compare: DedupConfig) -> None:
         """`digest` is what the folders held when they were looked at; see `tombstones_in`."""

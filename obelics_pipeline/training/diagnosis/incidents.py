@@ -91,7 +91,7 @@ def near_hardware(
 
 
 def format_entry(entry: Entry) -> Iterator[tuple[str, str]]:
-    """What an entry says beside its step and kind: why, then its values."""
+    """The fields of a ledger entry beside its step and kind: the reason, then its values."""
     if entry.get("why"):
         yield "why", str(entry["why"])
     for name, value in {**(entry.get("evidence") or {}), **entry}.items():

@@ -15,7 +15,9 @@ SCORES = 4  # of a suspect: those nearest to an end of the corpus
 
 
 def lines_of(diagnosis: LossDiagnosis) -> Iterator[str]:
-    """What it was, what came first, the suspects, and what would have removed them."""
+    """The lines of a loss diagnosis: the spike, the signals that moved first, the suspects, and filters that would drop
+    them.
+    """
     yield from heading(diagnosis)
     yield ""
     yield "what left its range, the earliest first"

@@ -1,4 +1,4 @@
-"""What a plan's folder says of documents by their number: where each stands, and where it came from."""
+"""Documents of a plan by number: their position in shards, and their origin."""
 
 from __future__ import annotations
 

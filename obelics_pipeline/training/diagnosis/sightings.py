@@ -38,7 +38,7 @@ class Sightings:
         return len(self.step)
 
     def take(self, at: NDArray[Any]) -> Sightings:
-        """Those at some places, or those of a mask."""
+        """The sightings at some indices, or under a mask."""
         return Sightings(**{field.name: getattr(self, field.name)[at] for field in fields(self)})
 
 

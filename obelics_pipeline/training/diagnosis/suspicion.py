@@ -89,7 +89,7 @@ def timing_of(step: NDArray[np.int64], onset: int) -> Numbers:
 
 
 def _residuals(values: Numbers, seen: Sightings, dataset: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
-    """What was to be expected of each, and how far above it was."""
+    """The expected value of each sighting, and how far above it the observed one is."""
     base = _by_length(values, seen, dataset)
     common = _of_step(values - base, seen.step)
     base = _by_length(values - common, seen, dataset)
@@ -117,7 +117,7 @@ def _groups(length: Numbers) -> list[NDArray[np.int64]]:
 
 
 def _of_step(values: Numbers, step: NDArray[np.int64]) -> Numbers:
-    """What the documents of each step have in common: their median, where it is no chance and they are no few."""
+    """The median that the documents of each step share; 0 where it may be chance, or where they are few."""
     found = np.zeros(len(values))
     for one in np.unique(step):
         of_it = np.flatnonzero(step == one)

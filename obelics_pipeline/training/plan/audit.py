@@ -1,4 +1,4 @@
-"""What a plan holds, counted from its rows: where every token went, how often, how evenly."""
+"""An audit of a plan, counted from its rows: where every token went, how often, and how evenly."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def format_datasets(
     rows: Rows,
     wishes: Sequence[dict[str, Any]],
 ) -> list[dict[str, Any]]:
-    """What plan.json says of each data set. `trained`: the documents that rows are made of, each of them once."""
+    """The entry of plan.json for each data set. `trained`: number of distinct documents in its rows."""
     of_row, of_span = rows.dataset, dataset[rows.spans.document]
     laid_out = rows.spans.token_stop - rows.spans.token_start
     whole = int(laid_out.sum())

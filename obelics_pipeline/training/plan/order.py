@@ -104,7 +104,7 @@ def dealt(
 def _excess(
     sequences: Sequence[Integers], seen: list[int], owner: Integers, tokens: Integers, images: Integers
 ) -> list[Integers]:
-    """By how much each row of a chunk has more images than its tokens' part of them; in whole numbers."""
+    """The number of images of each row of a chunk, less its share by tokens; in whole numbers."""
     counts = np.bincount(owner, minlength=len(sequences)).tolist()
     rows = [s[at : at + n] for s, at, n in zip(sequences, seen, counts, strict=True)]
     all_tokens = sum(int(tokens[r].sum()) for r in rows)

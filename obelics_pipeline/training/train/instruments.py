@@ -36,7 +36,7 @@ class Instruments:
         self.sampled = False
 
     def state(self) -> dict[str, Any]:
-        """What goes on from sampled step to sampled step, for a checkpoint."""
+        """The state that the instruments carry from sampled step to sampled step, for a checkpoint."""
         return self._noise.state()
 
     def load(self, state: Mapping[str, Any]) -> None:

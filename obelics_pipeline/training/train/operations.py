@@ -73,7 +73,7 @@ class Operations:
 
 
 def _weights(parameters: Iterable[nn.Parameter]) -> tuple[int, int]:
-    """Those of matrices, and how many of them train."""
+    """The number of weights in matrices, and how many of them are trained."""
     matrices = [p for p in parameters if p.ndim > 1]
     return sum(p.numel() for p in matrices), sum(p.numel() for p in matrices if p.requires_grad)
 

@@ -8,7 +8,7 @@ from obelics_pipeline.training.plan.plan_file import Plan
 
 
 class Passes:
-    """Of a plan, by place in the order of rows."""
+    """Passes over the documents of a plan, by position in the order of rows."""
 
     def __init__(self, plan: Plan) -> None:
         dataset = plan.datasets_of_rows()

@@ -30,7 +30,7 @@ EDGE = 1.5  # times the lowest loss so far: beyond it a rate is too high
 
 @dataclass(frozen=True)
 class Probed:
-    """What came of a probe: its curve, what it found, and what is amiss in words; nothing amiss is good."""
+    """The result of a probe: its loss curve, its findings, and its problems in words (empty if there are none)."""
 
     name: str
     losses: tuple[float, ...]

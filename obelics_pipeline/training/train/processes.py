@@ -48,7 +48,7 @@ class Processes:
         return values
 
     def agreed(self, value: Said) -> Said:
-        """What the first process says."""
+        """The value of the first process, on every process."""
         if not self.several:
             return value
         told = [value]
@@ -56,7 +56,7 @@ class Processes:
         return told[0]
 
     def gathered(self, value: Said) -> Sequence[Said]:
-        """What every process says, by rank."""
+        """The values of all processes, by rank."""
         if not self.several:
             return [value]
         told: list[Any] = [None] * self.world

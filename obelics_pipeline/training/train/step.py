@@ -1,4 +1,4 @@
-"""One step: the losses of its micro-batches, and their gradient. What comes of it is decided elsewhere."""
+"""One step: the losses of its micro-batches and their gradient. The guard decides whether the update is made."""
 
 from __future__ import annotations
 

@@ -203,4 +203,4 @@ def _locked(output: Path) -> Iterator[int]:
 
 
 def _silent(_: str) -> None:
-    """What planning says: the report tells it."""
+    """Ignore the lines of planning, because the report has them."""

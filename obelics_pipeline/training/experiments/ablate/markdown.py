@@ -10,7 +10,7 @@ from obelics_pipeline.training.experiments.ablate.show import ASTERISK, arm_rows
 
 
 def markdown(result: AblationResult) -> str:
-    """The text. What the seeds could show stands before what they have shown."""
+    """The result as Markdown. What the seeds can show comes before what they showed."""
     return "\n".join(_lines(result)) + "\n"
 
 

@@ -68,7 +68,7 @@ class AblationResult:
 
     @property
     def warning(self) -> str:
-        """What must stand beside every figure."""
+        """The warning that goes with every figure."""
         return (
             f"This is true of models of this size on so many tokens. It says nothing of {TIMES} times the size: gains "
             "at small scale were gone at 22 to 70 billion parameters (OPT), and data quality that made no difference "
@@ -172,7 +172,7 @@ def _summarise_arm(experiment: Experiment, name: str, outcomes: Sequence[Outcome
 
 
 def differs(experiment: Experiment, name: str) -> str:
-    """What an arm says over the base, in a line."""
+    """How an arm differs from the base, in one line."""
     arm = experiment.arms[name].model_dump(mode="json", exclude_defaults=True)
     return ", ".join(f"{key} {_plain(value)}" for key, value in arm.items()) or "the base as it is"
 

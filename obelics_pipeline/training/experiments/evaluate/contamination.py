@@ -30,7 +30,7 @@ class Overlap:
     texts: set[str] = field(default_factory=set)
 
     def as_json(self, examples: int) -> dict[str, Any]:
-        """For the record: the flag, how many, and which."""
+        """The record: whether the task is contaminated, the share of its examples, and their ids."""
         found = sorted(self.images | self.texts)
         return {
             "contaminated": bool(found),

@@ -60,7 +60,9 @@ def _smoothed(lines: Sequence[Mapping[str, Any]], smooth: int) -> tuple[Any, Any
 
 
 def expect_run(run: Path, small: Path, scale: float) -> tuple[bool, str]:
-    """Whether a run is where it should be, and a line that says so. Raises UserError for a folder that is no run."""
+    """Whether the loss of a run is as low as expected, and a line that says so. Raises UserError for a folder that is
+    not a run.
+    """
     if scale <= 0:
         raise UserError(f"--scale must be above 0, got {scale}")
     found = expect(TrainingRun(run).stitched(), TrainingRun(small).stitched(), scale)

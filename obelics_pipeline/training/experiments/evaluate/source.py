@@ -26,12 +26,13 @@ class EvaluatedModel:
         return load(self.path) if self.step is None else load_checkpoint(self.path)
 
     def versions(self) -> dict[str, str]:
-        """Those that it was made with; empty where nobody said."""
+        """The versions of the packages that the model was made with; empty if they are not recorded."""
         return {} if self.step is None else read_state(self.path).versions
 
 
 def sources(location: Path) -> list[EvaluatedModel]:
-    """What there is to evaluate now, the oldest first. A checkpoint is there once its manifest is, which comes last.
+    """The checkpoints or the model that can be evaluated now, the oldest first. A checkpoint counts once its manifest
+    exists, which is written last. Raises UserError for a folder that is neither a training nor a model.
 
     Raises UserError for a folder that is neither a training nor a model.
     """

@@ -46,7 +46,7 @@ class Example(Section):
 
 
 class About(Section):
-    """What task.json says."""
+    """The content of task.json."""
 
     name: str
     capabilities: tuple[str, ...] = ()

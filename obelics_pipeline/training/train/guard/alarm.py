@@ -16,7 +16,7 @@ EVENTS = ("plateau",)
 
 @dataclass(frozen=True)
 class Alarm:
-    """What was abnormal, by how much, and since when."""
+    """An abnormal signal: its value, how far it is from the usual, and since which step."""
 
     kind: str
     """nonfinite, loss_jump, loss_drift, loss_far, document, grad_jump, grad_far, grad_drift, grad_zero,

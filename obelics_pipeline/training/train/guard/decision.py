@@ -35,7 +35,7 @@ class Decision:
     """Ranks or GPUs not to be used again."""
 
     def entry(self) -> dict[str, Any]:
-        """What the ledger keeps of a rollback, for `History.from_ledger` and whoever reads it."""
+        """The ledger entry of a rollback, from which `History.from_ledger` is made."""
         return {
             "cause": self.cause,
             "lr_factor": self.lr_factor,

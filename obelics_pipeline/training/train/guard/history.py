@@ -62,9 +62,8 @@ class History:
 
     @classmethod
     def from_ledger(cls, entries: Iterable[Mapping[str, Any]]) -> History:
-        """What the ledger tells: the latest word, where a checkpoint knows only what was before it.
-
-        An entry that was undone does not count.
+        """The history that a ledger records, which is newer than that of a checkpoint. Entries that were undone do not
+        count.
         """
         entries = list(entries)
         undone = {e["of"] for e in entries if e["kind"] == "undo"}

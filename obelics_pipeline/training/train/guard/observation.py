@@ -85,7 +85,7 @@ class Observation:
 
     @classmethod
     def from_metrics(cls, line: Mapping[str, Any]) -> Observation:
-        """That of a line of metrics.jsonl: to run a guard over what has been."""
+        """The observation of a line of metrics.jsonl, to run a guard over a past training."""
         number = _number
         return cls(
             step=int(line["step"]),

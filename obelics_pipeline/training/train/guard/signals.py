@@ -286,7 +286,7 @@ class Rate(Memory):
 
 
 def _apart(one: float, other: float) -> float:
-    """As a share of the larger one; a rate that is no number is infinitely far."""
+    """The relative difference of two rates, as a share of the larger one; infinite for a rate that is not a number."""
     return abs(one - other) / max(abs(one), abs(other), 1e-30) if isfinite(one) else inf
 
 

@@ -36,7 +36,7 @@ class Gpu:
 
 
 def gpus(timeout_seconds: float = 20.0) -> tuple[Gpu, ...]:
-    """Those of this machine, by nvidia-smi; none where there is no such program, or it gives no answer."""
+    """The GPUs of this machine by nvidia-smi; empty if there is no such program, or if it gives no answer."""
     for query in (QUERY, SHORT_QUERY):
         command = ["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader,nounits"]
         try:

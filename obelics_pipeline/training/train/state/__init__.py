@@ -1,1 +1,1 @@
-"""What a training run remembers: what was done to it and why, and all that it needs to go on after a stop."""
+"""The state of a training run: its ledger (what was changed and why), and the checkpoints from which it resumes."""

@@ -1,4 +1,4 @@
-"""What stands in a checkpoint's state.json: everything but the tensors that a run needs to go on."""
+"""The state.json of a checkpoint: everything that a run needs to resume except the tensors."""
 
 from __future__ import annotations
 
