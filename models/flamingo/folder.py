@@ -47,7 +47,7 @@ def read_folder(folder: Path, trust_remote_code: bool) -> Parts:
     path, about = folder / DESCRIPTION, _description(folder)
     for name in (about.vision_weights, about.checkpoint, *weight_files(folder / LANGUAGE_MODEL, folder)):
         if name not in about.sha256:
-            raise UserError(f"Flamingo: {path}: sha256 says nothing of {name}; add it (sha256sum {folder / name})")
+            raise UserError(f"Flamingo: {path}: sha256 has no entry for {name}; add it (sha256sum {folder / name})")
     for name, expected in sorted(about.sha256.items()):
         if not (folder / name).resolve().is_relative_to(folder.resolve()):
             raise UserError(f"Flamingo: {path}: sha256 names {name}, which is outside the folder")

@@ -80,7 +80,7 @@ def load_open_flamingo(model: PackedFlamingo, weights: Mapping[str, torch.Tensor
         elif name in own:
             new[name] = weight
         elif name not in dict(model.named_buffers()) and not _is_buffer(name):
-            raise UserError(f"Flamingo: {origin} is of another model: it holds {name}, which the model has not")
+            raise UserError(f"Flamingo: {origin} is of another model: it holds {name}, which the model does not have")
     for name, weight in new.items():
         if own[name].shape != weight.shape:
             shapes = f"{tuple(weight.shape)} instead of {tuple(own[name].shape)}"

@@ -121,13 +121,13 @@ def load(folder: Path) -> PackedFlamingo:
     about = _description(folder)
     for path in sorted(folder.iterdir()):
         if path.name not in (DESCRIPTION, WEIGHTS):
-            raise UserError(f"Flamingo: {path} is no part of a saved Flamingo; move it elsewhere")
+            raise UserError(f"Flamingo: {path} is not part of a saved Flamingo; move it elsewhere")
     check(folder / WEIGHTS, about.sha256)
     settings = _found(about, folder)
     _check_parts(_by_name(about), settings, folder)
     model = build(settings)
     if (model.vocabulary.words, model.vocabulary.added) != (about.words, about.added):
-        raise UserError(f"Flamingo: {settings.language_model} has another vocabulary than {folder} tells of")
+        raise UserError(f"Flamingo: {settings.language_model} has another vocabulary than {folder} records")
     put_trained(model, load_file(folder / WEIGHTS), folder / WEIGHTS)
     return model
 
@@ -192,7 +192,7 @@ def _lying(settings: FlamingoSettings) -> dict[str, Path]:
 
 
 def _found(about: Description, folder: Path) -> FlamingoSettings:
-    """The settings with the places where the parts are now. Raises `UserError` for one that is nowhere."""
+    """The settings with the present paths of the parts. Raises `UserError` for a part that is not found."""
     there, now = _lying(about.settings), dict[str, str]()
     for part, place in about.places.items():
         if part in there:
@@ -200,8 +200,8 @@ def _found(about: Description, folder: Path) -> FlamingoSettings:
         path = folder / place
         if not path.exists():
             raise UserError(
-                f"Flamingo: {part}: neither {getattr(about.settings, part)} is there nor {path}, where it lay from "
-                f"{folder}; put it there, or write where it is into {folder / DESCRIPTION}, settings.{part}"
+                f"Flamingo: {part}: not found at {getattr(about.settings, part)} or at {path}; "
+                f"put it there, or write its path into {folder / DESCRIPTION}, settings.{part}"
             )
         now[part] = os.path.normpath(path)
     return about.settings.model_copy(update=now)

@@ -59,7 +59,7 @@ def add_run(commands: Commands) -> None:
     )  # fmt: skip
     run.add_argument(
         "--against", nargs="+", default=[], metavar="DIR",
-        help="finished runs that this one extends: of duplicates, their documents stay",
+        help="finished runs that this one extends: a document that duplicates one of theirs is dropped",
     )  # fmt: skip
     run.set_defaults(command=_run)
 
@@ -205,11 +205,11 @@ def add_score(commands: Commands) -> None:
     score.add_argument("--replace", action="store_true", help="replace columns of the same name in the input")
     score.add_argument(
         "--images", default="none", metavar="fetch|DIR|none",
-        help="where scores of images find them: downloaded and kept in FILE.images; in a folder; nowhere (default: "
-        "none)",
+        help="images for the scores that need them. fetch: download them into FILE.images; DIR: read them from a "
+        "folder; none: leave these scores null (default: none)",
     )  # fmt: skip
     score.add_argument(
-        "--engine", choices=("local", "ray"), default="local", help="where the work would run (default: local)"
+        "--engine", choices=("local", "ray"), default="local", help="where the work runs (default: local)"
     )
     score.add_argument(
         "--workers", type=positive, metavar="N",

@@ -90,7 +90,7 @@ def add_map(commands: Commands) -> None:
         "map",
         help="draw documents as points, like ones close together",
         description="Write map/points.parquet and map/labels.parquet into the folder of a run; obelics tune shows "
-        "them. A map is made anew only if the documents changed. Exit codes: 0 done, 2 wrong folder, or the extra "
+        "them. A map is made again only if the documents changed. Exit codes: 0 done, 2 wrong folder, or the extra "
         "tune is missing.",
     )
     map_.add_argument("folder", metavar="DIR", help="folder of a run: a path, s3://… or gs://…")

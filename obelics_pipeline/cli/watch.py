@@ -69,7 +69,7 @@ def _losses(arguments: argparse.Namespace) -> int:
 def add_chronicle(commands: Commands) -> None:
     chronicle = commands.add_parser(
         "chronicle",
-        help="tell a training run's story: incidents, actions, curves",
+        help="write a training run's history: incidents, actions, curves",
         description="Write chronicle.md and its curves into the folder of a run, from metrics.jsonl and ledger.jsonl.",
     )
     chronicle.add_argument("run", type=Path, metavar="RUN", help="folder of a training run")

@@ -46,5 +46,5 @@ def answer_to(error: OSError) -> UserError | Stopped | None:
     if error.errno in DISK_FULL:
         return Stopped(f"{where or 'the disk'}: {os.strerror(error.errno)}; make room, then run the same command again")
     if error.errno in WRONG_LOCATION and where:
-        return UserError(f"{where}: {error.strerror}; give a path that exists and can be used, or repair this one")
+        return UserError(f"{where}: {error.strerror}; give a path that exists and can be used")
     return None

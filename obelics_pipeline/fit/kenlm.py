@@ -126,7 +126,7 @@ def _write_normalized(files: Sequence[TextFile], target: Path, say: Say) -> int:
                     count += 1
             say(str(file))
     if not count:
-        raise UserError("--input: no text in it to learn from")
+        raise UserError("--input: has no text to train on")
     return count
 
 

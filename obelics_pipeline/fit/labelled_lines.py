@@ -61,7 +61,7 @@ class Lines:
         lines.counts.update(labelled.label for labelled in lines)
         for label in files:
             if not lines.counts[label]:
-                raise UserError(f"--{label}: no text in it to learn from")
+                raise UserError(f"--{label}: has no text to train on")
         return lines
 
     def __iter__(self) -> Iterator[Labelled]:

@@ -74,7 +74,7 @@ def _look_up(hub: Any, repo: str, path: str, revision: str, endpoint: str | None
     url = hub.hf_hub_url(repo, path, revision=revision, endpoint=endpoint)
     found = hub.get_hf_file_metadata(url, endpoint=endpoint)
     if not (found.commit_hash and found.etag and found.size is not None):
-        raise UserError(f"{repo}/{path}: the hub tells no commit, sum or size of it")
+        raise UserError(f"{repo}/{path}: the hub gives no commit, checksum or size of it")
     return _Remote(path, found.commit_hash, found.size, found.etag)
 
 

@@ -194,7 +194,7 @@ class _Work:
             more = f" ({done.lists.bad:,} such lines)" if done.lists.bad > 1 else ""
             for line in done.lists.named[1:]:
                 self._say(line)
-            raise UserError(f"{done.lists.named[0]}{more}; mend the list, or leave such lines out with --skip-bad")
+            raise UserError(f"{done.lists.named[0]}{more}; correct the list, or skip such lines with --skip-bad")
         return data
 
     def _find(self, hashes: bool) -> tuple[ToForget, set[str], set[str]]:

@@ -30,9 +30,11 @@ def _set_aside(damaged: Damaged, folder: RunFolder, made_anew: set[str], say: Ca
         if name == where:
             raise damaged
         if name in made_anew:
-            raise Stopped(f"{where}: damaged again after it was rewritten; see whether the disk or the memory fails")
+            raise Stopped(
+                f"{where}: damaged again after it was rewritten; test the disk and the memory of this machine"
+            )
         made_anew.add(name)
-        say(f"{where}: not what was written there; made again")
+        say(f"{where}: differs from what the run wrote; writing it again")
         try:
             _remove(name, folder)
         except Damaged as another:

@@ -109,7 +109,7 @@ def test_one_kind_without_text_is_refused(
     files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     empty = write_rows(tmp_path / "empty.jsonl", [" "])
-    assert "--negative: no text in it" in refused(capsys, fit((files[0], empty), tmp_path / "quality.ftz"))
+    assert "--negative: has no text" in refused(capsys, fit((files[0], empty), tmp_path / "quality.ftz"))
     assert not (tmp_path / "quality.ftz").exists()
 
 

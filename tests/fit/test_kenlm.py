@@ -145,7 +145,7 @@ def test_a_setting_that_makes_no_model_is_refused(
 @with_lmplz
 @pytest.mark.parametrize(
     ("rows", "options", "said"),
-    [(["..."[:0]], (), "no text in it to learn from"), (TEXTS[:3], ("--pieces", "3"), "--pieces 3: SentencePiece")],
+    [(["..."[:0]], (), "has no text to train on"), (TEXTS[:3], ("--pieces", "3"), "--pieces 3: SentencePiece")],
 )
 def test_a_corpus_that_nothing_can_be_learned_from_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], rows: list[str], options: tuple[str, ...], said: str

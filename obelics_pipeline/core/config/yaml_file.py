@@ -59,7 +59,10 @@ def differences(old: dict[str, Any], config: Section) -> list[str]:
     usual, before, now = (_flat(redacted(without_source(values))) for values in dumped)
     keys = [key for key in now if before.get(key, usual.get(key)) != now[key]]
     keys += [key for key in before if key not in now]
-    return [f"{key}: {before.get(key)} -> {now.get(key)}" for key in keys]
+    shown = [
+        key for key in keys if before.get(key) or now.get(key)
+    ] or keys  # an empty value beside others says nothing
+    return [f"{key}: {before.get(key)} -> {now.get(key)}" for key in shown]
 
 
 def without_source(value: Any) -> Any:

@@ -67,7 +67,7 @@ class Families:
             _without(leave_out, _makers(unusual_texts, spinner, translators)) if unusual_texts else {}
         )
         if not self._makers:
-            raise UserError("no family is left to make documents of")
+            raise UserError("no family is left to generate documents from")
 
     def honest(self, random: Random) -> Made:
         """A passage that somebody wrote."""

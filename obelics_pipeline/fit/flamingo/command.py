@@ -64,7 +64,7 @@ def fit_flamingo(
     laid_out = [lay_out(parts, model.encoder(), model.marks, model.literals) for parts in corpus.learned]
     cut = [w for layout in laid_out for w in windows(layout, model.marks, POSITIONS, _CONTEXT)]
     if not cut:
-        raise UserError("--documents: no text in them to learn from")
+        raise UserError("--documents: the files have no text to train on")
     counts = np.bincount(np.concatenate([layout.targets() for layout in laid_out]), minlength=len(model.tokenizer))
     say(
         f"{len(laid_out):,} documents of {counts.sum():,} tokens, {len(corpus.pictures):,} pictures; "

@@ -31,7 +31,7 @@ def write_card(folder: str, said: Statement, output: str | None = None) -> Seque
     run = read_run(folder)
     manifest = run.manifest
     if manifest is None:
-        raise UserError(f"{folder}: the run there has not finished; the same obelics run command goes on with it")
+        raise UserError(f"{folder}: the run there has not finished; run its command again to finish it")
     names = manifest.promises.score_names
     try:
         contents = contents_of(run.folder, names, run.config.consent.licence.active)

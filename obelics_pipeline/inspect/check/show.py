@@ -36,7 +36,17 @@ def show_estimate(console: Console, estimate: Estimate, workers: int, store: boo
     console.print()
     table = Table(box=None, pad_edge=False, header_style="bold")
     requests = ("PUT", "GET") if store else ()
-    for title in ("stage", "tasks", "CPU h", f"h at {workers}", "GB read", "GB written", *requests, "to sites", "$"):
+    for title in (
+        "stage",
+        "tasks",
+        "CPU h",
+        f"hours of {workers}",
+        "GB read",
+        "GB written",
+        *requests,
+        "to sites",
+        "$",
+    ):
         table.add_column(title, justify="left" if title == "stage" else "right", no_wrap=True)
     for row in estimate.stages:
         table.add_row(row.stage, *(rounded(n.point) for n in _numbers(row, store)))

@@ -139,12 +139,12 @@ def _main_content(explanation: Explanation) -> Iterator[Row]:
     texts = sum(isinstance(value, str) for value in tree.values)
     yield "tree", f"{len(tree.rows):,} rows, {texts:,} of them texts, {int(tree.rows[:, CHARS].sum()):,} characters"
     if kept.confidence is None:
-        yield "kept", "the whole page but its frame (extract.scope: page)"
+        yield "kept", "the whole page except its frame (extract.scope: page)"
         return
     if kept.confidence < MIN_CONFIDENCE:
-        why = f"below {MIN_CONFIDENCE:g}: the page is kept whole, but for its frame"
+        why = f"below {MIN_CONFIDENCE:g}: the whole page is kept except its frame"
     else:
-        why = f"at least {MIN_CONFIDENCE:g}: texts with a probability over {MIN_PROBABILITY:g} are kept"
+        why = f"at least {MIN_CONFIDENCE:g}: only texts with a probability over {MIN_PROBABILITY:g} are kept"
     yield "confidence", f"{kept.confidence:.3f}, {why}"
 
 

@@ -48,7 +48,7 @@ def find_warc(name: str, patterns: Sequence[str], config: ReadingConfig) -> str:
             continue
     if moved is None:
         where = ", ".join(patterns[:3]) or "nothing"
-        raise UserError(f"{name}: this WARC file is gone: not in {where}; say where it is now: --input FILE")
+        raise UserError(f"{name}: this WARC file is missing, not in {where}; say where it is now: --input FILE")
     return moved
 
 

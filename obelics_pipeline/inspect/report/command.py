@@ -60,7 +60,9 @@ def _html(folder: str, against: str | None) -> str:
         raise UserError(f"{folder}: {why}; try again") from None
     except pa.ArrowException as error:
         why = str(error).splitlines()[0][:200]
-        raise UserError(f"{folder}: a file of it cannot be read ({why}); give it back, or make the run again") from None
+        raise UserError(
+            f"{folder}: a file of it cannot be read ({why}); restore it, or run the command of the run again"
+        ) from None
 
 
 def report_html(run: Opened) -> str:

@@ -19,6 +19,7 @@ from typing import TextIO
 from rich.console import Console
 
 from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.inspect.tune.redirect import redirecting
 
 HOST = "127.0.0.1"
@@ -35,6 +36,8 @@ def tune(folder: str, port: int = 0, workers: int = 1, browser: bool = True) -> 
         raise UserError("obelics tune needs the extra tune: pip install 'obelics-pipeline[tune]'")
     if not Path(folder).is_dir():
         raise UserError(f"{folder}: no such folder on this machine; copy the run here, or run a sample here")
+    if not RunFolder(Path(folder)).config.exists():
+        raise UserError(f"{folder}: not the folder of a run (it has no config.yaml); give the --output of obelics run")
     import uvicorn
 
     from obelics_pipeline.inspect.tune.server import application

@@ -66,7 +66,7 @@ def _parsed(line: str, where: str) -> dict[str, Mark]:
             return {value["doc_id"]: value["mark"]}
     except (ValueError, KeyError, TypeError):
         pass
-    raise UserError(f'{where}: not a mark; a line is {{"doc_id": "…", "mark": "good"}} or "bad"; mend or remove it')
+    raise UserError(f'{where}: not a mark; a line is {{"doc_id": "…", "mark": "good"}} or "bad"; correct or remove it')
 
 
 @dataclass(frozen=True)

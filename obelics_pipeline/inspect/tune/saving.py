@@ -29,7 +29,7 @@ def save(path: Path, source: str, config: RunConfig, original: RunConfig, replac
         raise UserError(f"{path}: {_THERE}")
     text = edited(source, changes(original.model_dump(mode="json"), config.model_dump(mode="json")))
     if _read(text, path) != config:
-        raise UserError(f"{path}: the config would not be read as it is meant; edit it by hand")
+        raise UserError(f"{path}: the edited config would be read with other values; edit the file by hand")
     try:
         if replace:
             write_bytes(path, text.encode())

@@ -197,7 +197,7 @@ def _format_of(files: Sequence[Location], asked: Asked, replace: bool) -> Format
 def _folder_to_fetch_into(target: Location, config: RunConfig) -> Path:
     if not isinstance(target, Path):
         raise UserError(
-            f"--images fetch: keeps images beside the output, and {target} is on no disk; give a local path"
+            f"--images fetch: keeps images beside the output, but {target} is not on a local disk; give a local path"
         )
     if not config.fetch.enabled:
         raise UserError("--images fetch: fetch.enabled is false in the config; leave one of them out")

@@ -106,4 +106,6 @@ def _now() -> str:
 
 
 def _unwritable(path: Path, error: OSError) -> UserError:
-    return UserError(f"image_safety.report.file: {path} cannot be written to: {error.strerror}; mend it and run again")
+    return UserError(
+        f"image_safety.report.file: {path} cannot be written to: {error.strerror}; correct the setting and run again"
+    )

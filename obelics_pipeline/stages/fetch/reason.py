@@ -69,7 +69,11 @@ def check_reasons(names: Iterable[str], others: Collection[str] = ()) -> None:
             continue
         is_status = _STATUS.fullmatch(f"http_{name}")
         near = [f"http_{name}"] if is_status else difflib.get_close_matches(name, valid, n=1)
-        why = "a rule dropped these images, and a rule decides" if is_dropped(name) else "no image fails for it"
+        why = (
+            "a rule of the config drops these images; change the rule instead"
+            if is_dropped(name)
+            else "not a reason for which a download fails"
+        )
         hint = f"; did you mean {near[0]}?" if near else ""
         raise UserError(
             f"--retry-failed {name[:80]}: {why}; valid are {', '.join(valid)}, and http_ with a status, such as "

@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from obelics_pipeline.core.counted import counted
 from obelics_pipeline.core.shards.index import index_schema, read_index, read_span
 from obelics_pipeline.core.shards.manifest import (
     INDEX,
@@ -45,9 +46,9 @@ class Report:
 
     def lines(self) -> list[str]:
         """For a person: the problems, then a summary."""
-        counted = ", ".join(f"{n:,} {noun}" for noun, n in self.counts.items())
-        verdict = f"{len(self.problems)} problems" if self.problems else "valid"
-        return [*self.problems, *(f"not checked: {line}" for line in self.skipped), f"{verdict}: {counted}"]
+        counts = ", ".join(counted(n, noun) for noun, n in self.counts.items())
+        verdict = counted(len(self.problems), "problems") if self.problems else "valid"
+        return [*self.problems, *(f"not checked: {line}" for line in self.skipped), f"{verdict}: {counts}"]
 
 
 def validate(folder: Location, each: Map = map) -> Report:

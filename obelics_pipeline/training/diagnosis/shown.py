@@ -51,7 +51,7 @@ def read_shown(document: Planned, pictures: bool = True) -> Shown:
     where = location(document.shard)
     size = size_of(where)
     if size is None:
-        raise UserError(f"{document.shard}: is gone")
+        raise UserError(f"{document.shard}: the shard is missing")
     try:
         with where.open("rb") as shard:
             head, files = _read(shard, document, size)

@@ -167,7 +167,7 @@ def test_the_command_line_says_in_one_line_what_is_wrong(
         ([good, "--output", new, "--words", "256"], "--words 256: valid are 300 and more"),
         ([good, "--output", new, "--images", str(tmp_path / "none")], "no folder"),
         ([str(there), "--output", new], "no finished run"),
-        ([str(empty), "--output", new], "no text in them to learn from"),
+        ([str(empty), "--output", new], "the files have no text to train on"),
     ):
         assert main(["fit", "flamingo", "--documents", *arguments]) == 2
         said = capsys.readouterr().err

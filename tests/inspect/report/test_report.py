@@ -197,7 +197,7 @@ def test_a_file_that_is_damaged_or_gone_is_said_in_one_line(
     assert main(["report", str(folder)]) == 3
     out, line = capsys.readouterr()
     assert (out, line.count("\n")) == ("", 1)
-    assert f"{data}: not what was written there" in line
+    assert f"{data}: differs from what the run wrote" in line
 
 
 def test_what_cannot_be_done_is_said_in_one_line(

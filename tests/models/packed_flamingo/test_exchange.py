@@ -151,7 +151,7 @@ def test_a_checkpoint_that_lacks_a_layer_or_has_one_too_many_is_refused() -> Non
     lacking = {name: w for name, w in weights.items() if "attn_gate" not in name}
     with pytest.raises(UserError, match=r"lacks gated\.0\.attn_gate"):
         load_open_flamingo(ours("gpt_neox"), lacking, "theirs")
-    with pytest.raises(UserError, match="which the model has not"):
+    with pytest.raises(UserError, match="which the model does not have"):
         load_open_flamingo(ours("gpt_neox"), weights | {"perceiver.frame_embs": torch.zeros(1)}, "theirs")
-    with pytest.raises(UserError, match="which the model has not"):
+    with pytest.raises(UserError, match="which the model does not have"):
         load_open_flamingo(ours("gpt_neox", 2), weights, "theirs")

@@ -124,7 +124,7 @@ def test_a_model_that_was_moved_by_itself_opens_once_it_is_told_where_its_parts_
     shutil.copytree(project / "run" / "model", tmp_path / "alone" / "deep" / "down")
     alone = tmp_path / "alone" / "deep" / "down"
     with pytest.raises(
-        UserError, match=r"language_model: neither parts/language is there nor .*settings\.language_model"
+        UserError, match=r"language_model: not found at parts/language or at .*settings\.language_model"
     ):
         load(alone)
     about = json.loads((alone / DESCRIPTION).read_text())

@@ -35,8 +35,8 @@ def test_a_reason_can_be_named(name: str) -> None:
         ("timeouts", "did you mean timeout?"),
         ("too_large", "a rule dropped these images"),
         ("noai_header", "a rule dropped these images"),
-        ("opt_out_unanswered", "no image fails for it"),
-        ("http_1234", "no image fails for it"),
+        ("opt_out_unanswered", "not a reason for which a download fails"),
+        ("http_1234", "not a reason for which a download fails"),
     ],
 )
 def test_what_is_no_such_reason_is_refused_with_those_that_are(name: str, said: str) -> None:

@@ -152,7 +152,7 @@ def test_documents_whose_run_is_gone_are_named_without_their_scores(tmp_path: Pa
     found = explain_spike(TrainingRun(made), 2, top=2)
     assert found.suspects[0].document.number == 3
     assert found.suspects[0].scores == []
-    assert "is gone" in (found.suspects[0].problem or "")
+    assert "the shard is missing" in (found.suspects[0].problem or "")
     assert "has no index.parquet" in found.notices[0]
 
 

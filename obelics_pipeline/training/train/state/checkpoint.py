@@ -267,7 +267,9 @@ def _moments(trainable: Mapping[str, torch.Tensor], optimiser: torch.optim.Optim
             if key == "step":
                 continue
             if not isinstance(value, torch.Tensor) or value.shape != parameter.shape:
-                raise UserError(f"checkpoint: the optimiser keeps {key} of {name}, which is no tensor of its shape")
+                raise UserError(
+                    f"checkpoint: the optimiser keeps {key} of {name}, which is not a tensor of the parameter's shape"
+                )
             found[f"{key}.{name}"] = value.detach()
     return found
 

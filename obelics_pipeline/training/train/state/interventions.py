@@ -26,7 +26,7 @@ def intervene(run: Path, kind: str, reason: str, *, force: bool = False, **field
     same step (nobody could tell which of them helped) and for a higher learning rate that is no trial.
     """
     if not reason.strip():
-        raise UserError("--reason is empty: say why; the ledger is what others understand the run by")
+        raise UserError("--reason is empty: say why, so that others can understand the run from its ledger")
     ledger = read_ledger(run)
     head = head_of(run, ledger.entries)
     if kind == "rollback":
@@ -53,8 +53,8 @@ def _at(at: int | None, head: Head, ledger: Ledger, force: bool) -> int:
     for entry in active(ledger.entries, at):
         if entry.at == at and not isinstance(entry, SkipRows | RequeueRows) and not force:
             raise UserError(
-                f"--at {at}: entry {entry.number} ({entry.kind}) begins at this step too, and nobody could tell which "
-                "of the two helped; choose another step, undo it, or give --force"
+                f"--at {at}: entry {entry.number} ({entry.kind}) begins at this step too, so "
+                "their effects could not be told apart; choose another step, undo it, or give --force"
             )
     return at
 

@@ -36,7 +36,7 @@ def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
         files: dict[str, dict[str, Any]] = value["files"]
         whole = value["id"] == _id(files) and all({"bytes", "sha256"} == entry.keys() for entry in files.values())
     except FileNotFoundError:
-        raise UserError(f"{path} is missing: no whole checkpoint; take another one") from None
+        raise UserError(f"{path} is missing, so the checkpoint is incomplete; take another one") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         whole = False
     if not whole:
@@ -54,7 +54,7 @@ def verify(folder: Path, part: int = 0, parts: int = 1) -> None:
     there = files_in(folder)
     for name in there:
         if name != NAME and name not in files:
-            raise UserError(f"{folder / name} is stray: {NAME} does not name it; move it away, nothing of it is read")
+            raise UserError(f"{folder / name} is stray: {NAME} does not name it; move it away; it is not read")
     for name, entry in sorted(files.items()):
         if name not in there:
             raise UserError(f"{folder / name} is missing; put it back, or take another checkpoint")
@@ -63,7 +63,7 @@ def verify(folder: Path, part: int = 0, parts: int = 1) -> None:
             raise UserError(f"{folder / name} has {size} bytes, not {entry['bytes']}; take another checkpoint")
     for name, entry in sorted(files.items())[part::parts]:
         if file_sha256(folder / name) != entry["sha256"]:
-            raise UserError(f"{folder / name} was altered: its sha256 is another; take another checkpoint")
+            raise UserError(f"{folder / name} was altered (its sha256 differs); take another checkpoint")
 
 
 def files_in(folder: Path) -> list[str]:
