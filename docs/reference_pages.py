@@ -50,23 +50,10 @@ def pages() -> Iterator[tuple[str, str]]:
     )
 
 
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put docs/api.md into the navigation where there is one. Called by mkdocs before on_files."""
-    for part in config.nav or []:
-        if (
-            "Reference" in part
-            and (ROOT / "docs/api.md").is_file()
-            and {"Public API": "api.md"} not in part["Reference"]
-        ):
-            part["Reference"].insert(0, {"Public API": "api.md"})
-    return config
-
-
-PYTHON = (  # what pages and examples import
-    "obelics_pipeline.core.config.run.load_config",
-    "obelics_pipeline.core.config.run.RunConfig",
+FURTHER = (  # modules that pages and examples import beside the public API
     "obelics_pipeline.core.document",
     "obelics_pipeline.core.folder.RunFolder",
+    "obelics_pipeline.core.config.run.RunConfig",
     "obelics_pipeline.filters.registry",
     "obelics_pipeline.filters.text.Text",
     "obelics_pipeline.inspect.run_tables.documents",
@@ -75,8 +62,28 @@ PYTHON = (  # what pages and examples import
 
 
 def python_page() -> str:
-    """Classes and functions that are meant to be imported, from their docstrings (mkdocstrings)."""
-    return "\n\n".join(["# Python", "Generated from docstrings.", *(f"::: {name}" for name in PYTHON)]) + "\n"
+    """The public API and further modules, from their docstrings (mkdocstrings)."""
+    import obelics_pipeline
+
+    modules = {name: f"obelics_pipeline.{module}.{name}" for name, module in obelics_pipeline._MODULES.items()}
+    public = [
+        f"::: {modules[name]}\n    options: {{ show_root_full_path: false, heading_level: 3 }}"
+        for name in obelics_pipeline.__all__
+        if name in modules and modules[name].rpartition(".")[0] not in FURTHER
+    ]
+    return "\n\n".join(
+        [
+            "# Python",
+            "Generated from docstrings. [In Python](../api.md) shows how the parts fit together.",
+            "## Public API",
+            "All of these are imported from `obelics_pipeline`, and `filters` and `Document` below.",
+            *public,
+            "## Further modules",
+            "These may change in any release.",
+            *(f"::: {name}\n    options: {{ heading_level: 3 }}" for name in FURTHER),
+            "",
+        ]
+    )
 
 
 def commands_page() -> str:
@@ -97,8 +104,8 @@ def commands_page() -> str:
         lines += [f"## {name}", "", cell(parser.description or ""), "", "```text", _usage(parser), "```", ""]
         rows = [row for action in parser._actions if (row := _option(action))]
         if rows:
-            lines += ["| argument | default | |", "|---|---|---|", *rows, ""]
-    return "\n".join(lines)
+            lines += ["| argument | default | meaning |", "|---|---|---|", *rows, ""]
+    return stacked("\n".join(lines))
 
 
 def _commands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
@@ -114,6 +121,9 @@ def _usage(parser: argparse.ArgumentParser) -> str:
     return parser.format_usage().removeprefix("usage: ").strip()
 
 
+DEFAULT = re.compile(r"(?:;? \(default:? |; default:? )([^()]*(?:\([^()]*\))?[^()]*)\)")  # has a column of its own
+
+
 def _option(action: argparse.Action) -> str:
     """The table row of one argument; empty for --help and for hidden ones."""
     if action.help == argparse.SUPPRESS or isinstance(action, argparse._HelpAction | argparse._SubParsersAction):
@@ -124,6 +134,9 @@ def _option(action: argparse.Action) -> str:
     default = action.default
     shown = "" if default in (None, False, argparse.SUPPRESS) or default == [] else f"`{plain(default)}`"
     help_text = (action.help or "").replace("%(default)s", str(default)).replace("%%", "%")
+    said = DEFAULT.search(help_text)
+    if said:
+        shown, help_text = shown or cell(said[1]), DEFAULT.sub("", help_text)
     if action.choices:
         help_text += f"; one of {', '.join(str(choice) for choice in action.choices)}"
     return f"| `{names}` | {shown} | {cell(help_text.removeprefix('; '))} |"
@@ -137,15 +150,30 @@ def config_page(title: str, command: str, bundled: str, model: type[BaseModel]) 
         f"`configs/{bundled}` is a bundled one. A key is written with its sections: `--set section.key=value`.",
         "",
     ]
-    lines += _section("", model, comments, seen=())
-    return "\n".join(lines) + "\n"
+    lines += _section("", model, comments, seen=(), shown={})
+    return stacked("\n".join(lines))
 
 
-def _section(path: str, model: type[BaseModel], comments: dict[str, str], seen: tuple[type, ...]) -> list[str]:
-    """The table of one section, then those of its own sections."""
+def stacked(page: str) -> str:
+    """A page whose tables become a list on a narrow screen (docs/stylesheets/site.css); its title stays outside."""
+    title, rest = page.split("\n", 1)
+    return f'{title}\n\n<div class="stacked" markdown>\n{rest}\n</div>\n'
+
+
+def _section(
+    path: str, model: type[BaseModel], comments: dict[str, str], seen: tuple[type, ...], shown: dict[type, str]
+) -> list[str]:
+    """The table of one section, then those of its own sections. `shown` has the first path of each model.
+
+    A deep section whose keys the page has already is left out, and its first place is named.
+    """
+    lines = [f"## {path or 'At the top'}", ""]
+    if model in shown and path.count(".") > 2:
+        first = shown[model]
+        return [*lines, f"The keys of [`{first}`](#{anchor(first)}).", ""]
+    shown.setdefault(model, path)
     doc = cell(re.sub(r"\s+", " ", (model.__doc__ or "").strip()))
-    lines = [f"## {path or 'At the top'}", "", doc, ""]
-    lines += ["| key | type | default | |", "|---|---|---|---|"]
+    lines += [doc, "", "| key | type | default | meaning |", "|---|---|---|---|"]
     below: list[str] = []
     for name, field in model.model_fields.items():
         key = f"{path}.{name}" if path else name
@@ -153,8 +181,13 @@ def _section(path: str, model: type[BaseModel], comments: dict[str, str], seen: 
         lines.append(f"| `{key}` | `{type_name(field.annotation)}` | {default_of(field)} | {cell(described)} |")
         for inner, suffix in models_in(field.annotation):
             if inner not in (*seen, model):
-                below += _section(key + suffix, inner, comments, (*seen, model))
+                below += _section(key + suffix, inner, comments, (*seen, model), shown)
     return [*lines, "", *below]
+
+
+def anchor(heading: str) -> str:
+    """The anchor that Markdown gives a heading of one word."""
+    return re.sub(r"[^\w-]", "", heading).lower()
 
 
 def models_in(annotation: Any, suffix: str = "") -> Iterator[tuple[type[BaseModel], str]]:

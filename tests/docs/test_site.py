@@ -9,7 +9,8 @@ import pytest
 
 pytest.importorskip("mkdocs")
 
-from docs import offline, reference_pages
+import obelics_pipeline
+from docs import docstring_examples, offline, reference_pages
 from obelics_pipeline.core.config.run import RunConfig
 
 PAGES = dict(reference_pages.pages())
@@ -25,6 +26,38 @@ def test_every_key_of_a_run_has_a_row_with_a_description() -> None:
     assert set(RunConfig.model_fields) <= {key for key, _ in rows}
     assert {"fetch.per_host", "dedup.text.threshold", "filters.document.NAME.min"} <= {key for key, _ in rows}
     assert [key for key, described in rows if not described.strip()] == []
+
+
+def test_a_default_has_a_column_and_is_not_said_again() -> None:
+    page = PAGES["reference/commands.md"]
+    assert "| `--sample N` | `5` | units to measure |" in page
+    assert re.search(r"^\| `--workers N` \| one per CPU core \| ", page, re.M)
+    assert "(default" not in page
+
+
+def test_keys_that_stand_deep_are_listed_once_and_linked_from_their_other_places() -> None:
+    page = PAGES["reference/config.md"]
+    linked = re.findall(r"^The keys of \[`([\w.\[\]]+)`\]\(#([\w-]+)\)", page, re.M)
+    assert ("filters.paragraph.NAME.languages.NAME", "filtersparagraphnamelanguagesname") in linked
+    assert all(re.search(rf"^## {re.escape(path)}\n\n(?!The keys of)", page, re.M) for path, _ in linked)
+
+
+def test_every_public_name_is_in_the_python_reference() -> None:
+    page = PAGES["reference/python.md"]
+    shown = [line.removeprefix("::: ") for line in page.splitlines() if line.startswith("::: ")]
+    missing = [
+        name
+        for name, module in obelics_pipeline._MODULES.items()
+        if not {f"obelics_pipeline.{module}", f"obelics_pipeline.{module}.{name}"} & set(shown)
+    ]
+    assert missing == []
+    assert len(shown) == len(set(shown))
+
+
+def test_an_example_of_a_docstring_is_code_to_the_next_blank_line() -> None:
+    docstring = "What it does.\n\n>>> 1 + 1\n2\n\nMore words."
+    assert docstring_examples.fenced(docstring) == "What it does.\n\n```python\n>>> 1 + 1\n2\n```\n\nMore words."
+    assert docstring_examples.fenced("No example: a >>> b.") == "No example: a >>> b."
 
 
 def test_pages_do_not_depend_on_the_machine() -> None:
