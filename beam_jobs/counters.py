@@ -1,4 +1,4 @@
-"""Ledgers as Beam counters, so that a runner's own page shows what becomes of records, documents and images.
+"""Ledgers as Beam counters, which a runner's own page shows: records, documents and images kept, dropped, failed.
 
 Counters count attempts: on a cluster that runs a bundle twice they are larger than the manifests, which are the truth.
 """

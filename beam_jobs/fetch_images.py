@@ -101,7 +101,7 @@ class _Fetch(beam.DoFn):
 
 
 def fetch_urls(urls: list[str], *, config: RunConfig, images: Location) -> Mapping[str, Any]:
-    """What became of each URL, by URL, as JSON. Runs in the guarded process; a second try goes on from its journal."""
+    """The result of each URL, by URL, as JSON. Runs in the guarded process; a second try goes on from its journal."""
     journal = Path(tempfile.gettempdir()) / f"obelics-fetch-{digest(urls, str(images))}.jsonl"
     store = ImageStore(images)
     ingest = Ingest(config.fetch, config.image_safety, store, forgotten=configured(config))

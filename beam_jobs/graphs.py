@@ -41,7 +41,7 @@ def write_units(units: Sequence[Unit], folder: Location) -> list[Location]:
 def build_map_units(
     pipeline: beam.Pipeline, *, work: Work, files: Sequence[Location], guard: ChildProcess, outcomes: Outcomes
 ) -> None:
-    """files of units | lines (str, JSON) | Reshuffle | ParDo(work): what becomes of a unit goes to `outcomes`."""
+    """files of units | lines (str, JSON) | Reshuffle | ParDo(work): the outcome of a unit goes to `outcomes`."""
     (
         pipeline
         | "Files" >> beam.Create(list(range(len(files))), reshuffle=False).with_output_types(int)
@@ -60,7 +60,7 @@ def build_map_models(
     guard: ChildProcess,
     outcomes: Outcomes,
 ) -> None:
-    """files of units | lines (str, JSON) | Reshuffle | RunInference: what becomes of a unit goes to `outcomes`."""
+    """files of units | lines (str, JSON) | Reshuffle | RunInference: the outcome of a unit goes to `outcomes`."""
     (
         pipeline
         | "Files" >> beam.Create(list(range(len(files))), reshuffle=False).with_output_types(int)

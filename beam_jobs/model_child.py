@@ -32,7 +32,7 @@ class ModelChild:
         Finalize(None, self._engine.__exit__, (None, None, None), exitpriority=0)
 
     def do(self, line: str) -> str:
-        """What becomes of a unit, as JSON both: see `outcomes`. A unit after the end of the run is not done."""
+        """The outcome of a unit; both are JSON, see `outcomes`. A unit after the end of the run is not done."""
         with self._lock:
             if self._over is None:
                 try:
@@ -44,7 +44,7 @@ class ModelChild:
 
 
 class UnitHandler(ModelHandler[str, tuple[str, str], ModelChild]):
-    """Units as lines of JSON in; the name of each and what became of it out. Each is a batch of its own."""
+    """Units as lines of JSON in; the name and outcome of each out. Each is a batch of its own."""
 
     def __init__(self, make: MakeModel, work: WorkWithModel, guard: ChildProcess) -> None:
         super().__init__(min_batch_size=1, max_batch_size=1, large_model=True)

@@ -1,4 +1,4 @@
-"""What became of each element, as a small file that a worker writes and the driver reads.
+"""The outcome of each element, as a small file that a worker writes and the driver reads.
 
 Beam gives a driver nothing but counters, and those count attempts: on every runner the storage is what both can see.
 """

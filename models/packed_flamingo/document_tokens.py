@@ -179,7 +179,7 @@ def _joined(paragraphs: Sequence[str]) -> list[Piece]:
 
 
 def _files(record: Mapping[str, Any]) -> Sequence[str | None]:
-    """One entry for each text or image; a shard that was written without images says nothing of files."""
+    """One entry for each text or image; a shard that was written without images has no files."""
     files: Sequence[str | None] = record.get("files") or [None] * len(record["texts"])
     return files
 

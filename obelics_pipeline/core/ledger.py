@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass
 class Ledger:
-    """What went in and what became of it, counted by reason. `noun` says of what: records, documents, images."""
+    """Counts of what entered, was kept, dropped and failed, by reason. `noun`: records, documents or images."""
 
     noun: str
     entered: int = 0

@@ -32,7 +32,7 @@ PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
 
 def run_demo(output: Path, workers: int = 2) -> int:
-    """Pack the site, serve its images on loopback, run the main job on it, and print what came of it.
+    """Pack the site, serve its images on loopback, run the main job on it, and print the result.
 
     `output` gets a run's folder, with the WARC files in `output/input`. Returns the exit code of the run. Raises
     UserError where Pillow is missing, or the folder cannot be written.

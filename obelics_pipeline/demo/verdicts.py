@@ -41,7 +41,7 @@ class Verdict:
 
 
 def print_verdicts(output: Path, console: Console) -> None:
-    """Print which documents were dropped as generated, from which hosts, and what became of unusual honest ones."""
+    """Print which documents were dropped as generated, from which hosts, and how many unusual honest ones were kept."""
     for line in lines_of_verdicts(verdicts_of(output), output):
         console.print(line, highlight=False, soft_wrap=True)
 

@@ -22,7 +22,7 @@ CRASHES = 12  # tries at a unit that takes its worker down: enough to single out
 
 
 class Each(Protocol):
-    """How an engine calls a function: what becomes of each item, as they finish.
+    """How an engine calls a function: yields the outcome of each item as it finishes.
 
     The caller may put items back into `waiting` meanwhile; every item that was taken from it comes back once.
     """
@@ -76,7 +76,7 @@ def _second(function: Callable[[Item], Value], numbered: tuple[int, Item]) -> Va
 
 
 def _outcome(result: Manifest | Raised | Died, unit: Unit, attempts: dict[str, int]) -> Manifest | Failure | Unit:
-    """What became of a unit; the unit itself where it should be tried again."""
+    """The outcome of a unit, or the unit itself if it should be tried again."""
     if isinstance(result, Manifest):
         return result
     if isinstance(result, Died):

@@ -30,7 +30,7 @@ class Engine(Protocol):
     """The verbs. `work` is a picklable function that reads, computes and commits one unit."""
 
     def map_units(self, work: Work, units: Sequence[Unit]) -> Iterator[tuple[Unit, Manifest | Failure]]:
-        """Every unit exactly once, in any order, each with what became of it."""
+        """Every unit exactly once, in any order, each with its outcome."""
         ...
 
     def map_models(

@@ -48,7 +48,7 @@ def as_they_are(rows: pa.Table, _value: str) -> ReduceOutput:
 
 
 def write_group(rows: pa.Table, column: str, reduce: Reduce, output: Location) -> None:
-    """Reduce the rows of one value, which must hold no other, and write what comes of it, each file whole.
+    """Reduce the rows of one value, which must hold no other, and write the results, each file whole.
 
     No byte depends on the order in which rows arrived: they are sorted by all columns first.
     """

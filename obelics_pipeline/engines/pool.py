@@ -118,7 +118,7 @@ class Pool(Generic[Item, Value]):
     def each(
         self, function: Callable[[Item], Value], waiting: deque[Item], seconds: float
     ) -> Iterator[tuple[Item, Value | Raised | Died]]:
-        """What becomes of each item, as they finish. The caller may put items back into `waiting` meanwhile."""
+        """Yield the outcome of each item as it finishes. The caller may put items back into `waiting`."""
         while waiting or self._busy:
             while waiting and len(self._busy) < self._size:
                 worker = self._idle.pop() if self._idle else self._start()

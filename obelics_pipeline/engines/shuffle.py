@@ -1,4 +1,4 @@
-"""A global step between maps: the engine's shuffle brings rows together by a column, and what came of it is kept."""
+"""A global step between maps: the engine's shuffle brings rows together by a column, and the results are kept."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ _EXPECTED = (100, 1e-4)  # the values of these two that no training of ours chan
 
 
 def to_fasttext(data: bytes) -> bytes:
-    """The same model without the two arguments that floret added; both are of vectors, and say nothing of a classifier.
+    """The same model without the two arguments that floret added; both are for vectors, not for a classifier.
 
     Raises ValueError where the file is not laid out as floret 0.10 does.
     """

@@ -263,7 +263,7 @@ class Finder:
 
 
 def results_below(folder: Location) -> Iterator[Location]:
-    """The files that say what became of image URLs."""
+    """The files with the results of image URLs."""
     for name in files_below(folder):
         if name.endswith(".parquet") and "/." not in f"/{name}":
             with open_parquet(folder / name) as source:

@@ -76,7 +76,7 @@ def _registries() -> PublicSuffixList:
 
 @cache
 def _suffixes() -> PublicSuffixList:
-    """The list that the package carries: nothing is asked of the network."""
+    """The list that the package carries; no request is sent."""
     from publicsuffixlist import PublicSuffixList
 
     return PublicSuffixList()

@@ -34,7 +34,7 @@ class Job:
     """One run. Each stage reads what the stages before it left here, and leaves what it made.
 
     `extracted` are the units of the first stage and `documents` those of the last stage that had documents; `answers`
-    says what came of each image URL and `overused` which images look the same in too many documents, both by unit of
+    says the result of each image URL and `overused` which images look the same in too many documents, both by unit of
     documents; `tars` are the units of the last stage.
     """
 

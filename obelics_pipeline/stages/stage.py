@@ -31,7 +31,7 @@ class Stage:
     """One stage. `run`, `check`, `report`, `explain`, `tune` and `forget` learn from it all that they need.
 
     `work` plans the units of the stage and does them: it reads the job, and leaves there what it made. Planning is part
-    of it, because a stage of several steps plans each on what came of the one before.
+    of it, because a stage of several steps plans each on the results of the one before.
 
     >>> from obelics_pipeline.jobs.stages import STAGES
     >>> [stage.name for stage in STAGES]

@@ -117,7 +117,7 @@ class KnownAbuseConfig(Section):
 
 
 class AbuseReportConfig(Section):
-    """Where a match is noted, so that the operator can report it. The run's own output says nothing of it."""
+    """Where a match is noted, so that the operator can report it. The run's own output does not mention it."""
 
     file: str | None = Field(None, description="JSON lines are added to it, mode 0600; outside of the run's folder.")
     hook: str | None = Field(None, description="package.module:function, called with the same as a dict.")

@@ -1,4 +1,4 @@
-"""Personal data in texts: what is looked for, and what becomes of it."""
+"""Personal data in texts: which kinds are looked for, and how each is treated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Region = Annotated[str, AfterValidator(_region)]
 
 
 class PersonalDataConfig(Section):
-    """What becomes of each kind: docs/personal_data.md.
+    """The treatment of each kind: docs/personal_data.md.
 
     replace: a pseudonym, the same one for the same value wherever it stands. mask: `[email]`, `[phone]` and so on.
     drop_paragraph, drop_document: masked as well, and dropped. keep: counted, and left as it is. ignore: not looked
@@ -60,7 +60,7 @@ class PersonalDataConfig(Section):
     )
 
     def treatment(self, kind: str) -> Treatment:
-        """What becomes of one of KINDS."""
+        """The treatment of one of KINDS."""
         chosen: Treatment = getattr(self, kind)
         return chosen
 

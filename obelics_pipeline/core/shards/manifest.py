@@ -1,4 +1,4 @@
-"""manifest.json of a finished run: which shards there are, what is in them, and what became of everything else."""
+"""manifest.json of a finished run: its shards, their contents, and the ledgers of everything else."""
 
 from __future__ import annotations
 

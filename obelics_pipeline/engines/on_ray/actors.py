@@ -25,7 +25,7 @@ class Scorer:
         self._guard, self._work = guard, work
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        """What became of one unit, after all its tries."""
+        """The outcome of one unit, after all its tries."""
         unit = pickle.loads(row["unit"])  # noqa: S301 - comes from our own driver
         outcome: Manifest | Failure | Exception
         try:

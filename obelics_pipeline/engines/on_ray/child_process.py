@@ -60,7 +60,7 @@ def call_packed(call: bytes) -> Any:
 
 
 def run_in_child(guard: ChildProcess, call: bytes) -> Any | Raised | Died:
-    """What became of a packed call, made in this worker's child."""
+    """The outcome of a packed call, made in this worker's child."""
     try:
         pool = _child_of(guard)
     except UserError as error:

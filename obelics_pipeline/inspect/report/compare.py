@@ -36,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True)
 class OnlyOne:
-    """Documents that one run kept, by what became of them in the other: (stage, reason), None where it has none."""
+    """Documents that one run kept, by their fate in the other: (stage, reason), None without one."""
 
     fate: tuple[str, str] | None
     count: int

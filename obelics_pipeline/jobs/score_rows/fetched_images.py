@@ -2,7 +2,7 @@
 
 content/ab/abcd…       the files, named by the sha256 of what is in them.
 <sha256 of a URL>      a link to the file that this URL gave.
-results/*.parquet      what became of each URL, by bucket of hosts and by what the fetch config says.
+results/*.parquet      the result of each URL, by bucket of hosts and by the fetch config.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def fetch_images(
     engine: Maps,
     forgotten: Forgotten | None = None,
 ) -> Ledger:
-    """Fetch image URLs, and leave each image in `folder` under the sha256 of its URL; what became of each distinct URL.
+    """Fetch image URLs into `folder`, each image under the sha256 of its URL; returns the result of each distinct URL.
 
     Hosts are dealt out to `config.fetch.buckets` units as a run does it, so that their limits hold. What is `forgotten`
     is not asked for. What an earlier command asked for with an equal config is not asked for again, even if it failed.

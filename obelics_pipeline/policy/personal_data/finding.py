@@ -39,6 +39,6 @@ class Taken:
         return place == len(self._begins) or self._begins[place] >= end
 
     def end_before(self, place: int) -> int:
-        """Where the last range before a place ends, or 0 without one. Words before it say nothing of the place."""
+        """The end of the last range before a position, or 0 without one. Words before it are about another value."""
         before = bisect_right(self._ends, place)
         return self._ends[before - 1] if before else 0

@@ -63,7 +63,7 @@ class _Simplifier:
     # -- the walk ---------------------------------------------------------------------------------------------
 
     def enter(self, node: LexborNode, tag: int) -> int:
-        """Decide what becomes of an element."""
+        """Decide whether an element is kept, and how."""
         action = _ACTIONS.get(tag)
         if action is None:
             action = _NAMED_ACTIONS.get(node.tag or "", rules.BLOCK)

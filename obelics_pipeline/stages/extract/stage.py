@@ -249,7 +249,7 @@ def _less_forgotten(documents: Iterator[Document], forgotten: Forgotten) -> Iter
 
 
 def write_documents(documents: Iterable[Document], path: Path, config: RunConfig, ledger: Ledger) -> None:
-    """Write measured documents as the stage's file, and count what became of each."""
+    """Write measured documents as the stage's file, and count each in the ledger."""
     with DocumentWriter(path, score_names(config), list(config.filters.paragraph)) as writer:
         for document in documents:
             ledger.count(document.reason, has_failed(document))
@@ -267,7 +267,7 @@ def _documents(
     robots: RobotsCaptures | None,
     forgotten: Forgotten | None,
 ) -> Iterator[Document]:
-    """The documents of a unit's pages; what becomes of each record is counted in `ledger` and listed in `rows`."""
+    """The documents of a unit's pages; the outcome of each record is counted in `ledger` and listed in `rows`."""
     task = ReadTask.from_json(unit.payload["task"])
 
     def add_row(item: Page | Skipped, reason: str | None, outcome: str, documents: int) -> None:

@@ -79,7 +79,7 @@ class Ingest:
         return self._stored(content, replace(facts, phash=phash), received)
 
     def keep_again(self, result: FetchResult) -> FetchResult:
-        """What becomes of an image that was stored under other lists, or with more metadata. `result` is its own.
+        """Judge an image again that was stored under other lists, or with more metadata. `result` is its own.
 
         Raises FetchError where it is not to be kept: it is removed from the store then. Raises FileNotFoundError, or
         ValueError, where its bytes are not there any more.

@@ -1,4 +1,4 @@
-"""The fetch stage: which images the kept documents ask for, dealt out by host, and what became of each URL."""
+"""The fetch stage: which images the kept documents ask for, dealt out by host, and the result of each URL."""
 
 from __future__ import annotations
 

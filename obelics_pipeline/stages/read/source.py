@@ -77,7 +77,7 @@ class Cursor:
         return self._position
 
     def close(self) -> None:
-        """Nothing: the source belongs to whoever opened it."""
+        """Does nothing: the caller that opened the source closes it."""
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
         """Move, as a file does."""

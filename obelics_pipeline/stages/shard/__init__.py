@@ -1,1 +1,1 @@
-"""Shards: what becomes of a document once its images are known, and the tars, index and manifest it ends in."""
+"""Shards: the final decision on a document once its images are known, and the tars, index and manifest."""

@@ -1,4 +1,4 @@
-"""A document and what became of its images, brought together: the decision whether it ends in a shard."""
+"""A document with the results of its images: the decision whether it goes into a shard."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def pair_of(about: Mapping[str, Any], file: str, n_bytes: int) -> Pair | str:
 
 
 def text_reason(text: str) -> str | None:
-    """Why a text says nothing of an image; None where it may."""
+    """Why a text does not describe an image; None if it may."""
     if len(text) < MIN_CHARACTERS:
         return SHORT
     if _FILE_NAME.fullmatch(text):

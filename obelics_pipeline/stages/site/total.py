@@ -1,4 +1,4 @@
-"""What is made of one bucket of evidence: the sums of each site over the corpus, for whoever has pages of it."""
+"""The sums of each site over the corpus, from one bucket of evidence, for every unit with pages of the site."""
 
 from __future__ import annotations
 

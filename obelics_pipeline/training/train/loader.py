@@ -35,7 +35,7 @@ def micro_batches(
     ahead: int,
     pin: bool = False,
 ) -> Iterator[tuple[MicroBatch, ...]]:
-    """The micro-batches of each step, in order, whoever reads them.
+    """The micro-batches of each step, in order, whichever process reads them.
 
     `steps` gives, for each step, the rows of each of its micro-batches (see `dealt`). `tokens` a row; `workers`
     processes that read, 0 for none; each reads up to `ahead` micro-batches before they are asked for.

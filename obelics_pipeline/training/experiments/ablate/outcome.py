@@ -1,4 +1,4 @@
-"""What came of one training: figures by name, of its journal, its ledger, and its measured model."""
+"""The outcome of one training: figures by name, from its journal, its ledger, and its measured model."""
 
 from __future__ import annotations
 

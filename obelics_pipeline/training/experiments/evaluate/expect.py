@@ -17,7 +17,7 @@ SMOOTH = 20  # steps that a loss is averaged over: one step's batch is noise
 
 @dataclass(frozen=True)
 class Expected:
-    """What came of a comparison. `above` are steps whose loss is above the bound, of `compared`."""
+    """The outcome of a comparison. `above` are steps whose loss is above the bound, of `compared`."""
 
     compared: int
     above: tuple[int, ...]

@@ -166,7 +166,7 @@ class Guard:
         self.held_out = [*(e for e in self.held_out if e[0] < step), [float(step), now]][-8:]
 
     def rolled_back(self, decision: Decision, to_step: int, state: Mapping[str, Any] | None) -> None:
-        """To be told after a rollback: the step of the checkpoint, and the guard's state in it (None: it had none).
+        """Call it after a rollback with the step of the checkpoint, and the guard's state in it (None: it had none).
 
         What was seen since is forgotten; what was done is not.
         """

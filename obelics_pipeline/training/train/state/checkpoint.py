@@ -1,7 +1,7 @@
 """A checkpoint: a folder of safetensors, a state.json and copies of the run's history, whole or not there at all.
 
 Every rank writes its own part of every tensor through torch.distributed.checkpoint, so any number of processes can
-read it again. Nothing is pickled: opening a checkpoint runs no code of whoever wrote it. Weights that are not trained
+read it again. Nothing is pickled: opening a checkpoint runs no code of its author. Weights that are not trained
 are not in it.
 """
 
