@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -155,13 +156,34 @@ class Pool(Generic[Item, Value]):
         more = self._environment(number) if self._environment is not None else {}
         for attempt in range(STARTS):
             try:
-                interrupts_waiting(forkserver.ensure_running)
+                with imports_as_here():
+                    interrupts_waiting(forkserver.ensure_running)
                 return _Worker(self._initializer, self._arguments, number, more)
             except (EOFError, OSError):
                 if attempt == STARTS - 1:
                     raise
                 time.sleep(0.1)
         raise AssertionError
+
+
+@contextlib.contextmanager
+def imports_as_here() -> Iterator[None]:
+    """Processes that start in this block find modules where this process finds them.
+
+    A fork server is started by `python -c`, and would import what it preloads from the working directory first: there
+    a file `datasets.py` of a lab's own takes the place of the package.
+    """
+    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+    names = {"PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(names)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 def interrupts_waiting(action: Callable[[], None]) -> None:

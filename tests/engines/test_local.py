@@ -119,6 +119,27 @@ def test_what_a_person_can_mend_is_not_retried(tmp_path: Path) -> None:
     assert (tmp_path / "tries-wrong").read_text() == "x"
 
 
+BESIDE = """
+import os
+from pathlib import Path
+from obelics_pipeline.engines.local import LocalEngine
+if __name__ == "__main__":
+    with LocalEngine(1, Path("."), 60, preload=["datasets"]) as engine:
+        print(list(engine.map(os.getenv, ["PYTHONSAFEPATH"])))
+"""
+
+
+def test_a_module_in_the_working_directory_is_not_imported_by_workers(tmp_path: Path) -> None:
+    (tmp_path / "script").mkdir()
+    (tmp_path / "script" / "driver.py").write_text(BESIDE)
+    (tmp_path / "datasets.py").write_text("open('imported', 'w').close()")
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    environment.pop("PYTHONSAFEPATH", None)
+    printed = subprocess.check_output([sys.executable, "script/driver.py"], env=environment, cwd=tmp_path, text=True)
+    assert not (tmp_path / "imported").exists()
+    assert printed == "[None]\n"  # and the environment of workers is that of their driver
+
+
 DRIVER = """
 import functools, sys
 from pathlib import Path
