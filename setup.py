@@ -167,6 +167,7 @@ setup(
         "obelics_pipeline.fit.farm_detector": ["irregular.txt"],
         "obelics_pipeline.filters": ["words/**"],
         "obelics_pipeline.models": ["*.json", "kenlm/en.*", "quality/*"],
+        "obelics_pipeline.models.chat_detector": ["*.npz"],
         "obelics_pipeline.models.farm_detector": ["*.npz"],
     },
     include_package_data=False,

@@ -6,12 +6,14 @@
 
 BENCH.jsonl, or BENCH.jsonl.gz, has {"id", "label", "generator", "text"} a line. Label 1 is generated; of label 0,
 generators whose names begin with `hard_` are honest genres that look unusual, and the others are clean. The threshold
-that one in a hundred of the clean documents of all files is above is set on these documents. Each file has a mean over
-its generators, so that those that a detector was made for and those of strangers stand apart. Beside it is what the
-threshold in the detector's file does, and the bound of the default config, with Wilson's 95 % intervals. Below each
-table is its CPU time on one core, and in the end that of all columns together, each document measured by all of them in
-turn: `--columns perplexity worse_than_unigram_ratio quality_score farm_score`. The models are those that the package
-ships, but where the command line names another.
+that one in a hundred of the clean documents of all files is above is set on these documents, and so is that of five in
+a hundred. Where rows have a "domain", a generator is judged domain by domain, by the clean documents of the domain if
+these are a hundred or more: otherwise what is found is the domain. A column named `perplexity:low` is read from its
+other side: what is too predictable. Each file has a mean over its generators, so that those that a detector was made
+for and those of strangers stand apart. Beside it is what the threshold in the detector's file does, and the bound of
+the default config, with Wilson's 95 % intervals. Below each table is its CPU time on one core, and in the end that of
+all columns together, each document measured by all of them in turn: `--columns perplexity worse_than_unigram_ratio
+quality_score farm_score`. The models are those that the package ships, but where the command line names another.
 
 --honest and --run name pages that are all taken for honest, such as those of a crawl: {"id", "text"} lines, in English
 where "language" says nothing else, and the output of a finished run. Of such a run it is the English documents that it
@@ -25,7 +27,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -34,7 +36,7 @@ from obelics_pipeline.core.commit import read_manifests, unit_names
 from obelics_pipeline.core.config import load_config
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.rates import auc, mean, share_above, threshold
+from obelics_pipeline.core.rates import Share, auc, mean, share_above, threshold
 from obelics_pipeline.core.storage import location, read_table
 from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.demo.verdicts import REASONS
@@ -44,7 +46,10 @@ from obelics_pipeline.fit.texts import text_files
 from obelics_pipeline.inspect.run_tables.folders import document_folders
 from obelics_pipeline.models.farm_detector.detector import bundled, load
 
-FALSE_POSITIVES = 0.01
+FALSE_POSITIVES, MORE_FALSE_POSITIVES = 0.01, 0.05
+FEWEST_OF_DOMAIN = 100  # clean documents of a domain, below which all clean documents set its threshold
+CHAT_BOUND = 0.95  # of chat_score: no config has one
+LOW = ":low"  # after a column's name: low is what others are high for
 CLEAN, HARD = "clean", "hard_"
 SIGN = {"quality_score": -1, "distinct_word_ratio": -1, "lexical_cohesion": -1}  # low is what others are high for
 WARM_UP = 20  # documents before the clock starts
@@ -82,26 +87,37 @@ def print_bench(arguments: argparse.Namespace) -> None:
     files = {file.where.name: list(file.rows((), lambda row: row)) for file in text_files(arguments.bench)}
     rows = [row for of_file in files.values() for row in of_file]
     clean = {row["generator"] for row in rows if row["label"] == 0 and not row["generator"].startswith(HARD)}
-    families = {name: sorted({row["generator"] for row in of_file} - clean) for name, of_file in files.items()}
+    families = {
+        name: sorted({group(row, clean) for row in of_file if row["generator"] not in clean})
+        for name, of_file in files.items()
+    }
     given = options(arguments)
-    made = {column: build(column, given.get(column, {})) for column in arguments.columns}
+    names = {column: column.removesuffix(LOW) for column in arguments.columns}
+    made = {column: build(name, given.get(name, {})) for column, name in names.items()}
     for column in arguments.columns:
         seconds, found = timed([made[column]], rows)
         scores = [score for (score,) in found]
         by_generator: dict[str, list[float]] = defaultdict(list)
         for row, score in zip(rows, scores, strict=True):
-            generator = CLEAN if row["generator"] in clean else row["generator"]
-            by_generator[generator].append(float("-inf") if score is None else SIGN.get(column, 1) * score)
+            sign = SIGN.get(names[column], 1) * (-1 if column.endswith(LOW) else 1)
+            value = float("-inf") if score is None else sign * score
+            for name in {group(row, clean), CLEAN} if row["generator"] in clean else {group(row, clean)}:
+                by_generator[name].append(value)
         print(f"== {column}: {len(rows)} documents, {sum(s is None for s in scores)} without a score")
-        print(
-            "\n".join(table(by_generator, families, thresholds(arguments.detector) if column == "farm_score" else ()))
-        )
+        fixed = {"farm_score": thresholds(arguments.detector), "chat_score": [CHAT_BOUND]}.get(column, [])
+        print("\n".join(table(by_generator, families, fixed)))
         if column == "farm_score":
             print("\n".join(calibration(by_generator)))
         print(f"{speed(seconds, len(rows))}\n")
     if len(made) > 1:
         seconds, _ = timed(list(made.values()), rows)
         print(f"== {' + '.join(made)}: {speed(seconds, len(rows))}")
+
+
+def group(row: Mapping[str, Any], clean: Container[str]) -> str:
+    """Who wrote the text, and of which domain, where that is told."""
+    name = CLEAN if row["generator"] in clean else str(row["generator"])
+    return f"{name}, {row['domain']}" if row.get("domain") else name
 
 
 def options(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
@@ -150,30 +166,53 @@ def table(
     by_generator: dict[str, list[float]], families: Mapping[str, Sequence[str]], fixed: Sequence[float]
 ) -> Iterator[str]:
     """Shares above the threshold at 1 % of the clean documents, and above fixed ones; means by file."""
-    own = threshold(by_generator[CLEAN], FALSE_POSITIVES)
-    farms = [name for name in sorted(by_generator) if name != CLEAN and not name.startswith(HARD)]
-    hard = [name for name in sorted(by_generator) if name.startswith(HARD)]
-    means = [(f"generated, {file}", [n for n in names if n in farms]) for file, names in families.items()]
-    means += [(f"hard genres, {file}", [n for n in names if n in hard]) for file, names in families.items()]
-    yield f"{'':26}{'n':>6}{'at 1 %':>10}{'AUC':>8}" + "".join(f"{f'over {over:.3f}':>22}" for over in fixed)
-    for name in (*farms, *hard, CLEAN):
-        scores = by_generator[name]
-        line = f"{name:26}{len(scores):6}{share_above(scores, own).value:10.3f}{auc(scores, by_generator[CLEAN]):8.3f}"
+    names = [name for name in sorted(by_generator) if name != CLEAN]
+    hard = [name for name in names if name.startswith(HARD)]
+    honest = [name for name in names if name.startswith(f"{CLEAN}, ")]
+    farms = [name for name in names if name not in hard and name not in honest]
+    means = [(f"generated, {file}", [n for n in of_file if n in farms]) for file, of_file in families.items()]
+    means += [(f"hard genres, {file}", [n for n in of_file if n in hard]) for file, of_file in families.items()]
+    yield f"{'':26}{'n':>6}{'at 1 %':>10}{'interval':>14}{'at 5 %':>10}{'AUC':>8}" + "".join(
+        f"{f'over {over:.3f}':>22}" for over in fixed
+    )
+    for name in (*farms, *hard, *honest, CLEAN):
+        scores, one, five = by_generator[name], *at_rates(by_generator, name)
+        low, high = one.interval()
+        line = f"{name:26}{len(scores):6}{one.value:10.3f}{f'({low:.2f}-{high:.2f})':>14}{five.value:10.3f}"
+        line += f"{auc(scores, clean_of(by_generator, name)):8.3f}"
         for over in fixed:
             share = share_above(scores, over)
             low, high = share.interval()
             line += f"{share.value:10.3f} ({low:.2f}-{high:.2f})"
         yield line
     yield "means"
-    for title, names in means:
-        if names:
-            macro = [mean(share_above(by_generator[name], over).value for name in names) for over in (own, *fixed)]
-            yield f"{title:26}{'':6}{macro[0]:10.3f}{'':8}" + "".join(f"{value:10.3f}{'':12}" for value in macro[1:])
+    for title, of_file in means:
+        if of_file:
+            rates = [at_rates(by_generator, name) for name in of_file]
+            first, second = (mean(rate[at].value for rate in rates) for at in (0, 1))
+            macro = [mean(share_above(by_generator[name], over).value for name in of_file) for over in fixed]
+            yield f"{title:26}{'':6}{first:10.3f}{'':14}{second:10.3f}{'':8}" + "".join(
+                f"{value:10.3f}{'':12}" for value in macro
+            )
+
+
+def at_rates(by_generator: Mapping[str, list[float]], name: str) -> tuple[Share, Share]:
+    """What is found where 1 % and where 5 % of the clean documents are taken; of honest genres, that of all."""
+    clean = by_generator[CLEAN] if name.startswith(CLEAN) else clean_of(by_generator, name)
+    rates = (FALSE_POSITIVES, MORE_FALSE_POSITIVES)
+    first, second = (share_above(by_generator[name], threshold(clean, rate)) for rate in rates)
+    return first, second
+
+
+def clean_of(by_generator: Mapping[str, list[float]], name: str) -> list[float]:
+    """The clean documents of a generator's domain where there are enough, else all."""
+    of_domain = by_generator.get(f"{CLEAN}, {name.partition(', ')[2]}", [])
+    return of_domain if len(of_domain) >= FEWEST_OF_DOMAIN else by_generator[CLEAN]
 
 
 def calibration(by_generator: dict[str, list[float]]) -> Iterator[str]:
     """Of each stretch of scores, what share would be generated if half of all documents were, each generator alike."""
-    farms = [scores for name, scores in by_generator.items() if name != CLEAN and not name.startswith(HARD)]
+    farms = [scores for name, scores in by_generator.items() if not name.startswith((CLEAN, HARD))]
     if farms:
         yield f"{'score':26}{'generated, of a half':>24}"
     for low, high in pairwise(STRETCHES) if farms else ():

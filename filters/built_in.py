@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from obelics_pipeline.filters.character_repetition_ratio import CharacterRepetitionRatio
+from obelics_pipeline.filters.chat_score import ChatScore
 from obelics_pipeline.filters.common_word_ratio import CommonWordRatio
 from obelics_pipeline.filters.distinct_word_ratio import DistinctWordRatio
 from obelics_pipeline.filters.farm_score import FarmScore
@@ -43,6 +44,7 @@ BUILT_IN: dict[str, Callable[..., Filter]] = {
         ImageCount,
         MainContentConfidence,
         FarmScore,
+        ChatScore,
         DistinctWordRatio,
         LexicalCohesion,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from itertools import accumulate, compress, count
@@ -20,6 +21,17 @@ PIECES = ".sp.model"  # <language>.sp.model: its SentencePiece model
 SHIPPED = str(Path(__file__).parent / "kenlm")  # the folder of the package: English, small; en.json says what made it
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A text as the model reads it: its pieces, and of each its log10 probability after what stands before it and
+    alone, and of how many pieces the longest n-gram is that the model knows and that ends with it."""
+
+    pieces: list[str]
+    log10: list[float]
+    log10_alone: list[float]
+    lengths: list[int]
 
 
 class PerplexityModel:
@@ -56,6 +68,13 @@ class PerplexityModel:
         # Added one after the other in single precision: the sum that KenLM's own `score` gives, to the last digit.
         log10_probability = float(np.array(log10_probabilities, np.float32).cumsum(dtype=np.float32)[-1])
         return round(float(10.0 ** (-log10_probability / (len(pieces) + 1))), 1)
+
+    def read(self, text: str) -> Reading:
+        """What the model makes of a text in any form, the end of the text not counted."""
+        pieces = self._pieces.encode(_SURROGATE.sub("\ufffd", text), out_type=str)
+        scores = list(self._kenlm.full_scores(" ".join(pieces), bos=True, eos=False))
+        alone = [self._unigrams[piece] for piece in pieces]
+        return Reading(pieces, [score[0] for score in scores], alone, [score[1] for score in scores])
 
     def worse_than_unigram_ratio(self, normalized: str) -> float:
         """Share of the pieces whose probability after what stands before them is lower than that of the piece alone.

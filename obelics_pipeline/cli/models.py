@@ -18,6 +18,7 @@ def add_fit(commands: Commands) -> None:
     _add_main_content(models)
     _add_fit_detector(models)
     _add_fit_farm_texts(models)
+    _add_fit_chat_detector(models)
     _add_fit_kenlm(models)
     _add_fit_classifier(models)
     _add_fit_flamingo(models)
@@ -149,6 +150,51 @@ def _sources(arguments: argparse.Namespace) -> Sources:
 
     dictionaries = [(there, back) for there, back in arguments.dictionary]
     return Sources(arguments.trusted, arguments.unusual, arguments.thesaurus, dictionaries, arguments.leave_out)
+
+
+def _add_fit_chat_detector(models: Commands) -> None:
+    detector = models.add_parser(
+        "chat-detector",
+        help="train the model that detects text of chat models (chat_score)",
+        description="It prints what is found of each generator and domain when neither was seen in training.",
+    )
+    detector.add_argument(
+        "--input", nargs="+", required=True, metavar="CORPUS",
+        help='lines {"text": …, "label": …, "generator": …, "domain": …}; label 1 is a machine, 0 a person',
+    )  # fmt: skip
+    detector.add_argument(
+        "--trusted", nargs="+", default=[], metavar="CORPUS",
+        help="texts that people wrote and the KenLM model was trained on: only word habits learn from them",
+    )  # fmt: skip
+    detector.add_argument(
+        "--generators",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="generators of label 1 to learn from (default: all)",
+    )
+    detector.add_argument(
+        "--kenlm", metavar="FOLDER", help="folder of the KenLM model, as fit kenlm writes it (default: the package's)"
+    )
+    detector.add_argument("--language", default="en", metavar="CODE", help="language of the texts (default: en)")
+    detector.add_argument("--output", type=Path, required=True, metavar="MODEL.npz", help="output file")
+    detector.set_defaults(command=_fit_chat_detector)
+
+
+def _fit_chat_detector(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.chat_detector.command import fit_chat_detector
+    from obelics_pipeline.models.perplexity import SHIPPED
+
+    fit_chat_detector(
+        arguments.input,
+        arguments.trusted,
+        arguments.output,
+        kenlm=arguments.kenlm or SHIPPED,
+        generators=arguments.generators,
+        language=arguments.language,
+        say=say,
+    )
+    return 0
 
 
 def _add_fit_kenlm(models: Commands) -> None:

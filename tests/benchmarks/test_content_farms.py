@@ -53,6 +53,32 @@ def test_each_file_has_means_of_its_own_and_clean_documents_of_any_name_set_the_
     assert "hard genres, known.jsonl" not in at_one_percent
 
 
+def test_a_generator_is_judged_by_clean_documents_of_its_own_domain(tmp_path: Path, said: Callable[..., str]) -> None:
+    rows = [
+        *[{"label": 0, "generator": "human", "domain": "news", "text": HIGH}] * 100,
+        *[{"label": 0, "generator": "human", "domain": "law", "text": LOW}] * 300,
+        *[{"label": 1, "generator": "talker", "domain": domain, "text": HIGH} for domain in ("news", "law", "art")],
+    ]
+    lines = said(write(tmp_path / "bench.jsonl", rows)).splitlines()
+    cells = {found[0]: found[1:] for line in lines if len(found := re.split(r" {2,}", line)) > 2}
+    assert cells["talker, news"][:2] == ["1", "0.000"]  # all people of this domain score as high
+    assert cells["talker, law"][:2] == ["1", "1.000"]
+    assert cells["talker, art"][:2] == ["1", "0.000"]  # nobody wrote of art: a quarter of all people score as high
+    assert cells["clean, law"][:2] == ["300", "0.000"] and cells["clean"][0] == "400"
+    assert cells["generated, bench.jsonl"][0] == "0.333"
+
+
+def test_a_column_may_be_read_from_its_other_side(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"label": 1, "generator": "talker", "text": "few"}, {"label": 0, "generator": "human", "text": HIGH}]
+    bench = write(tmp_path / "bench.jsonl", rows)
+    monkeypatch.setattr(sys, "argv", ["content_farms", bench, "--columns", "word_count", "word_count:low"])
+    content_farms.main()
+    lines = [line.split()[2] for line in capsys.readouterr().out.splitlines() if line.startswith("talker ")]
+    assert lines == ["0.000", "1.000"]
+
+
 def test_without_options_the_columns_are_those_of_the_models_that_the_package_ships(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,1 @@
+"""Text that chat models write: whose words they are, and how predictable it is."""

@@ -1,0 +1,143 @@
+"""The detector of text that chat models wrote: how likely it is that one did, from 0 to 1."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.chat_detector.form import form_of, tokens_of
+from obelics_pipeline.models.chat_detector.predictability import names, numbers_of
+from obelics_pipeline.models.chat_detector.word_habits import SLOTS, log_odds
+from obelics_pipeline.models.farm_detector.detector import score_of
+from obelics_pipeline.models.forest import NODE, Forest
+from obelics_pipeline.models.perplexity import PerplexityModel
+
+FEWEST_WORDS = 50  # of less there is hardly anything to tell
+MIX_ONE = 1024  # a share of 1 in `Mix`
+_MOST_BYTES = 16 * 2**20  # of an array of a file: ours are below 1 MiB
+_BUNDLED = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """How much of each log odds is in the detector's, in 1 / `MIX_ONE`, and what is added, as log odds are counted."""
+
+    words: int
+    forest: int
+    bias: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is measured of a text: log odds by its words, and numbers of its predictability."""
+
+    words: int
+    numbers: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatDetector:
+    """Weights of words, a forest over what a language model foresees, and how both are mixed."""
+
+    weights: NDArray[np.int8]  # of `SLOTS` slots
+    unit: int  # a weight of 1
+    forest: Forest
+    mix: Mix
+    about: Mapping[str, Any]  # what it was made of and how, and what it is known to do
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for weights that are none: a file that we did not write is not trusted."""
+        if self.weights.dtype != np.int8 or self.weights.shape != (SLOTS,) or self.unit < 1:
+            raise ValueError(f"weights: {self.weights.dtype} of shape {self.weights.shape}, not int8 of ({SLOTS},)")
+
+    def score(self, text: str, model: PerplexityModel) -> float | None:
+        """From 0 (somebody wrote it) to 1 (a chat model did), None for a text of too few words.
+
+        About the share of texts of this score that chat models wrote, where half of all are.
+        """
+        found = self.evidence(text, model)
+        return None if found is None else score_of(self.log_odds(found))
+
+    def evidence(self, text: str, model: PerplexityModel) -> Evidence | None:
+        """What the score depends on; None for a text of too few words."""
+        form = form_of(text)
+        tokens = tokens_of(form)
+        if sum(token[0].isalpha() for token in tokens) < FEWEST_WORDS:
+            return None
+        numbers = numbers_of(model.read(form))
+        return None if numbers is None else Evidence(log_odds(self.weights, self.unit, tokens), numbers)
+
+    def log_odds(self, found: Evidence) -> int:
+        """What both say together."""
+        values = np.array([[found.numbers[name] for name in self.forest.features]], np.float32)
+        of_forest = int(self.forest.log_odds(values)[0])
+        return (self.mix.words * found.words + self.mix.forest * of_forest) // MIX_ONE + self.mix.bias
+
+    @classmethod
+    def load(cls, path: Path) -> ChatDetector:
+        """Read a detector. Raises `UserError` for any other file."""
+        try:
+            return cls._of(_read_arrays(path))
+        except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise UserError(
+                f"detector {path}: cannot be read ({reason}); obelics fit chat-detector makes one"
+            ) from None
+
+    @classmethod
+    def _of(cls, arrays: Mapping[str, NDArray[Any]]) -> ChatDetector:
+        stored = json.loads(arrays["about"].tobytes())
+        nodes = np.zeros(len(arrays["forest_feature"]), NODE)
+        for name in NODE.names or ():
+            nodes[name] = arrays[f"forest_{name}"]
+        forest = Forest(tuple(stored["features"]), nodes, arrays["forest_roots"])
+        if unknown := sorted(set(forest.features) - names()):
+            raise ValueError(f"it asks for {unknown[0]}, which is no number of this version")
+        mix = Mix(**{name: int(value) for name, value in stored["mix"].items()})
+        return cls(arrays["weights"], int(stored["unit"]), forest, mix, dict(stored["about"]))
+
+    def save(self, path: Path) -> None:
+        """Write the detector: the same bytes for the same detector."""
+        mix = {"words": self.mix.words, "forest": self.mix.forest, "bias": self.mix.bias}
+        stored = {"features": self.forest.features, "unit": self.unit, "mix": mix, "about": self.about}
+        nodes = {f"forest_{name}": self.forest.nodes[name] for name in NODE.names or ()}
+        about = np.frombuffer(json.dumps(stored, ensure_ascii=False, sort_keys=True).encode(), np.uint8)
+        with path.open("wb") as file:
+            np.savez_compressed(
+                file,
+                allow_pickle=False,
+                about=about,
+                weights=self.weights,
+                forest_roots=self.forest.roots,
+                **nodes,
+            )
+
+
+def bundled(language: str) -> Path | None:
+    """The detector that the package ships for a language, if it does."""
+    path = _BUNDLED / f"{language}.npz"
+    return path if path.is_file() else None
+
+
+@cache
+def load(path: str) -> ChatDetector:
+    """A detector, read once per process."""
+    return ChatDetector.load(Path(path).expanduser())
+
+
+def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a file, none of which may be pickled or larger than is sensible."""
+    with zipfile.ZipFile(path) as archive:
+        if large := [entry.filename for entry in archive.infolist() if entry.file_size > _MOST_BYTES]:
+            raise ValueError(f"{large[0]} has more than {_MOST_BYTES} bytes")
+    with np.load(path, allow_pickle=False) as arrays:
+        return dict(arrays)

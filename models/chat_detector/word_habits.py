@@ -1,0 +1,42 @@
+"""Which words, and pairs of words that follow each other, a text uses: a weight for each, in whole numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import isqrt
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obelics_pipeline.models.forest import SCALE
+
+SLOTS = 1 << 16  # words and pairs share them, by their check sums
+LIMIT = 127  # of a weight
+_ONE = 256  # what stands for 1 in a square root
+
+
+def slots_of(tokens: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Slots of a text's words and pairs, ascending, and how much of each: roots of counts, in 1 / 256."""
+    told = [*tokens, *(f"{first} {second}" for first, second in pairwise(tokens))]
+    sums = np.fromiter((crc32(one.encode("utf-8", "replace")) for one in told), np.int64, len(told))
+    slots, counts = np.unique(sums % SLOTS, return_counts=True)
+    roots = np.fromiter((_root(count) for count in counts.tolist()), np.int64, len(counts))
+    return slots, roots
+
+
+def length_of(tokens: Sequence[str]) -> int:
+    """The length of the vector that `slots_of` gives, in the same unit; at least 1."""
+    return max(1, _root(max(0, 2 * len(tokens) - 1)))
+
+
+def log_odds(weights: NDArray[np.int8], unit: int, tokens: Sequence[str]) -> int:
+    """What the weights say of a text, in 1 / `SCALE`; `unit` is the weight of 1."""
+    slots, roots = slots_of(tokens)
+    total = int((weights[slots].astype(np.int64) * roots).sum())
+    return total * SCALE // (length_of(tokens) * unit)
+
+
+def _root(count: int) -> int:
+    return isqrt(count * _ONE * _ONE)

@@ -1,0 +1,1 @@
+"""Fitting the detector of text that chat models wrote."""
