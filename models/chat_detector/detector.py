@@ -55,14 +55,14 @@ class ChatDetector:
     about: Mapping[str, Any]  # what it was made of and how, and what it is known to do
 
     def __post_init__(self) -> None:
-        """Raises ValueError for weights that are none: a file that we did not write is not trusted."""
+        """Raises ValueError for weights of another type or shape: files of others are not trusted."""
         if self.weights.dtype != np.int8 or self.weights.shape != (SLOTS,) or self.unit < 1:
             raise ValueError(f"weights: {self.weights.dtype} of shape {self.weights.shape}, not int8 of ({SLOTS},)")
 
     def score(self, text: str, model: PerplexityModel) -> float | None:
-        """From 0 (somebody wrote it) to 1 (a chat model did), None for a text of too few words.
+        """From 0 (a person wrote it) to 1 (a chat model did); None for a text of too few words.
 
-        About the share of texts of this score that chat models wrote, where half of all are.
+        Log odds are fitted on news, reviews and how-to texts. On other kinds only values near 1 say much.
         """
         found = self.evidence(text, model)
         return None if found is None else score_of(self.log_odds(found))
@@ -77,7 +77,7 @@ class ChatDetector:
         return None if numbers is None else Evidence(log_odds(self.weights, self.unit, tokens), numbers)
 
     def log_odds(self, found: Evidence) -> int:
-        """What both say together."""
+        """The log odds of both parts together, in 1 / `SCALE`."""
         values = np.array([[found.numbers[name] for name in self.forest.features]], np.float32)
         of_forest = int(self.forest.log_odds(values)[0])
         return (self.mix.words * found.words + self.mix.forest * of_forest) // MIX_ONE + self.mix.bias

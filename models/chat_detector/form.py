@@ -1,6 +1,6 @@
 """The form in which a text is judged: its beginning, without layout, and with plain marks.
 
-How a text was stored says nothing of its writer. Quotation marks are straight, white space is one blank, sentences that
+How a text was stored is no trace of its writer. Quotation marks are straight, white space is one blank, sentences that
 were glued together are parted, and marks that were parted from their words are joined.
 """
 

@@ -83,8 +83,8 @@ def fit_chat_detector(
         "texts": {
             generator or "people": _count(texts, generator) for generator in sorted({t.generator for t in texts})
         },
-        "input": [file.account() for file in files],
-        "trusted": [file.account() for file in trusted_files],
+        "input": [file.description() for file in files],
+        "trusted": [file.description() for file in trusted_files],
         "kenlm": {Path(file).name: file_sha256(Path(file)) for file in model_files(kenlm, "chat_score")},
         "versions": {name: version(name) for name in ("lightgbm", "numpy", "kenlm", "sentencepiece")},
     }

@@ -17,7 +17,7 @@ def write(path: Path, *rows: object) -> list[str]:
     return [str(path)]
 
 
-def test_rows_without_what_is_needed_are_passed_over_and_counted(tmp_path: Path) -> None:
+def test_rows_without_what_is_needed_are_skipped_and_counted(tmp_path: Path) -> None:
     (file,) = text_files(
         write(
             tmp_path / "a.jsonl",
@@ -32,7 +32,7 @@ def test_rows_without_what_is_needed_are_passed_over_and_counted(tmp_path: Path)
     form = " ".join(["word"] * 60)
     assert labelled([file], []) == [LabelledText(form, "talker", "news"), LabelledText(form, PEOPLE, "")]
     reasons = {"without a label and a generator": 2, "of fewer than 50 words": 1, "without text": 1}
-    assert dict(file.passed_over) == reasons
+    assert dict(file.skipped) == reasons
 
 
 def test_of_machines_only_the_named_generators_are_read(tmp_path: Path) -> None:
