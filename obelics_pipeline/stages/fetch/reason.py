@@ -70,7 +70,7 @@ def check_reasons(names: Iterable[str], others: Collection[str] = ()) -> None:
         is_status = _STATUS.fullmatch(f"http_{name}")
         near = [f"http_{name}"] if is_status else difflib.get_close_matches(name, valid, n=1)
         why = (
-            "a rule of the config drops these images; change the rule instead"
+            "a rule dropped these images, so they are not fetched again"
             if is_dropped(name)
             else "not a reason for which a download fails"
         )
