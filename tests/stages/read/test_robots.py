@@ -57,7 +57,7 @@ def test_a_table_in_which_a_bit_flipped_is_made_again(tmp_path: Path) -> None:
     table.write_bytes(data)
     again = captures(tmp_path)
     assert again.key == found.key
-    assert again.said("https://site0.example/page") == ("disallowed", "2024-05-06")
+    assert again.answer_for("https://site0.example/page") == ("disallowed", "2024-05-06")
 
 
 @pytest.mark.parametrize(
@@ -81,12 +81,12 @@ def test_a_table_in_which_a_bit_flipped_is_made_again(tmp_path: Path) -> None:
     ],
 )
 def test_the_newest_capture_of_a_page_s_host_counts(tmp_path: Path, url: str, said: tuple[str, str | None]) -> None:
-    assert captures(tmp_path).said(url) == said
+    assert captures(tmp_path).answer_for(url) == said
 
 
 def test_every_name_that_is_given_must_be_allowed(tmp_path: Path) -> None:
     found = captures(tmp_path, robots_tokens=["obelics-pipeline", "GPTBot"])
-    assert found.said("https://site1.example/page")[0] == "disallowed"
+    assert found.answer_for("https://site1.example/page")[0] == "disallowed"
 
 
 def test_the_order_of_captures_is_nothing(tmp_path: Path) -> None:
