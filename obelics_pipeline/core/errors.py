@@ -35,7 +35,7 @@ class Damaged(Stopped):
 
     def __str__(self) -> str:
         return (
-            f"{', '.join(self.locations)}: not what the run wrote; remove it, then run the command of that run again, "
+            f"{', '.join(self.locations)}: differs from what the run wrote; remove it, then run the command of that run again, "
             "which writes it again"
         )
 
