@@ -35,8 +35,8 @@ class Damaged(Stopped):
 
     def __str__(self) -> str:
         return (
-            f"{', '.join(self.locations)}: differs from what the run wrote; remove it, then run the command of that run again, "
-            "which writes it again"
+            f"{', '.join(self.locations)}: differs from what the run wrote; remove it, then run the command of that "
+            "run again, which writes it again"
         )
 
 
