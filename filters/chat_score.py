@@ -1,5 +1,6 @@
 """How likely it is that a chat model wrote a text."""
 
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
@@ -11,9 +12,14 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.storage import file_sha256
 from obelics_pipeline.filters.options import STRICT
 from obelics_pipeline.filters.text import Text
-from obelics_pipeline.models.chat_detector.detector import ChatDetector, bundled, load
+from obelics_pipeline.models.chat_detector.detector import MIX_ONE, ChatDetector, bundled, load
+from obelics_pipeline.models.chat_detector.form import form_of, tokens_of
+from obelics_pipeline.models.chat_detector.word_habits import heaviest
 from obelics_pipeline.models.device.weight_files import check
+from obelics_pipeline.models.forest import SCALE
 from obelics_pipeline.models.perplexity import SHIPPED, PerplexityModel, model_files
+
+_NAMED = 8  # words and pairs that `reasons` names
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -70,3 +76,15 @@ class ChatScore:
         """None in a language without a detector and a KenLM model, and for a text of fewer than 50 words."""
         pair = self._pair(text.language)
         return None if pair is None else pair[0].score(text.text, pair[1])
+
+    def reasons(self, text: Text) -> Iterator[tuple[str, str]]:
+        """The words and pairs that speak most for a chat model, and the log odds of both parts of the detector."""
+        pair = self._pair(text.language)
+        found = None if pair is None else pair[0].evidence(text.text, pair[1])
+        if pair is None or found is None:
+            return
+        detector = pair[0]
+        for one in heaviest(detector.weights, tokens_of(form_of(text.text)), _NAMED):
+            yield "word or pair that chat models use", one
+        yield "log odds of all words and pairs", f"{detector.mix.words * found.words / MIX_ONE / SCALE:.2f}"
+        yield "log odds by predictability", f"{detector.mix.forest * detector.of_forest(found) / MIX_ONE / SCALE:.2f}"

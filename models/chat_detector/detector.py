@@ -78,9 +78,12 @@ class ChatDetector:
 
     def log_odds(self, found: Evidence) -> int:
         """The log odds of both parts together, in 1 / `SCALE`."""
+        return (self.mix.words * found.words + self.mix.forest * self.of_forest(found)) // MIX_ONE + self.mix.bias
+
+    def of_forest(self, found: Evidence) -> int:
+        """The log odds by how predictable a text is, before they are mixed, in 1 / `SCALE`."""
         values = np.array([[found.numbers[name] for name in self.forest.features]], np.float32)
-        of_forest = int(self.forest.log_odds(values)[0])
-        return (self.mix.words * found.words + self.mix.forest * of_forest) // MIX_ONE + self.mix.bias
+        return int(self.forest.log_odds(values)[0])
 
     @classmethod
     def load(cls, path: Path) -> ChatDetector:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from math import isqrt
@@ -19,9 +20,8 @@ _ONE = 256  # what stands for 1 in a square root
 
 def slots_of(tokens: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Slots of a text's words and pairs, ascending, and how much of each: roots of counts, in 1 / 256."""
-    told = [*tokens, *(f"{first} {second}" for first, second in pairwise(tokens))]
-    sums = np.fromiter((crc32(one.encode("utf-8", "replace")) for one in told), np.int64, len(told))
-    slots, counts = np.unique(sums % SLOTS, return_counts=True)
+    used = _words_and_pairs(tokens)
+    slots, counts = np.unique(np.fromiter(map(_slot, used), np.int64, len(used)), return_counts=True)
     roots = np.fromiter((_root(count) for count in counts.tolist()), np.int64, len(counts))
     return slots, roots
 
@@ -36,6 +36,21 @@ def log_odds(weights: NDArray[np.int8], unit: int, tokens: Sequence[str]) -> int
     slots, roots = slots_of(tokens)
     total = int((weights[slots].astype(np.int64) * roots).sum())
     return total * SCALE // (length_of(tokens) * unit)
+
+
+def heaviest(weights: NDArray[np.int8], tokens: Sequence[str], most: int) -> list[str]:
+    """The words and pairs of a text that speak most for a chat model, the heaviest first; at most `most`."""
+    counts = Counter(_words_and_pairs(tokens))
+    weight = {one: int(weights[_slot(one)]) * _root(count) for one, count in counts.items()}
+    return sorted((one for one in weight if weight[one] > 0), key=lambda one: (-weight[one], one))[:most]
+
+
+def _words_and_pairs(tokens: Sequence[str]) -> list[str]:
+    return [*tokens, *(f"{first} {second}" for first, second in pairwise(tokens))]
+
+
+def _slot(word_or_pair: str) -> int:
+    return crc32(word_or_pair.encode("utf-8", "replace")) % SLOTS
 
 
 def _root(count: int) -> int:

@@ -1,9 +1,11 @@
 """Words and pairs have slots of their own, and a text's length does not make its score."""
 
+import zlib
+
 import numpy as np
 import pytest
 
-from obelics_pipeline.models.chat_detector.word_habits import SLOTS, length_of, log_odds, slots_of
+from obelics_pipeline.models.chat_detector.word_habits import SLOTS, heaviest, length_of, log_odds, slots_of
 from obelics_pipeline.models.forest import SCALE
 
 
@@ -32,3 +34,13 @@ def test_log_odds_are_the_weights_of_the_words_by_the_length() -> None:
 
 def test_check_sums_of_words_with_a_lone_surrogate_are_taken_too() -> None:
     assert len(slots_of(["\ud800"])[0]) == 1
+
+
+def test_the_heaviest_words_and_pairs_are_named_first_and_those_of_people_never() -> None:
+    weights = np.zeros(SLOTS, np.int8)
+    for one, weight in (("delve", 10), ("delve into", 30), ("into", -50), ("vibrant", 9)):
+        weights[zlib.crc32(one.encode()) % SLOTS] = weight
+    tokens = ["delve", "into", "vibrant", "vibrant", "towns"]
+    assert heaviest(weights, tokens, 8) == ["delve into", "vibrant", "delve"]  # 9 times the root of 2 is over 10
+    assert heaviest(weights, tokens, 1) == ["delve into"]
+    assert heaviest(weights, [], 8) == []
