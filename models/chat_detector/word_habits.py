@@ -15,6 +15,7 @@ from obelics_pipeline.models.forest import SCALE
 
 SLOTS = 1 << 16  # words and pairs share them, by their check sums
 LIMIT = 127  # of a weight
+_TELLING = 4  # letters of a word that is named as a reason
 _ONE = 256  # what stands for 1 in a square root
 
 
@@ -39,9 +40,13 @@ def log_odds(weights: NDArray[np.int8], unit: int, tokens: Sequence[str]) -> int
 
 
 def heaviest(weights: NDArray[np.int8], tokens: Sequence[str], most: int) -> list[str]:
-    """The words and pairs of a text that speak most for a chat model, the heaviest first; at most `most`."""
+    """The words and pairs of a text that speak most for a chat model, the heaviest first; at most `most`.
+
+    Only those with a word of `_TELLING` letters are named: shorter words carry grammar, and any text has them.
+    """
     counts = Counter(_words_and_pairs(tokens))
-    weight = {one: int(weights[_slot(one)]) * _root(count) for one, count in counts.items()}
+    telling = (one for one in counts if any(len(word) >= _TELLING and word.isalpha() for word in one.split()))
+    weight = {one: int(weights[_slot(one)]) * _root(counts[one]) for one in telling}
     return sorted((one for one in weight if weight[one] > 0), key=lambda one: (-weight[one], one))[:most]
 
 

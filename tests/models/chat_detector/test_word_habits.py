@@ -38,9 +38,9 @@ def test_check_sums_of_words_with_a_lone_surrogate_are_taken_too() -> None:
 
 def test_the_heaviest_words_and_pairs_are_named_first_and_those_of_people_never() -> None:
     weights = np.zeros(SLOTS, np.int8)
-    for one, weight in (("delve", 10), ("delve into", 30), ("into", -50), ("vibrant", 9)):
+    for one, weight in (("delve", 10), ("delve into", 30), ("into", -50), ("vibrant", 9), ("of", 99)):
         weights[zlib.crc32(one.encode()) % SLOTS] = weight
-    tokens = ["delve", "into", "vibrant", "vibrant", "towns"]
+    tokens = ["delve", "into", "vibrant", "vibrant", "towns", "of"]
     assert heaviest(weights, tokens, 8) == ["delve into", "vibrant", "delve"]  # 9 times the root of 2 is over 10
     assert heaviest(weights, tokens, 1) == ["delve into"]
     assert heaviest(weights, [], 8) == []
