@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from upath import UPath
 
+from obelics_pipeline.core.counted import counted
 from obelics_pipeline.core.storage import files_below
 from tests.core.storage.conftest import new_bucket
 from tests.core.storage.runs import ALONE, finish, obelics, objects, start, whole
@@ -40,4 +41,4 @@ def test_a_run_in_a_bucket_is_the_run_on_disk_even_if_it_was_killed(source: UPat
     assert objects(run) == tree(on_disk)
     code, printed = finish(obelics("validate", run))
     shards = sum(name.endswith(".tar") for name in tree(on_disk))
-    assert (code, f"valid: {shards} shards" in printed) == (0, True), printed
+    assert (code, f"valid: {counted(shards, 'shards')}, " in printed) == (0, True), printed

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from upath import UPath
 
+from obelics_pipeline.core.counted import counted
 from obelics_pipeline.core.storage import files_below, location, names_in, read_bytes, read_table, scratch_of
 from tests.core.storage.conftest import new_bucket
 from tests.core.storage.runs import ALONE, finish, obelics, objects, start, whole
@@ -68,7 +69,7 @@ def test_a_second_run_does_nothing_and_appends_its_events(done: UPath, source: U
 def test_it_validates_exports_and_explains(done: UPath, on_disk: Path, source: UPath, tmp_path: Path) -> None:
     code, printed = finish(obelics("validate", done))
     shards = sum(name.endswith(".tar") for name in tree(on_disk))
-    assert (code, f"valid: {shards} shards" in printed) == (0, True), printed
+    assert (code, f"valid: {counted(shards, 'shards')}, " in printed) == (0, True), printed
     code, printed = finish(obelics("export", done, "--format", "parquet", "--output", done.parent / "published"))
     assert code == 0, printed
     code, printed = finish(obelics("export", on_disk, "--format", "parquet", "--output", tmp_path))
