@@ -70,8 +70,7 @@ def proxy() -> Iterator[str]:
     """
     from obelics_pipeline.demo.server import serve
 
-    with pytest.MonkeyPatch.context() as patch, serve() as url:
-        patch.setattr("obelics_pipeline.demo.server.SLOW_SECONDS", 1.0)
+    with serve(slow_seconds=1.0) as url:
         yield url
 
 

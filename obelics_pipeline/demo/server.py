@@ -26,10 +26,11 @@ ROBOTS_OPEN = b"User-agent: *\nDisallow:\n"
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    request_queue_size = 1024  # connections not yet accepted: where a burst fills it, Linux resets connections
+    request_queue_size = 128
 
-    def __init__(self) -> None:
+    def __init__(self, slow_seconds: float) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
+        self.slow_seconds = slow_seconds
         self.stopping = threading.Event()
         self.known = frozenset(hosts())
         self.asked: list[str] = []
@@ -99,7 +100,7 @@ def _missing(handler: _Handler, url: str, how: dict[str, Any]) -> None:
 
 
 def _slow(handler: _Handler, url: str, how: dict[str, Any]) -> None:
-    handler.server.stopping.wait(SLOW_SECONDS)
+    handler.server.stopping.wait(handler.server.slow_seconds)
     handler.close_connection = True
 
 
@@ -151,16 +152,19 @@ def huge_png(side: int = 12_000) -> bytes:
 
 
 @contextmanager
-def serve() -> Iterator[str]:
-    """Serve the site's images while the block runs; gives the address to put into `http_proxy`."""
-    with serving() as server:
+def serve(slow_seconds: float = SLOW_SECONDS) -> Iterator[str]:
+    """Serve the site's images while the block runs; gives the address to put into `http_proxy`.
+
+    The host that never answers hangs up after `slow_seconds`.
+    """
+    with serving(slow_seconds) as server:
         yield f"http://127.0.0.1:{server.server_address[1]}"
 
 
 @contextmanager
-def serving() -> Iterator[_Server]:
+def serving(slow_seconds: float = SLOW_SECONDS) -> Iterator[_Server]:
     """As `serve`, but gives the server, whose `asked` lists every URL that was asked for."""
-    server = _Server()
+    server = _Server(slow_seconds)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:

@@ -315,7 +315,7 @@ def test_old_shards_that_are_put_back_are_not_exported(
     for name in (f"shards/{found[0].shard}", "index.parquet", "manifest.json"):
         shutil.copy(run_of_demo / name, run / name)
     assert main(["export", str(run), "--format", "parquet", "--output", str(tmp_path / "out")]) == 2
-    assert "taken back" in capsys.readouterr().err
+    assert "were removed" in capsys.readouterr().err
     forget(run)
     assert is_valid(run)
     assert main(["export", str(run), "--format", "parquet", "--output", str(tmp_path / "out")]) == 0
