@@ -11,9 +11,10 @@ from obelics_pipeline.core.storage import file_sha256
 from obelics_pipeline.filters import Text, build
 from obelics_pipeline.fit.farm_detector.families import WEIGHTS
 from obelics_pipeline.models import perplexity, quality_classifier
+from tests.prose_pages import prose_pages
 
 KENLM, QUALITY = Path(perplexity.SHIPPED), Path(quality_classifier.SHIPPED).parent
-DOCS = sorted((Path(__file__).parents[2] / "docs").glob("*.md"))
+DOCS = prose_pages()
 
 
 def told(path: Path) -> dict[str, Any]:

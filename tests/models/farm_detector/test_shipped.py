@@ -1,12 +1,12 @@
 """The detector of the package: what it is made of is told, and it tells a text from the same words out of order."""
 
-from pathlib import Path
 from random import Random
 
 from obelics_pipeline.core.config import load_config
 from obelics_pipeline.models.farm_detector.detector import bundled, load
+from tests.prose_pages import prose_pages
 
-DOCS = sorted((Path(__file__).parents[3] / "docs").glob("*.md"))
+DOCS = prose_pages()
 SHIPPED = bundled("en")
 
 
