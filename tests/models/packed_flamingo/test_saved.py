@@ -54,7 +54,7 @@ def test_the_type_of_numbers_that_the_language_model_came_in_is_noted(saved: Pat
 
 def test_a_stray_a_missing_and_a_damaged_file_are_refused(saved: Path) -> None:
     (saved / "trained.safetensors.orig").write_bytes(b"")
-    with pytest.raises(UserError, match=r"trained\.safetensors\.orig is no part"):
+    with pytest.raises(UserError, match=r"trained\.safetensors\.orig is not part"):
         load(saved)
     (saved / "trained.safetensors.orig").unlink()
     raw = bytearray((saved / WEIGHTS).read_bytes())
