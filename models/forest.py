@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import exp
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +21,7 @@ else:
 
 SCALE = 1 << 16  # units of a leaf's value in one unit of log odds; whole numbers add up to the same in any order
 NODE = np.dtype([("feature", "<i4"), ("threshold", "<f4"), ("child", "<i4")])
+_DIGITS = 6  # of a score that are kept
 _LEAF = -1  # as a feature; `child` is then the value
 
 
@@ -49,6 +53,18 @@ class Forest:
         nodes = {name: self.nodes[name].tolist() for name in NODE.names or ()}
         path.write_text(json.dumps({"features": self.features, "roots": self.roots.tolist(), "nodes": nodes}) + "\n")
 
+    @classmethod
+    def of_arrays(cls, features: Sequence[str], arrays: Mapping[str, NDArray[Any]]) -> Forest:
+        """The forest whose `arrays` a file holds. Raises KeyError and ValueError for others."""
+        nodes = np.zeros(len(arrays["forest_feature"]), NODE)
+        for name in NODE.names or ():
+            nodes[name] = arrays[f"forest_{name}"]
+        return cls(tuple(features), nodes, arrays["forest_roots"])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What a file holds of it, beside the names of its features."""
+        return {"forest_roots": self.roots, **{f"forest_{name}": self.nodes[name] for name in NODE.names or ()}}
+
     def __post_init__(self) -> None:
         """Raises ValueError where the walk would leave the array or run in circles: the file may not be ours."""
         feature, child = self.nodes["feature"], self.nodes["child"]
@@ -69,6 +85,11 @@ class Forest:
         sums = np.empty(len(values), np.int64)
         compiled.log_odds(self.nodes, self.roots, np.ascontiguousarray(values, np.float32), sums)
         return sums
+
+
+def score_of(log_odds: int) -> float:
+    """The probability of log odds in 1 / `SCALE`, to `_DIGITS` digits."""
+    return round(1 / (1 + exp(-log_odds / SCALE)), _DIGITS)
 
 
 def log_odds(nodes: NDArray[np.void], roots: NDArray[np.int32], values: NDArray[np.float32]) -> NDArray[np.int64]:

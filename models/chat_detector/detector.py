@@ -14,16 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.array_file import json_array, read_arrays
 from obelics_pipeline.models.chat_detector.form import form_of, tokens_of
 from obelics_pipeline.models.chat_detector.predictability import names, numbers_of
 from obelics_pipeline.models.chat_detector.word_habits import SLOTS, log_odds
-from obelics_pipeline.models.farm_detector.detector import score_of
-from obelics_pipeline.models.forest import NODE, Forest
+from obelics_pipeline.models.forest import Forest, score_of
 from obelics_pipeline.models.perplexity import PerplexityModel
 
 FEWEST_WORDS = 50  # of less there is hardly anything to tell
 MIX_ONE = 1024  # a share of 1 in `Mix`
-_MOST_BYTES = 16 * 2**20  # of an array of a file: ours are below 1 MiB
 _BUNDLED = Path(__file__).parent
 
 
@@ -89,7 +88,7 @@ class ChatDetector:
     def load(cls, path: Path) -> ChatDetector:
         """Read a detector. Raises `UserError` for any other file."""
         try:
-            return cls._of(_read_arrays(path))
+            return cls._of(read_arrays(path))
         except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
             reason = " ".join(str(error).split())[:200]
             raise UserError(
@@ -99,10 +98,7 @@ class ChatDetector:
     @classmethod
     def _of(cls, arrays: Mapping[str, NDArray[Any]]) -> ChatDetector:
         stored = json.loads(arrays["about"].tobytes())
-        nodes = np.zeros(len(arrays["forest_feature"]), NODE)
-        for name in NODE.names or ():
-            nodes[name] = arrays[f"forest_{name}"]
-        forest = Forest(tuple(stored["features"]), nodes, arrays["forest_roots"])
+        forest = Forest.of_arrays(stored["features"], arrays)
         if unknown := sorted(set(forest.features) - names()):
             raise ValueError(f"it asks for {unknown[0]}, which is no number of this version")
         mix = Mix(**{name: int(value) for name, value in stored["mix"].items()})
@@ -112,16 +108,13 @@ class ChatDetector:
         """Write the detector: the same bytes for the same detector."""
         mix = {"words": self.mix.words, "forest": self.mix.forest, "bias": self.mix.bias}
         stored = {"features": self.forest.features, "unit": self.unit, "mix": mix, "about": self.about}
-        nodes = {f"forest_{name}": self.forest.nodes[name] for name in NODE.names or ()}
-        about = np.frombuffer(json.dumps(stored, ensure_ascii=False, sort_keys=True).encode(), np.uint8)
         with path.open("wb") as file:
             np.savez_compressed(
                 file,
                 allow_pickle=False,
-                about=about,
+                about=json_array(stored),
                 weights=self.weights,
-                forest_roots=self.forest.roots,
-                **nodes,
+                **self.forest.arrays(),
             )
 
 
@@ -135,12 +128,3 @@ def bundled(language: str) -> Path | None:
 def load(path: str) -> ChatDetector:
     """A detector, read once per process."""
     return ChatDetector.load(Path(path).expanduser())
-
-
-def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a file, none of which may be pickled or larger than is sensible."""
-    with zipfile.ZipFile(path) as archive:
-        if large := [entry.filename for entry in archive.infolist() if entry.file_size > _MOST_BYTES]:
-            raise ValueError(f"{large[0]} has more than {_MOST_BYTES} bytes")
-    with np.load(path, allow_pickle=False) as arrays:
-        return dict(arrays)

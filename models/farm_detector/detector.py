@@ -7,7 +7,6 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.array_file import json_array, read_arrays
 from obelics_pipeline.models.farm_detector.evidence import evidence
 from obelics_pipeline.models.farm_detector.network import Network
 from obelics_pipeline.models.farm_detector.tokens import Vocabulary, find_tokens
-from obelics_pipeline.models.forest import NODE, SCALE, Forest
+from obelics_pipeline.models.forest import Forest, score_of
 
 TOKENS = 4096  # of the beginning of a text that are read: some 3,500 words
 FEWEST_WORDS = 50  # of less there is hardly anything to tell
-_DIGITS = 6  # of a score that are kept
-_MOST_BYTES = 64 * 2**20  # of an array of a file: ours are below 3 MiB
 _BUNDLED = Path(__file__).parent
 
 
@@ -61,7 +59,7 @@ class Detector:
     def load(cls, path: Path) -> Detector:
         """Read a detector. Raises `UserError` for any other file."""
         try:
-            return cls._of(_read_arrays(path))
+            return cls._of(read_arrays(path))
         except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
             reason = " ".join(str(error).split())[:200]
             raise UserError(f"detector {path}: cannot be read ({reason}); obelics fit detector makes one") from None
@@ -69,14 +67,11 @@ class Detector:
     @classmethod
     def _of(cls, arrays: Mapping[str, NDArray[Any]]) -> Detector:
         stored = json.loads(arrays["about"].tobytes())
-        nodes = np.zeros(len(arrays["forest_feature"]), NODE)
-        for name in NODE.names or ():
-            nodes[name] = arrays[f"forest_{name}"]
         words = json.loads(arrays["vocabulary"].tobytes())
         network = Network.of(arrays)
         if len(network.words) != len(Vocabulary(words)):
             raise ValueError(f"{len(words)} words, and a network of {len(network.words)}")
-        forest = Forest(tuple(stored["features"]), nodes, arrays["forest_roots"])
+        forest = Forest.of_arrays(stored["features"], arrays)
         made = cls(str(stored["language"]), Vocabulary(map(str, words)), network, forest, dict(stored["about"]))
         if unknown := sorted(set(forest.features) - set(made._evidence(["."]))):
             raise ValueError(f"it asks for {unknown[0]}, which is no evidence of this version")
@@ -85,22 +80,15 @@ class Detector:
     def save(self, path: Path) -> None:
         """Write the detector: the same bytes for the same detector."""
         stored = {"language": self.language, "features": self.forest.features, "about": self.about}
-        nodes = {f"forest_{name}": self.forest.nodes[name] for name in NODE.names or ()}
         with path.open("wb") as file:
             np.savez_compressed(
                 file,
                 allow_pickle=False,
-                about=_as_bytes(stored),
-                vocabulary=_as_bytes(self.vocabulary.words),
-                forest_roots=self.forest.roots,
-                **nodes,
+                about=json_array(stored),
+                vocabulary=json_array(self.vocabulary.words),
+                **self.forest.arrays(),
                 **self.network.arrays(),
             )
-
-
-def score_of(log_odds: int) -> float:
-    """The score for what the forest says."""
-    return round(1 / (1 + exp(-log_odds / SCALE)), _DIGITS)
 
 
 def bundled(language: str) -> Path | None:
@@ -113,16 +101,3 @@ def bundled(language: str) -> Path | None:
 def load(path: str) -> Detector:
     """A detector, read once per process (0.1 s)."""
     return Detector.load(Path(path).expanduser())
-
-
-def _as_bytes(value: Any) -> NDArray[np.uint8]:
-    return np.frombuffer(json.dumps(value, ensure_ascii=False, sort_keys=True).encode(), np.uint8)
-
-
-def _read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a file, none of which may be pickled or larger than is sensible."""
-    with zipfile.ZipFile(path) as archive:
-        if large := [entry.filename for entry in archive.infolist() if entry.file_size > _MOST_BYTES]:
-            raise ValueError(f"{large[0]} has more than {_MOST_BYTES} bytes")
-    with np.load(path, allow_pickle=False) as arrays:
-        return dict(arrays)

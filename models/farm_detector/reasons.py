@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obelics_pipeline.models.farm_detector.detector import TOKENS, Detector, score_of
+from obelics_pipeline.models.farm_detector.detector import TOKENS, Detector
 from obelics_pipeline.models.farm_detector.evidence import probabilities
 from obelics_pipeline.models.farm_detector.network import HEADS
 from obelics_pipeline.models.farm_detector.tokens import find_spans, is_word, lowered
-from obelics_pipeline.models.forest import Forest
+from obelics_pipeline.models.forest import Forest, score_of
 
 SUSPECTS = 10  # words that are named
 STRETCH = 16  # tokens of the stretch that is quoted: the shortest window of the evidence

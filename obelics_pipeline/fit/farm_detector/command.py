@@ -21,8 +21,8 @@ from obelics_pipeline.fit.farm_detector.judging import (
 from obelics_pipeline.fit.farm_detector.sources import Sources
 from obelics_pipeline.fit.say import Say
 from obelics_pipeline.fit.training import load_lightgbm
-from obelics_pipeline.models.farm_detector.detector import Detector, score_of
-from obelics_pipeline.models.forest import NODE, Forest
+from obelics_pipeline.models.farm_detector.detector import Detector
+from obelics_pipeline.models.forest import NODE, Forest, score_of
 
 NO_FOREST = Forest((), np.zeros(0, NODE), np.zeros(0, np.int32))
 
