@@ -51,10 +51,10 @@ def prove(stage: Path, *arguments: str, fails: str = "") -> subprocess.Completed
 
 
 def test_paths_may_be_relative(stage: Path) -> None:
-    done = prove(stage, "run", "env", "new/work")
+    done = prove(stage, "run", "env", "new/made")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "proved"), done.stderr
-    log = (stage / "new" / "work" / "train.log").read_text()
-    assert f"{stage}/new/work/export/shards/shard-{{000000..000003}}.tar" in log
+    log = (stage / "new" / "made" / "train.log").read_text()
+    assert f"{stage}/new/made/export/shards/shard-{{000000..000003}}.tar" in log
 
 
 @pytest.mark.parametrize("part", PARTS)
