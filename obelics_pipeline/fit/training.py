@@ -30,7 +30,7 @@ _PARAMETERS = {
     "extra_trees": True,
     "verbose": -1,
 }
-_REPEATABLE = {"seed": 1, "deterministic": True, "force_row_wise": True, "num_threads": 1}  # same input, same model
+REPEATABLE = {"seed": 1, "deterministic": True, "force_row_wise": True, "num_threads": 1}  # same input, same model
 
 
 def load_lightgbm() -> Any:
@@ -52,5 +52,5 @@ def fit(examples: Iterable[Example]) -> Forest:
     features = np.concatenate([example.features[rows] for example, rows in known])
     weights = np.concatenate([example.weights[rows] for example, rows in known])
     lightgbm = load_lightgbm()
-    model = lightgbm.train({**_PARAMETERS, **_REPEATABLE}, lightgbm.Dataset(features, labels, weight=weights), _TREES)
+    model = lightgbm.train({**_PARAMETERS, **REPEATABLE}, lightgbm.Dataset(features, labels, weight=weights), _TREES)
     return to_forest(model.dump_model(), NAMES)

@@ -17,7 +17,7 @@ from obelics_pipeline.fit.chat_detector.texts import PEOPLE, TRUSTED, LabelledTe
 from obelics_pipeline.fit.chat_detector.word_weights import WordTable, fit_weights
 from obelics_pipeline.fit.say import Say
 from obelics_pipeline.fit.texts import text_files
-from obelics_pipeline.fit.training import load_lightgbm
+from obelics_pipeline.fit.training import REPEATABLE, load_lightgbm
 from obelics_pipeline.fit.trees import to_forest
 from obelics_pipeline.models.chat_detector.detector import MIX_ONE, ChatDetector, Mix
 from obelics_pipeline.models.chat_detector.predictability import numbers_of
@@ -36,10 +36,7 @@ _PARAMETERS = {
     "min_data_in_leaf": 25,
     "lambda_l2": 5,
     "verbose": -1,
-    "seed": 1,
-    "deterministic": True,
-    "force_row_wise": True,
-    "num_threads": 1,
+    **REPEATABLE,
 }
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from obelics_pipeline.core.rates import threshold
 from obelics_pipeline.fit.farm_detector.families import Families
 from obelics_pipeline.fit.farm_detector.marked_text import plain
-from obelics_pipeline.fit.training import load_lightgbm
+from obelics_pipeline.fit.training import REPEATABLE, load_lightgbm
 from obelics_pipeline.fit.trees import to_forest
 from obelics_pipeline.models.farm_detector.detector import Detector
 from obelics_pipeline.models.forest import Forest
@@ -31,10 +31,7 @@ _PARAMETERS = {
     "bagging_freq": 1,
     "lambda_l2": 5,
     "verbose": -1,
-    "seed": 1,
-    "deterministic": True,
-    "force_row_wise": True,
-    "num_threads": 1,
+    **REPEATABLE,
 }
 
 
