@@ -74,3 +74,21 @@ def test_the_same_page_is_extracted_the_same_again(html: str) -> None:
 def test_pictures_alone_are_kept() -> None:
     nodes = extracted("<img src=/a.jpg><img src=/b.jpg>").nodes
     assert [n.src for n in nodes if isinstance(n, ImageNode)] == [f"https://www.example.com/{i}.jpg" for i in "ab"]
+
+
+POSTS = "".join(f"<p>{'Another sentence of a thread that a reader came for. ' * 8}</p>" for _ in range(3))
+SHORT = ("A short text that is all of the page. " * 5).strip()
+
+
+def noscript(shown: str, kept: str = POSTS) -> list[str]:
+    found = extracted(f"<html><body><div>{shown}</div><noscript>{kept}</noscript></body></html>", scope="page")
+    return [n.text for n in found.nodes if isinstance(n, TextNode)]
+
+
+def test_a_splash_line_does_not_hide_a_thread_that_is_there_for_those_without_scripts() -> None:
+    assert len(noscript("Loading the forum")) == 4
+
+
+def test_a_text_that_is_shown_is_not_doubled_by_what_is_there_for_those_without_scripts() -> None:
+    assert noscript(SHORT) == [SHORT]
+    assert noscript("Loading the forum", "<p>Please switch on scripts.</p>") == ["Loading the forum"]

@@ -1,0 +1,1 @@
+"""What scripts would have put in place, put there: a page as a reader sees it, before it is simplified."""
