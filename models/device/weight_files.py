@@ -15,19 +15,21 @@ WRAPPERS = ("model_state_dict", "state_dict")  # open_flamingo's and open_clip's
 
 
 def check(path: Path, expected: str) -> None:
-    """Raises `UserError` where a file has another sha256 than is expected of it, or is not there.
-
-    A file is read once per process, unless it changed.
-    """
-    try:
-        state = path.stat()
-        found = _sha256(path, (state.st_ino, state.st_size, state.st_mtime_ns))
-    except OSError as error:
-        raise UserError(f"weights: {path} cannot be read: {error.strerror}") from None
+    """Raises `UserError` where a file has another sha256 than is expected of it, or is not there."""
+    found = digest(path)
     if found != expected:
         raise UserError(
             f"weights: {path} is damaged or another file: its sha256 is {found}, {expected} is expected; fetch it again"
         )
+
+
+def digest(path: Path) -> str:
+    """The sha256 of a file, read once per process, unless it changed. Raises `UserError` where it is not there."""
+    try:
+        state = path.stat()
+        return _sha256(path, (state.st_ino, state.st_size, state.st_mtime_ns))
+    except OSError as error:
+        raise UserError(f"weights: {path} cannot be read: {error.strerror}") from None
 
 
 @lru_cache(maxsize=64)

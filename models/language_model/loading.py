@@ -1,0 +1,117 @@
+"""A language model by its name or its folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.device.placement import cast, check_dtype, chosen_device, chosen_dtype
+from obelics_pipeline.models.device.torchvision_import import mend_torchvision
+from obelics_pipeline.models.flamingo.assembly import positions
+from obelics_pipeline.models.language_model.attention import NAME, register
+from obelics_pipeline.models.language_model.files import folder_of
+from obelics_pipeline.models.language_model.head import Head
+from obelics_pipeline.models.language_model.layout import Marks
+from obelics_pipeline.models.language_model.model import LanguageModel
+from obelics_pipeline.models.language_model.scorer import LanguageModelScorer, Scoring
+from obelics_pipeline.models.pictures.sources import ImageSource, no_images
+
+
+@dataclass(frozen=True, slots=True)
+class LoadLanguageModel:
+    """Makes a `LanguageModelScorer` in a worker: `load` of `beam_jobs.ScoreDocuments`, `make` of `WithModel`.
+
+    Two that are equal make the same scorer, so a process makes one; `images` must be picklable, and equal likewise.
+    `second_model` has the model's tokenizer, and Binoculars is measured with it. The other fields are those of `load`.
+    """
+
+    model: str
+    images: ImageSource = no_images
+    scoring: Scoring = field(default_factory=Scoring)
+    second_model: str | None = None
+    device: str = "auto"
+    dtype: str = "auto"
+    trust_remote_code: bool = False
+
+    def __call__(self) -> LanguageModelScorer:
+        """Load the model. Raises `UserError` as `load` does, and where the second has another tokenizer."""
+        model = load(self.model, self.device, self.dtype, self.trust_remote_code)
+        if self.second_model is None:
+            return LanguageModelScorer(model, self.images, self.scoring)
+        second = load(self.second_model, self.device, self.dtype, self.trust_remote_code)
+        if second.tokenizer.get_vocab() != model.tokenizer.get_vocab():
+            raise UserError(
+                f"language model: {self.second_model} has another tokenizer than {self.model}; Binoculars needs two "
+                "models with one tokenizer, such as a base model and its instruction-tuned twin"
+            )
+        return LanguageModelScorer(model, self.images, self.scoring, second)
+
+
+def load(
+    name_or_folder: str, device: str = "auto", dtype: str = "auto", trust_remote_code: bool = False
+) -> LanguageModel:
+    """A model that is ready to score.
+
+    `name_or_folder`: a name of the hub, or a folder as transformers' `save_pretrained` writes it. `device`: "cpu",
+    "cuda", "cuda:1", …; by itself the first GPU where there is one. `dtype`: one of `placement.DTYPES`; by itself
+    bfloat16 on a GPU, float32 on a CPU. `trust_remote_code` lets a model run the code of its repository.
+    Raises `UserError` for anything that is wrong with these, and where a package, a file or the device is missing.
+    """
+    require()
+    check_dtype(dtype)
+    device = chosen_device(device)
+    folder = folder_of(name_or_folder, trust_remote_code)
+    return _causal(folder, device, chosen_dtype(dtype, device), trust_remote_code)
+
+
+def require() -> None:
+    """Raises `UserError` where a package is missing."""
+    try:
+        import torch  # noqa: F401
+
+        mend_torchvision()
+        import transformers  # noqa: F401
+    except ImportError as error:
+        raise UserError(
+            f"language model: no module {error.name}; pip install 'obelics-pipeline[language-model]', torch for this "
+            "machine first (docs/gpu.md)"
+        ) from None
+
+
+def _causal(folder: Path, device: str, dtype: str, trust_remote_code: bool) -> LanguageModel:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging
+
+    from obelics_pipeline.models.packed_flamingo.language_model import logit_cap, logit_scale
+
+    logging.disable_progress_bar()  # of a worker, in the middle of a run's own display
+    kind: Any = getattr(torch, dtype)
+    options = {"local_files_only": True, "trust_remote_code": trust_remote_code}
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, **options)
+        model, told = AutoModelForCausalLM.from_pretrained(
+            folder, dtype=kind, weights_only=True, output_loading_info=True, **options
+        )
+    except Exception as error:  # of many kinds: a missing file, JSON, another version
+        reason = " ".join(str(error).split())[:300]
+        raise UserError(f"language model: transformers cannot read {folder}: {reason}") from None
+    if told["missing_keys"]:  # transformers would only warn, and draw them at random
+        raise UserError(f"language model: {folder} lacks {min(told['missing_keys'])}; fetch it again")
+    cast(model, kind)
+    model.requires_grad_(False).eval().to(device)
+    register()
+    text = model.base_model
+    text.set_attn_implementation(NAME)
+    config = model.config.get_text_config()
+    return LanguageModel(
+        text=text,
+        embed=model.get_input_embeddings(),
+        head=Head(model.get_output_embeddings(), logit_scale(model.config), logit_cap(model.config)),
+        tokenizer=tokenizer,
+        marks=Marks(tokenizer.bos_token_id, tuple(sorted(tokenizer.all_special_tokens))),
+        positions=positions(config),
+        packs=True,
+    )
