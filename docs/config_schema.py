@@ -11,6 +11,8 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from obelics_pipeline.core.config import yaml_file
+
 FOLDER = Path(__file__).resolve().parent.parent / "configs/schema"
 
 
@@ -24,10 +26,14 @@ def models() -> dict[str, type[BaseModel]]:
     return {"run": RunConfig, "plan": Recipe, "train": TrainConfig, "ablate": Experiment}
 
 
+EXTENDS = {"type": "string", "description": "A bundled config by name, or a file: what this one is laid over."}
+
+
 def schemas() -> Iterator[tuple[str, str]]:
     """File name and JSON of each schema. Values may be left out where a key has a default."""
     for name, model in models().items():
         schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema()}
+        schema["properties"] |= {yaml_file.EXTENDS: EXTENDS}
         yield f"{name}.json", json.dumps(schema, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 

@@ -9,7 +9,7 @@ from obelics_pipeline.core.config.image_safety import ClassifierConfig, ImageSaf
 from obelics_pipeline.core.config.models import ModelsConfig
 from obelics_pipeline.core.config.reading import ReadingConfig
 from obelics_pipeline.core.config.run import RunConfig, load_config
-from obelics_pipeline.core.config.scoring import FlamingoConfig, ScoringConfig, SimilarityConfig
+from obelics_pipeline.core.config.scoring import FlamingoConfig, LanguageModelConfig, ScoringConfig, SimilarityConfig
 from obelics_pipeline.core.config.sharding import FinishConfig, ImageRulesConfig, ShardConfig
 from obelics_pipeline.core.config.site import SiteConfig
 
@@ -26,6 +26,7 @@ __all__ = [
     "ImageRulesConfig",
     "ImageSafetyConfig",
     "LanguageConfig",
+    "LanguageModelConfig",
     "ModelsConfig",
     "ReadingConfig",
     "RunConfig",

@@ -30,6 +30,35 @@ class FlamingoConfig(Section):
     image_gain: bool = Field(True, description="Score a second time without images, for flamingo_image_gain.")
 
 
+class LanguageModelConfig(Section):
+    """The loss of any causal language model or vision-language model of transformers: docs/gpu.md."""
+
+    model: str = Field(description="A folder as transformers saves one, or the name of a repository of huggingface.co.")
+    second_model: str | None = Field(
+        None,
+        description="A model with the same tokenizer, for lm_binoculars (arXiv 2401.12070): costs a pass of each model "
+        "over the text alone; null: not measured.",
+    )
+    trust_remote_code: bool = Field(False, description="Let a model run the code of its repository.")
+    device: str = Field("auto", description="As of flamingo.")
+    dtype: DataType = Field("auto", description="As of flamingo.")
+    window_tokens: PositiveInt = Field(
+        4096,
+        description="Tokens of a sequence, those of images counted; longer documents are read in windows. Fewer where "
+        "the model has fewer positions.",
+    )
+    overlap: PositiveInt = Field(256, description="Tokens of a window that are context from the one before.")
+    batch_tokens: PositiveInt = Field(16384, description="Tokens that are read at a time, those of images counted.")
+    batch_images: PositiveInt = Field(32, description="Images that are encoded at a time.")
+    max_images: PositiveInt = Field(
+        32, description="Images of a document that a vision-language model looks at, from its beginning."
+    )
+    image_pixels: PositiveInt = Field(
+        147456, description="Pixels of an image, 384 x 384; a larger one is made smaller before the model sees it."
+    )
+    image_gain: bool = Field(True, description="Score a second time without images, for lm_image_gain.")
+
+
 class SimilarityConfig(Section):
     """How well each image fits the text next to it, by a CLIP: docs/similarity.md."""
 
@@ -47,6 +76,9 @@ class ScoringConfig(Section):
 
     flamingo: FlamingoConfig | None = Field(
         None, description="The loss of a document under a model that sees its images; null: not measured."
+    )
+    language_model: LanguageModelConfig | None = Field(
+        None, description="The loss of a document under a language model, or one that sees; null: not measured."
     )
     similarity: SimilarityConfig | None = Field(
         None, description="How well images fit the text beside them, by CLIP; null: not measured."

@@ -16,6 +16,7 @@ from obelics_pipeline.core.near import did_you_mean
 from obelics_pipeline.core.redacted import OPTIONS, redacted
 
 Whole = TypeVar("Whole", bound=Section)
+EXTENDS = "extends"  # the key of a file that names the config under it
 
 
 def bundled_configs() -> Path:
@@ -29,7 +30,7 @@ def read_config(kind: type[Whole], path: str, overrides: Sequence[str] = (), bun
     `bundled` is the folder of the bundled ones (default: `bundled_configs()`). Raises `UserError`, in one line, for a
     missing file, broken YAML, an unknown key or a value out of range.
     """
-    values = read_values(find_config(path, bundled), list(kind.model_fields))
+    values = read_values(find_config(path, bundled), list(kind.model_fields), bundled)
     for override in overrides:
         _lay_over(values, override)
     return checked(kind, values, path)
@@ -96,8 +97,31 @@ def find_config(path: str, folder: Path | None = None) -> Path:
     raise UserError(f"config {path}: {what}; give a YAML file or the name of a bundled config ({names})")
 
 
-def read_values(path: Path, sections: Sequence[str]) -> dict[str, Any]:
-    """What a YAML file holds, unchecked. Raises `UserError` where it cannot be read or is no mapping."""
+def read_values(path: Path, sections: Sequence[str], bundled: Path | None = None) -> dict[str, Any]:
+    """What a YAML file holds, unchecked, over the config that it extends.
+
+    Raises `UserError` where a file cannot be read or is no mapping.
+    """
+    return extended(_values_of(path, sections), path, sections, bundled)
+
+
+def extended(
+    values: dict[str, Any], path: Path, sections: Sequence[str] = (), bundled: Path | None = None
+) -> dict[str, Any]:
+    """Values of the file `path`, laid over those of the config that its key `extends` names, if it has one.
+
+    Raises `UserError` where there is no such config, or it extends one itself.
+    """
+    if EXTENDS not in values:
+        return values
+    base = _values_of(find_config(str(values[EXTENDS]), bundled), sections)
+    if EXTENDS in base:
+        raise UserError(f"config {path}: {EXTENDS}: {values[EXTENDS]} extends a config itself; name {base[EXTENDS]}")
+    whole: dict[str, Any] = _joined(base, {key: value for key, value in values.items() if key != EXTENDS})
+    return whole
+
+
+def _values_of(path: Path, sections: Sequence[str]) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             values = load(file.read(MOST_BYTES + 1))
@@ -111,6 +135,13 @@ def read_values(path: Path, sections: Sequence[str]) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise UserError(f"config {path}: must be a mapping of sections ({', '.join(sections)})")
     return values
+
+
+def _joined(base: Any, values: Any) -> Any:
+    """Mappings are joined, key by key; any other value takes the place of the one below it."""
+    if not (isinstance(base, dict) and isinstance(values, dict)):
+        return values
+    return base | {key: _joined(base.get(key), value) for key, value in values.items()}
 
 
 def _lay_over(values: dict[str, Any], override: str) -> None:

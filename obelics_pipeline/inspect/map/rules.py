@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.inspect.run_tables.training import SCORES as TRAINING_COLUMNS
 from obelics_pipeline.models.flamingo.statistics import COLUMNS as FLAMINGO_COLUMNS
+from obelics_pipeline.models.language_model.columns import COLUMNS as LANGUAGE_MODEL_COLUMNS
 from obelics_pipeline.models.similarity.columns import COLUMNS as SIMILARITY_COLUMNS
 
+OF_MODELS = frozenset((*FLAMINGO_COLUMNS, *LANGUAGE_MODEL_COLUMNS, *SIMILARITY_COLUMNS))
 BEST = 5  # rules that are shown
 GAIN = 0.01  # of F1: what two bounds must be better by than each alone
 PLACES = 12  # of a score that a second bound is tried at, spread over the region's values
@@ -91,7 +93,7 @@ def section_of(score: str) -> str:
         return "keep"  # of a plan's recipe
     if score.startswith("site_") or score.endswith("_in_site"):
         return "site.document"
-    if score in FLAMINGO_COLUMNS or score in SIMILARITY_COLUMNS:
+    if score in OF_MODELS:
         return "score.document"
     return "filters.document"
 

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from obelics_pipeline.core.config import RunConfig
-from obelics_pipeline.core.config.yaml_file import checked
+from obelics_pipeline.core.config.yaml_file import checked, extended
 from obelics_pipeline.core.config.yaml_text import BoundedLoader, NotYaml, load
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.storage import create, write_bytes
@@ -41,7 +41,7 @@ def save(path: Path, source: str, config: RunConfig, original: RunConfig, replac
 
 def _read(text: str, path: Path) -> RunConfig:
     try:
-        return checked(RunConfig, load(text) or {}, str(path))
+        return checked(RunConfig, extended(load(text) or {}, path), str(path))
     except NotYaml as error:
         raise UserError(f"{path}: the config would be no YAML ({error}); edit it by hand") from None
 

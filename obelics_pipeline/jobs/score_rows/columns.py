@@ -10,33 +10,23 @@ from obelics_pipeline.core.config import ModelsConfig, RunConfig
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.near import did_you_mean
 from obelics_pipeline.filters.own import refuse_registered
-from obelics_pipeline.models.flamingo.statistics import COLUMNS as FLAMINGO_COLUMNS
 from obelics_pipeline.models.pictures.sources import ImageSource, no_images
-from obelics_pipeline.models.similarity.columns import COLUMNS as SIMILARITY_COLUMNS
-from obelics_pipeline.models.unsafe_images.columns import COLUMNS as UNSAFE_COLUMNS
 from obelics_pipeline.stages.extract.measure import LANGUAGE
-from obelics_pipeline.stages.score.document_models import located
+from obelics_pipeline.stages.score.document_models import EXAMPLES, MODELS, located
 
 Value = float | str | None
 Scores = dict[str, Value]  # by column
 NO_IMAGES = "none"  # of --images
 
-# A model of documents with their images: its section of `score:` or `image_safety:`, its short name too -> columns.
-MODELS: Mapping[str, Sequence[str]] = {
-    "flamingo": FLAMINGO_COLUMNS,
-    "similarity": SIMILARITY_COLUMNS,
-    "classifier": UNSAFE_COLUMNS,
-}
-EXAMPLES = {  # of these sections
-    "flamingo": "score.flamingo={model: FOLDER}",
-    "similarity": "score.similarity={model: ViT-B-32, weights: FILE}",
-    "classifier": "image_safety.classifier={model: FILE.onnx}",
-}
 EVERY_IMAGE = 10**6  # of a document: the classifier leaves none out
 # A loss says little without knowing how many images it was measured with.
-ALWAYS = {"flamingo": ("images_seen",)}
-# Columns that cost a pass of the model of their own.
-IMAGE_GAIN = frozenset({"flamingo_loss_without_images", "flamingo_image_gain"})
+ALWAYS = {"flamingo": ("images_seen",), "language_model": ("lm_images_seen",)}
+# Columns that cost a pass of the model of their own, by the setting that asks for it.
+IMAGE_GAIN: Mapping[str, frozenset[str]] = {
+    "flamingo": frozenset({"flamingo_loss_without_images", "flamingo_image_gain"}),
+    "language_model": frozenset({"lm_loss_without_images", "lm_image_gain"}),
+}
+BINOCULARS = "lm_binoculars"
 UNIGRAM = "flamingo_worse_than_unigram"
 
 _MODEL_OF = {column: model for model, columns in MODELS.items() for column in columns}
@@ -67,17 +57,22 @@ class Asked:
         models = self.models()
         if models.classifier is not None:
             return EVERY_IMAGE
-        return max((model.max_images for model in (models.flamingo, models.similarity) if model is not None), default=0)
+        looking = (models.flamingo, models.language_model, models.similarity)
+        return max((model.max_images for model in looking if model is not None), default=0)
 
     def notices(self) -> list[str]:
         """One line per column of a model that is null everywhere, because the config says so."""
-        flamingo = self.models().flamingo
+        models = self.models()
+        flamingo, language_model = models.flamingo, models.language_model
         lines = []
         if flamingo is not None and UNIGRAM in self.names and flamingo.token_counts is None:
             lines.append(f"{UNIGRAM} is null: score.flamingo.token_counts names no file")
-        if flamingo is not None and not flamingo.image_gain:
-            nulls = [name for name in self.names if name in IMAGE_GAIN]
-            lines += [f"{name} is null: score.flamingo.image_gain is false" for name in nulls]
+        if language_model is not None and BINOCULARS in self.names and language_model.second_model is None:
+            lines.append(f"{BINOCULARS} is null: score.language_model.second_model names no model")
+        for section, model in (("flamingo", flamingo), ("language_model", language_model)):
+            if model is not None and not model.image_gain:
+                nulls = [name for name in self.names if name in IMAGE_GAIN[section]]
+                lines += [f"{name} is null: score.{section}.image_gain is false" for name in nulls]
         return lines
 
 
@@ -126,9 +121,13 @@ def _expanded(names: Sequence[str]) -> list[str]:
 def _needed(columns: Sequence[str], config: ModelsConfig) -> ModelsConfig:
     asked = {_MODEL_OF[column] for column in columns}
     sections = {model: getattr(config, model) if model in asked else None for model in MODELS}
-    flamingo = sections["flamingo"]
-    if flamingo is not None and IMAGE_GAIN.isdisjoint(columns):
-        sections["flamingo"] = flamingo.model_copy(update={"image_gain": False})
+    for name, gain in IMAGE_GAIN.items():
+        model = sections[name]
+        if model is not None and gain.isdisjoint(columns):
+            sections[name] = model.model_copy(update={"image_gain": False})
+    language_model = sections["language_model"]
+    if language_model is not None and BINOCULARS not in columns:
+        sections["language_model"] = language_model.model_copy(update={"second_model": None})
     return config.model_copy(update=sections)
 
 

@@ -7,17 +7,39 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from obelics_pipeline.core.config import ClassifierConfig, FlamingoConfig, ModelsConfig, ScoringConfig, SimilarityConfig
+from obelics_pipeline.core.config import (
+    ClassifierConfig,
+    FlamingoConfig,
+    LanguageModelConfig,
+    ModelsConfig,
+    ScoringConfig,
+    SimilarityConfig,
+)
 from obelics_pipeline.core.config.models import classifier_of
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.models.device.threads import use_threads
 from obelics_pipeline.models.flamingo.statistics import COLUMNS as FLAMINGO_COLUMNS
+from obelics_pipeline.models.language_model.columns import COLUMNS as LANGUAGE_MODEL_COLUMNS
 from obelics_pipeline.models.pictures.sources import ImageSource
 from obelics_pipeline.models.similarity.columns import COLUMNS as SIMILARITY_COLUMNS
 from obelics_pipeline.models.unsafe_images.columns import COLUMNS as UNSAFE_COLUMNS
 from obelics_pipeline.models.unsafe_images.loading import LoadUnsafeImages, is_onnx
 
 Columns = Mapping[str, float | None]
+
+# A model of documents with their images: its section of `score:` or `image_safety:` -> the columns that it measures.
+MODELS: Mapping[str, Sequence[str]] = {
+    "flamingo": FLAMINGO_COLUMNS,
+    "language_model": LANGUAGE_MODEL_COLUMNS,
+    "similarity": SIMILARITY_COLUMNS,
+    "classifier": UNSAFE_COLUMNS,
+}
+EXAMPLES = {  # of these sections
+    "flamingo": "score.flamingo={model: FOLDER}",
+    "language_model": "score.language_model={model: FOLDER}",
+    "similarity": "score.similarity={model: ViT-B-32, weights: FILE}",
+    "classifier": "image_safety.classifier={model: FILE.onnx}",
+}
 
 
 class DocumentScorer(Protocol):
@@ -30,9 +52,7 @@ class DocumentScorer(Protocol):
 
 def model_columns(config: ScoringConfig) -> list[str]:
     """The columns that the named models measure, in their order."""
-    named = ((config.flamingo, FLAMINGO_COLUMNS), (config.similarity, SIMILARITY_COLUMNS))
-    found = [column for model, columns in named if model is not None for column in columns]
-    return [*found, *UNSAFE_COLUMNS] if classifier_of(config) is not None else found
+    return [column for name, columns in MODELS.items() if getattr(config, name, None) is not None for column in columns]
 
 
 Config = TypeVar("Config", bound=ScoringConfig)
@@ -44,11 +64,17 @@ def located(config: Config) -> Config:
     if flamingo is not None:
         paths = {"model": _full(flamingo.model), "token_counts": flamingo.token_counts and _full(flamingo.token_counts)}
         flamingo = flamingo.model_copy(update=paths)
+    language_model = config.language_model
+    if language_model is not None:
+        second = language_model.second_model
+        paths = {"model": _full(language_model.model), "second_model": second and _full(second)}
+        language_model = language_model.model_copy(update=paths)
     similarity = config.similarity
     if similarity is not None:
         paths = {"model": _full(similarity.model), "weights": _full(similarity.weights)}
         similarity = similarity.model_copy(update=paths)
-    found = config.model_copy(update={"flamingo": flamingo, "similarity": similarity})
+    update = {"flamingo": flamingo, "language_model": language_model, "similarity": similarity}
+    found = config.model_copy(update=update)
     classifier = classifier_of(found)
     return found if classifier is None else found.model_copy(update={"classifier": _located(classifier)})
 
@@ -79,6 +105,8 @@ class LoadDocumentModels:
         scorers: list[DocumentScorer] = []
         if config.flamingo is not None:
             scorers.append(_flamingo(config.flamingo, self.images))
+        if config.language_model is not None:
+            scorers.append(_language_model(config.language_model, self.images))
         if config.similarity is not None:
             scorers.append(_similarity(config.similarity, self.images))
         if config.classifier is not None:
@@ -91,7 +119,7 @@ class LoadDocumentModels:
 def _of_torch(config: ModelsConfig) -> bool:
     classifier = config.classifier
     by_torch = classifier is not None and (classifier.embedding is not None or not is_onnx(Path(classifier.model)))
-    return config.flamingo is not None or config.similarity is not None or by_torch
+    return by_torch or any(model is not None for model in (config.flamingo, config.language_model, config.similarity))
 
 
 class DocumentModels:
@@ -126,6 +154,30 @@ def _flamingo(config: FlamingoConfig, images: ImageSource) -> DocumentScorer:
         images=images,
         scoring=scoring,
         unigram=config.token_counts,
+        device=config.device,
+        dtype=config.dtype,
+        trust_remote_code=config.trust_remote_code,
+    )()
+
+
+def _language_model(config: LanguageModelConfig, images: ImageSource) -> DocumentScorer:
+    from obelics_pipeline.models.language_model.loading import LoadLanguageModel
+    from obelics_pipeline.models.language_model.scorer import Scoring
+
+    scoring = Scoring(
+        window_tokens=config.window_tokens,
+        overlap=config.overlap,
+        batch_tokens=config.batch_tokens,
+        batch_images=config.batch_images,
+        max_images=config.max_images,
+        image_pixels=config.image_pixels,
+        image_gain=config.image_gain,
+    )
+    return LoadLanguageModel(
+        config.model,
+        images=images,
+        scoring=scoring,
+        second_model=config.second_model,
         device=config.device,
         dtype=config.dtype,
         trust_remote_code=config.trust_remote_code,

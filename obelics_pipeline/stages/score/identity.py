@@ -9,19 +9,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from obelics_pipeline.core.config import ClassifierConfig, FlamingoConfig, ScoringConfig, SimilarityConfig
+from obelics_pipeline.core.config import (
+    ClassifierConfig,
+    FlamingoConfig,
+    LanguageModelConfig,
+    ScoringConfig,
+    SimilarityConfig,
+)
 from obelics_pipeline.core.config.image_safety import EmbeddingConfig
 from obelics_pipeline.core.config.models import classifier_of
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.near import did_you_mean
 from obelics_pipeline.core.unit import digest
 from obelics_pipeline.models.flamingo.identity import identity as flamingo_identity
+from obelics_pipeline.models.language_model.identity import identity as language_model_identity
 from obelics_pipeline.models.unsafe_images.loading import files_beside
-from obelics_pipeline.stages.score.document_models import model_columns
+from obelics_pipeline.stages.score.document_models import EXAMPLES, MODELS, model_columns
 
-# Settings of a Flamingo that change scores. The others (where it runs, how many documents meet in a batch) change them
-# by rounding only: docs/flamingo.md.
-OF_FLAMINGO = {"dtype", "window_tokens", "overlap", "max_images", "image_gain"}
+# Settings of a Flamingo, or of a language model, that change scores. The others (where it runs, how many documents meet
+# in a batch) change them by rounding only: docs/flamingo.md.
+OF_LOSS = {"dtype", "window_tokens", "overlap", "max_images", "image_gain"}
 OF_SIMILARITY = {"dtype", "max_images"}  # likewise
 NOT_OF_CLASSIFIER = {"model", "sha256", "embedding", "device", "batch", "max", "per", "over"}
 JSON_FILES = ("config.json", "preprocessor_config.json")  # beside a classifier
@@ -33,15 +40,20 @@ def check_bounds(config: ScoringConfig, taken: Sequence[str] = ()) -> None:
     columns = model_columns(config)
     for name in config.document:
         if name not in columns:
-            valid = (
-                f"valid are {', '.join(columns)}"
-                if columns
-                else "no model is named; set score.flamingo, score.similarity or image_safety.classifier"
-            )
-            raise UserError(f"config: score.document.{name}: no such column{did_you_mean(name, columns)}; {valid}")
+            raise UserError(f"config: score.document.{name}: {_no_column(name, columns)}")
     for name in columns:
         if name in taken:
             raise UserError(f"config: filters.document.{name}: a model measures a column of this name; leave one out")
+
+
+def _no_column(name: str, columns: Sequence[str]) -> str:
+    for model, measured in MODELS.items():
+        if name in measured:
+            return f"the config names no model for it; give it one, e.g. --set '{EXAMPLES[model]}', or remove the bound"
+    if not columns:
+        sections = "score.flamingo, score.language_model, score.similarity or image_safety.classifier"
+        return f"no such column; no model is named; set {sections}"
+    return f"no such column{did_you_mean(name, columns)}; valid are {', '.join(columns)}"
 
 
 def models_identity(config: ScoringConfig) -> str:
@@ -51,6 +63,7 @@ def models_identity(config: ScoringConfig) -> str:
             "flamingo": config.flamingo and _flamingo(config.flamingo),
             "similarity": config.similarity and _similarity(config.similarity),
         }
+        | ({} if config.language_model is None else {"language_model": _language_model(config.language_model)})
         | ({} if (classifier := classifier_of(config)) is None else {"classifier": _classifier(classifier)})
     )
 
@@ -59,7 +72,16 @@ def _flamingo(config: FlamingoConfig) -> dict[str, Any]:
     return {
         "model": flamingo_identity(config.model, config.trust_remote_code),
         "token_counts": config.token_counts and _sha256(config.token_counts, "score.flamingo.token_counts"),
-        "settings": config.model_dump(mode="json", include=OF_FLAMINGO),
+        "settings": config.model_dump(mode="json", include=OF_LOSS),
+    }
+
+
+def _language_model(config: LanguageModelConfig) -> dict[str, Any]:
+    trusted, second = config.trust_remote_code, config.second_model
+    return {
+        "model": language_model_identity(config.model, trusted),
+        "second_model": second and language_model_identity(second, trusted),
+        "settings": config.model_dump(mode="json", include=OF_LOSS | {"image_pixels"}),
     }
 
 
