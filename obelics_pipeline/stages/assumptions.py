@@ -64,6 +64,30 @@ class Assumptions(Section):
         description="CPU seconds of one image: TLS, decoding, hashes. Decoding alone takes about 3 ms for 150 kB. "
         "Measured instead by --fetch-sample.",
     )
+    gpu_flops: PositiveFloat = Field(
+        989e12,
+        description="Operations a second of one GPU at its best: dense bfloat16 of an H100 SXM by NVIDIA's data sheet "
+        "(2022); an A100 has 312e12.",
+    )
+    gpu_share: float = Field(
+        0.4,
+        gt=0,
+        le=1,
+        description="Share of that which scoring reaches. No source: PaLM's training reached 0.46 of its chips (arXiv "
+        "2204.02311, table 3). Measure yours.",
+    )
+    gpu_hour: NonNegativeFloat = Field(
+        3.0,
+        description="Dollars of one GPU for an hour. An H100 SXM on demand: 2.49 to 3.99 (pricegpu.pages.dev, early "
+        "2026).",
+    )
+    bytes_per_token: PositiveFloat = Field(
+        4.0, description="Bytes of text to a token. No source: a rule of thumb for English."
+    )
+    parameters: NonNegativeFloat = Field(
+        0.0,
+        description="A choice: parameters of a model whose files, config.json and name say none; 0: unknown.",
+    )
 
 
 def assumptions_of(settings: Sequence[str]) -> Assumptions:

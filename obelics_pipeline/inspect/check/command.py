@@ -20,11 +20,12 @@ from obelics_pipeline.inspect.check.image_safety import image_safety_findings
 from obelics_pipeline.inspect.check.limits import limit_findings
 from obelics_pipeline.inspect.check.locations import find_inputs, output_findings
 from obelics_pipeline.inspect.check.machine import cpus, disk_finding, machine_findings
+from obelics_pipeline.inspect.check.model_price import ModelPrice, model_prices
 from obelics_pipeline.inspect.check.models import model_findings
 from obelics_pipeline.inspect.check.names import name_finding
 from obelics_pipeline.inspect.check.sample import Sample, take_sample
 from obelics_pipeline.inspect.check.settings import engine_finding, setting_findings, stage_findings
-from obelics_pipeline.inspect.check.show import as_json, notes, show_estimate, show_finding
+from obelics_pipeline.inspect.check.show import as_json, notes, show_estimate, show_finding, show_models
 from obelics_pipeline.jobs.stages import stages_of
 from obelics_pipeline.stages.assumptions import Assumptions, assumptions_of
 from obelics_pipeline.stages.read.inputs import Inputs
@@ -90,7 +91,7 @@ def check(
         found.add(Finding("output", "warning", f"{where} must be the same folder on every machine of the cluster"))
     sources, about = find_inputs(inputs, (checked or RunConfig()).reading)
     found.add(*about)
-    sample, whole = None, None
+    sample, whole, priced = None, None, list[ModelPrice]()
     if checked is not None and sources is not None and not _blocks(found.findings, checked):
         sample = _sample(sources, checked, bounds, found)
     if sample is not None and sample.parts and checked is not None and sources is not None:
@@ -99,11 +100,12 @@ def check(
         whole = estimate(sample, plan, checked, assumed, stages_of(checked))
         found.add(*([disk_finding(where, whole.bytes_kept)] if where is not None else []))
         found.add(*limit_findings(sample, whole, checked, assumed))
-        _show(console, sample, whole, plan, checked, assumed)
+        priced = model_prices(checked.models, whole.counts, assumed)
+        _show(console, sample, whole, plan, checked, assumed, priced)
     code = exit_code(found.findings)
     _verdict(console, code, found.findings, whole)
     if json_file is not None:
-        value = as_json(found.findings, whole, assumed, sample)
+        value = as_json(found.findings, whole, assumed, sample, priced)
         json_file.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return code
 
@@ -176,14 +178,22 @@ def _plan(sources: Inputs, config: RunConfig, workers: int, engine: EngineName, 
 
 
 def _show(
-    console: Console, sample: Sample, whole: Estimate, plan: Plan, config: RunConfig, assumed: Assumptions
+    console: Console,
+    sample: Sample,
+    whole: Estimate,
+    plan: Plan,
+    config: RunConfig,
+    assumed: Assumptions,
+    priced: Sequence[ModelPrice],
 ) -> None:
     console.print()
     show_estimate(console, whole, plan.workers, plan.store)
     console.print()
+    show_models(console, priced)
     used = ["vcpu_hour"]
     used += ["gb_month", "months", "put_1000", "get_1000", "request_seconds"] if plan.store else []
     used += ["image_success", "image_bytes", "image_seconds", "image_cpu_seconds"] if config.fetch.enabled else []
+    used += ["gpu_flops", "gpu_share", "gpu_hour", "bytes_per_token"] if priced else []
     for line in notes(sample, whole, assumed, used, plan.store):
         console.print(line, highlight=False, soft_wrap=True, markup=False)
     out = whole.counts["shard_bytes"] * (assumed.egress_gb / 1e9)

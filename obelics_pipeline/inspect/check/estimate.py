@@ -159,7 +159,7 @@ def _counts(sample: Sample, scale: Scale, config: RunConfig, assumed: Assumption
         for name in ("records", "pages", "documents_read", "documents")
     }
     whole = sample.whole
-    named = ("in_shards", "images_in_shards", "candidates_rows", "uses_rows")
+    named = ("in_shards", "images_in_shards", "text_bytes", "candidates_rows", "uses_rows")
     for name in (*named, *(name for name in whole if name.startswith(AFTER))):
         counts[name] = scale.up({}, whole[name])
     counts["urls"] = scale.up({}, len(sample.urls))

@@ -30,4 +30,4 @@ def model_findings(config: RunConfig, engine: str) -> Iterator[Finding]:
     models = ("flamingo", "language_model", "similarity", "classifier")
     named = ", ".join(name for name in models if getattr(config.models, name) is not None)
     yield Finding(ABOUT, "ok", f"{named} {'loaded' if engine == 'local' else 'named; the workers load them'}")
-    yield Finding(ABOUT, "warning", "the estimate leaves out their time: the sample has no images (docs/check.md)")
+    yield Finding(ABOUT, "warning", "none ran on the sample: the table leaves out their time (docs/check.md)")

@@ -21,6 +21,7 @@ from obelics_pipeline.core.config import ImageSafetyConfig, RunConfig, ScoringCo
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.shards.webdataset_parts import webdataset_parts
 from obelics_pipeline.core.storage import scratch_of
+from obelics_pipeline.core.tables import read_kept
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.runner import StageRunner
 from obelics_pipeline.inspect.check.meter import metered
@@ -195,6 +196,8 @@ def _counts(job: Job, runner: StageRunner, run: RunFolder, extracted: Sequence[M
     counts["in_shards"] = job.ledgers["documents"].kept
     counts["images_in_shards"] = job.ledgers["images"].kept
     counts["shard_bytes"] = _bytes(run, ["shards"])
+    kept = (document for m in job.documents.units for document in read_kept(m.path(job.documents.folder, "data")))
+    counts["text_bytes"] = sum(len(document.text().encode("utf-8", "surrogatepass")) for document in kept)
     for name, step in (("candidates", "candidates"), ("uses", "uses"), ("alive", "passed")):
         rows, size = _shuffled_rows(run, step)
         counts[f"{name}_rows"], counts[f"{name}_bytes"] = rows, size

@@ -12,6 +12,7 @@ from obelics_pipeline.core.interval import Interval, rounded
 from obelics_pipeline.core.redacted import redacted
 from obelics_pipeline.inspect.check.estimate import Estimate, StageEstimate, totals
 from obelics_pipeline.inspect.check.finding import Finding
+from obelics_pipeline.inspect.check.model_price import ModelPrice
 from obelics_pipeline.inspect.check.sample import AFTER, Sample
 from obelics_pipeline.stages.assumptions import Assumptions
 
@@ -57,6 +58,14 @@ def show_estimate(console: Console, estimate: Estimate, workers: int, store: boo
         table.add_row("  from", *(rounded(n.low) for n in numbers), style="dim")
         table.add_row("  to", *(rounded(n.high) for n in numbers), style="dim")
     console.print(table)
+
+
+def show_models(console: Console, priced: Sequence[ModelPrice]) -> None:
+    """A line for each model that was priced."""
+    for price in priced:
+        console.print(f"by arithmetic, not in the table: {price.line()}", highlight=False, soft_wrap=True, markup=False)
+    if priced:
+        console.print()
 
 
 COUNTS = {
@@ -110,7 +119,11 @@ DUPLICATES = "duplicates outside the sample are unknown: dedup will keep fewer d
 
 
 def as_json(
-    findings: Sequence[Finding], estimate: Estimate | None, assumed: Assumptions, sample: Sample | None
+    findings: Sequence[Finding],
+    estimate: Estimate | None,
+    assumed: Assumptions,
+    sample: Sample | None,
+    priced: Sequence[ModelPrice] = (),
 ) -> Mapping[str, Any]:
     """Everything that was found."""
     value: dict[str, Any] = {
@@ -133,5 +146,6 @@ def as_json(
             "total": totals(estimate.stages).to_json(),
             "memory_bytes": estimate.memory,
             "everything_sampled": estimate.everything,
+            "models": [price.to_json() for price in priced],
         }
     return redacted(value)

@@ -49,7 +49,7 @@ def check_bounds(config: ScoringConfig, taken: Sequence[str] = ()) -> None:
 def _no_column(name: str, columns: Sequence[str]) -> str:
     for model, measured in MODELS.items():
         if name in measured:
-            return f"the config names no model for it; give it one, e.g. --set '{EXAMPLES[model]}', or remove the bound"
+            return f"no model is named that measures it; name one, e.g. --set '{EXAMPLES[model]}', or remove the bound"
     if not columns:
         sections = "score.flamingo, score.language_model, score.similarity or image_safety.classifier"
         return f"no such column; no model is named; set {sections}"

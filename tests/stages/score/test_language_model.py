@@ -1,0 +1,160 @@
+"""A language model in the score stage: the same columns on every engine, and a loss that is no number fails."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import apache_beam as beam
+import pytest
+from apache_beam.options.pipeline_options import PipelineOptions
+
+torch = pytest.importorskip("torch")
+
+from obelics_pipeline.beam_jobs.elements import from_bytes, to_bytes
+from obelics_pipeline.beam_jobs.engine import BeamEngine
+from obelics_pipeline.beam_jobs.options import local_options
+from obelics_pipeline.beam_jobs.score_documents import ScoreDocuments
+from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.config import RunConfig, ScoringConfig
+from obelics_pipeline.core.config.ray import RayConfig
+from obelics_pipeline.core.document import Document, ImageNode, TextNode, make_doc_id
+from obelics_pipeline.core.storage import read_table
+from obelics_pipeline.core.tables import read_documents
+from obelics_pipeline.engines.local import LocalEngine
+from obelics_pipeline.engines.on_ray.engine import RayEngine
+from obelics_pipeline.models.language_model.columns import COLUMNS
+from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.score.document_models import LoadDocumentModels, located, model_columns
+from obelics_pipeline.stages.score.identity import models_identity
+from obelics_pipeline.stages.score.stage import RunImages, decide_unit, decide_units, measure_unit, measure_units
+from tests.engines.cluster import ray_cluster
+from tests.models.language_model import tiny
+from tests.models.pictures.illustrated import noise, png
+from tests.stages.score.test_stage import assembled
+
+URL = "http://i.example/1.png"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.saved(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Other weights, the same tokenizer."""
+    return tiny.saved(tmp_path_factory.mktemp("twin"), seed=1)
+
+
+def config_of(model: Path, **values: Any) -> ScoringConfig:
+    settings = {"model": str(model), "window_tokens": 120, "overlap": 20, "batch_tokens": 300}
+    return ScoringConfig.model_validate({"language_model": settings | values, "threads": 1})
+
+
+def document(number: int, sentences: int, sha256: str | None = None) -> Document:
+    chance = random.Random(number)
+    texts = [TextNode(chance.choice(tiny.SENTENCES)) for _ in range(sentences)]
+    image = ImageNode(URL, URL, sha256=sha256, format="png")
+    return Document(make_doc_id("w", number), "http://a.example/", "w", number, 1, [*texts, image], language="en")
+
+
+def documents(sha256: str | None = None) -> list[Document]:
+    return [document(number, number % 5, sha256) for number in range(7)]
+
+
+def measured(engine: Any, config: ScoringConfig, folder: Path, of: Sequence[Manifest]) -> list[list[dict[str, Any]]]:
+    """The rows of each unit, as an engine's workers measure them."""
+    make = LoadDocumentModels(located(config).model_dump_json(), RunImages(folder / "images"))
+    work = partial(
+        measure_unit, folder=folder / "scores", document_folder=folder / "assembled", columns=model_columns(config)
+    )
+    units = measure_units(of, models_identity(config))
+    with engine:
+        done = {unit.label: outcome for unit, outcome in engine.map_models(make, work, units)}
+    assert all(isinstance(outcome, Manifest) for outcome in done.values()), done
+    found = {name: read_table(outcome.path(folder / "scores", "data")).to_pylist() for name, outcome in done.items()}
+    return [found[name] for name in sorted(found)]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with ray_cluster(nodes=1) as started:
+        yield started
+
+
+@pytest.mark.slow
+def test_the_columns_are_the_same_on_the_local_engine_on_ray_and_on_beam(
+    model: Path, twin: Path, cluster: Any, tmp_path: Path
+) -> None:
+    config, found = config_of(model, second_model=str(twin)), {}
+    engines = {
+        "local": lambda folder: LocalEngine(1, folder, 300),
+        "ray": lambda folder: RayEngine(cluster.address, None, folder, 300, RayConfig(start_seconds=60)),
+        "beam": lambda folder: BeamEngine(local_options(1), folder, 300),
+    }
+    for name, open_engine in engines.items():
+        folder = tmp_path / name
+        sha256 = ImageStore(folder / "images").put(png(noise(16)[0]))
+        of = [assembled(folder / "assembled", documents(sha256), unit) for unit in ("u", "v")]
+        (folder / "engine").mkdir()
+        found[name] = measured(open_engine(folder / "engine"), config, folder, of)
+    assert found["ray"] == found["local"]
+    assert found["beam"] == found["local"]
+    assert found["local"][0] == found["local"][1]
+    rows = found["local"][0]
+    assert set(COLUMNS) < rows[0].keys()
+    assert [row["lm_loss"] is None for row in rows] == [number % 5 == 0 for number in range(7)]
+    assert all(row["lm_binoculars"] > 0 for row in rows if row["lm_tokens"])
+
+    with beam.Pipeline(options=PipelineOptions(local_options(1))) as pipeline:
+        (
+            pipeline
+            | beam.Create(documents())
+            | ScoreDocuments(LoadDocumentModels(located(config).model_dump_json(), no_store), RunConfig())
+            | beam.Map(lambda d: to_bytes(d).hex())
+            | beam.io.WriteToText(str(tmp_path / "found"), shard_name_template="")
+        )
+    lines = (tmp_path / "found").read_text().splitlines()
+    inferred = {d.doc_id: d.scores for d in (from_bytes(bytes.fromhex(line)) for line in lines)}
+    assert inferred == {row["doc_id"]: {name: row[name] for name in COLUMNS} for row in rows}
+
+
+def no_store(_image: ImageNode, /) -> None:
+    return None
+
+
+def broken(folder: Path) -> Path:
+    """The same model with a weight that is no number."""
+    from safetensors.torch import load_file, save_file
+
+    [weights] = folder.glob("*.safetensors")
+    tensors = load_file(weights)
+    tensors[min(tensors)].view(-1)[0] = math.nan
+    save_file(tensors, weights, {"format": "pt"})
+    return folder
+
+
+@pytest.mark.parametrize("bounds", [{}, {"lm_loss": {"max": 1e9}}, {"lm_loss": {"sample": [[0, 1]]}}])
+def test_a_loss_that_is_no_number_fails_its_document_whatever_the_bounds(bounds: Any, tmp_path: Path) -> None:
+    config = config_of(broken(tiny.saved(tmp_path / "model")))
+    columns = model_columns(config)
+    scorer = LoadDocumentModels(config.model_dump_json(), no_store)()
+    of = assembled(tmp_path / "assembled", [document(1, 3), document(2, 0)])
+    [unit] = measure_units([of], "broken")
+    scores = measure_unit(
+        unit, scorer, folder=tmp_path / "scores", document_folder=tmp_path / "assembled", columns=columns
+    )
+    limits = ScoringConfig.model_validate({"document": bounds}).document
+    [unit] = decide_units([of], [scores], limits)
+    decided = decide_unit(
+        unit, folder=tmp_path / "scored", document_folder=tmp_path / "assembled", score_folder=tmp_path / "scores",
+        columns=columns, bounds=limits,
+    )  # fmt: skip
+    found = {d.doc_id: d.reason for d in read_documents(decided.path(tmp_path / "scored", "data"))}
+    assert found == {make_doc_id("w", 1): "not_finite", make_doc_id("w", 2): None}
+    assert decided.ledgers["documents"].to_json() == {"in": 2, "kept": 1, "dropped": {}, "failed": {"not_finite": 1}}
