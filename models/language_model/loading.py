@@ -10,12 +10,15 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.models.device.placement import cast, check_dtype, chosen_device, chosen_dtype
 from obelics_pipeline.models.device.torchvision_import import mend_torchvision
 from obelics_pipeline.models.flamingo.assembly import positions
-from obelics_pipeline.models.language_model.attention import NAME, register
+from obelics_pipeline.models.language_model.attention import register
+from obelics_pipeline.models.language_model.families import FAMILIES, Family
 from obelics_pipeline.models.language_model.files import folder_of
 from obelics_pipeline.models.language_model.head import Head
 from obelics_pipeline.models.language_model.layout import Marks
 from obelics_pipeline.models.language_model.model import LanguageModel
+from obelics_pipeline.models.language_model.probe import probed
 from obelics_pipeline.models.language_model.scorer import LanguageModelScorer, Scoring
+from obelics_pipeline.models.language_model.vision import Vision
 from obelics_pipeline.models.pictures.sources import ImageSource, no_images
 
 
@@ -63,7 +66,7 @@ def load(
     check_dtype(dtype)
     device = chosen_device(device)
     folder = folder_of(name_or_folder, trust_remote_code)
-    return _causal(folder, device, chosen_dtype(dtype, device), trust_remote_code)
+    return _loaded(folder, device, chosen_dtype(dtype, device), trust_remote_code)
 
 
 def require() -> None:
@@ -80,9 +83,9 @@ def require() -> None:
         ) from None
 
 
-def _causal(folder: Path, device: str, dtype: str, trust_remote_code: bool) -> LanguageModel:
+def _loaded(folder: Path, device: str, dtype: str, trust_remote_code: bool) -> LanguageModel:
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText, AutoTokenizer
     from transformers.utils import logging
 
     from obelics_pipeline.models.packed_flamingo.language_model import logit_cap, logit_scale
@@ -91,27 +94,65 @@ def _causal(folder: Path, device: str, dtype: str, trust_remote_code: bool) -> L
     kind: Any = getattr(torch, dtype)
     options = {"local_files_only": True, "trust_remote_code": trust_remote_code}
     try:
+        config = AutoConfig.from_pretrained(folder, **options)
+        family = FAMILIES.get(config.model_type)
         tokenizer = AutoTokenizer.from_pretrained(folder, **options)
-        model, told = AutoModelForCausalLM.from_pretrained(
+        model, told = (AutoModelForCausalLM if family is None else AutoModelForImageTextToText).from_pretrained(
             folder, dtype=kind, weights_only=True, output_loading_info=True, **options
         )
+        vision = None if family is None else _vision(folder, model, tokenizer, family)
+    except UserError:
+        raise
     except Exception as error:  # of many kinds: a missing file, JSON, another version
         reason = " ".join(str(error).split())[:300]
-        raise UserError(f"language model: transformers cannot read {folder}: {reason}") from None
+        raise UserError(
+            f"language model: transformers cannot read {folder} as a causal language model, nor as one of the families "
+            f"that read images ({', '.join(FAMILIES)}): {reason}"
+        ) from None
     if told["missing_keys"]:  # transformers would only warn, and draw them at random
         raise UserError(f"language model: {folder} lacks {min(told['missing_keys'])}; fetch it again")
     cast(model, kind)
     model.requires_grad_(False).eval().to(device)
     register()
-    text = model.base_model
-    text.set_attn_implementation(NAME)
-    config = model.config.get_text_config()
-    return LanguageModel(
-        text=text,
+    made = LanguageModel(
+        text=model.base_model if vision is None else _text(vision.model),
         embed=model.get_input_embeddings(),
         head=Head(model.get_output_embeddings(), logit_scale(model.config), logit_cap(model.config)),
         tokenizer=tokenizer,
-        marks=Marks(tokenizer.bos_token_id, tuple(sorted(tokenizer.all_special_tokens))),
-        positions=positions(config),
-        packs=True,
+        marks=_marks(tokenizer, vision),
+        positions=positions(model.config.get_text_config()),
+        packs=False,
+        vision=vision,
     )
+    return probed(made, model)
+
+
+def _text(body: Any) -> Any:
+    """The part of a model's body that reads embedded tokens."""
+    return body.language_model if hasattr(body, "language_model") else body.text_model
+
+
+def _vision(folder: Path, model: Any, tokenizer: Any, family: Family) -> Vision:
+    from transformers import AutoImageProcessor
+
+    # one that needs no torchvision, so that the same is measured with it and without
+    processor = AutoImageProcessor.from_pretrained(folder, local_files_only=True, backend="pil")
+    if hasattr(processor, "do_image_splitting"):
+        processor.do_image_splitting = False
+    before, after = (tuple(tokenizer.convert_tokens_to_ids(list(names))) for names in (family.before, family.after))
+    if None in (*before, *after) or tokenizer.unk_token_id in (*before, *after):
+        raise UserError(
+            f"language model: the tokenizer of {folder} lacks {', '.join((*family.before, *family.after))}, around "
+            "images; fetch it again"
+        )
+    turns = hasattr(model.model, "get_rope_index")
+    return Vision(model.model, processor, family, before, model.config.image_token_id, after, turns)
+
+
+def _marks(tokenizer: Any, vision: Vision | None) -> Marks:
+    special = [token for token in tokenizer.added_tokens_decoder.values() if token.special]
+    literals = tuple(sorted({*tokenizer.all_special_tokens, *(token.content for token in special)}))
+    if vision is None:
+        return Marks(tokenizer.bos_token_id, literals)
+    shared = None if vision.family.shared is None else tokenizer.convert_tokens_to_ids(vision.family.shared)
+    return Marks(tokenizer.bos_token_id, literals, frozenset({*vision.before, vision.place, *vision.after}), shared)

@@ -13,6 +13,7 @@ import numpy as np
 from obelics_pipeline.models.language_model.attention import documents
 from obelics_pipeline.models.language_model.head import Head
 from obelics_pipeline.models.language_model.layout import Marks
+from obelics_pipeline.models.language_model.vision import Prepared, Vision
 from obelics_pipeline.models.language_model.windows import Window
 
 
@@ -21,7 +22,7 @@ class LanguageModel:
     """`text` gives vectors behind its last norm; `embed` those of token ids; `head` makes logits of them.
 
     `packs`: whether it reads several documents as one row; if not, each is read by itself. `positions` is the longest
-    sequence in tokens, None where there is no limit.
+    sequence in tokens, None where there is no limit. `vision`: None where it reads no images.
     """
 
     text: Any
@@ -31,6 +32,7 @@ class LanguageModel:
     marks: Marks
     positions: int | None
     packs: bool
+    vision: Vision | None = None
 
     @property
     def device(self) -> Any:
@@ -42,27 +44,56 @@ class LanguageModel:
         return partial(_encode, self.tokenizer)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Images:
+    """Images by their number: as they were prepared, and the vectors at their places (`Vision.encode`)."""
+
+    prepared: Sequence[Prepared] = ()
+    vectors: Sequence[Any] = ()
+
+
+NONE = Images()
+
+
 def _encode(tokenizer: Any, text: str) -> Sequence[int]:
     ids: Sequence[int] = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
     return ids
 
 
-def hidden(model: LanguageModel, row: Sequence[Window]) -> Any:
+def hidden(model: LanguageModel, row: Sequence[Window], images: Images = NONE) -> Any:
     """Vectors (targets, width) that predict the scored tokens of windows which are read as one row, in order."""
     import torch
 
-    lengths = [len(window.ids) for window in row]
-    ids = torch.from_numpy(np.concatenate([window.ids for window in row])).to(model.device)
-    position = torch.from_numpy(np.concatenate([np.arange(n) for n in lengths])).to(model.device)
-    before = np.cumsum([0, *lengths[:-1]])
+    ids = np.concatenate([window.ids for window in row])
+    before = np.cumsum([0, *[len(window.ids) for window in row[:-1]]])
     places = [np.flatnonzero(window.scored) - 1 + start for window, start in zip(row, before, strict=True)]
-    with documents(lengths):
-        vectors = read(model.text, model.embed(ids[None]), position[None])[0]
+    embedded = model.embed(torch.from_numpy(ids).to(model.device))
+    shown = [images.vectors[span.image] for window in row for span in window.images]
+    deeper = {}
+    if shown and model.vision is not None:
+        at = torch.from_numpy(ids == model.vision.place).to(model.device)
+        vectors = torch.cat(shown, dim=1).to(embedded.dtype)
+        embedded[at] = vectors[0]
+        if len(vectors) > 1:
+            deeper = {"visual_pos_masks": at[None], "deepstack_visual_embeds": list(vectors[1:])}
+    position = torch.cat([_positions(model, window, images) for window in row], dim=1).to(model.device)
+    with documents([len(window.ids) for window in row]):
+        vectors = read(model.text, embedded[None], position, **deeper)[0]
     return vectors[torch.from_numpy(np.concatenate(places)).to(model.device)]
 
 
-def read(text: Any, embedded: Any, position: Any) -> Any:
-    """Vectors (rows, tokens, width) behind the last norm of embedded tokens; `position` (rows, tokens)."""
+def _positions(model: LanguageModel, window: Window, images: Images) -> Any:
+    """Of a window's tokens: int64 (axes, tokens)."""
+    import torch
+
+    if model.vision is None:
+        return torch.arange(len(window.ids))[None]
+    return model.vision.positions(window.ids, window.images, images.prepared)
+
+
+def read(text: Any, embedded: Any, position: Any, **other: Any) -> Any:
+    """Vectors (1, tokens, width) behind the last norm of one row of embedded tokens; `position` (axes, tokens)."""
     # a model without positions of its own (ALiBi) takes none; distances are all that it knows
-    given = {"position_ids": position} if "position_ids" in signature(text.forward).parameters else {}
-    return text(inputs_embeds=embedded, use_cache=False, **given)[0]
+    if "position_ids" in signature(text.forward).parameters:
+        other["position_ids"] = position if len(position) == 1 else position[:, None]
+    return text(inputs_embeds=embedded, use_cache=False, **other)[0]

@@ -9,19 +9,23 @@ import numpy as np
 
 from obelics_pipeline.models.device.memory import in_halves
 from obelics_pipeline.models.language_model.head import measures
-from obelics_pipeline.models.language_model.model import LanguageModel, hidden
+from obelics_pipeline.models.language_model.model import Images, LanguageModel, hidden
 from obelics_pipeline.models.language_model.packing import rows
 from obelics_pipeline.models.language_model.statistics import Measured
 from obelics_pipeline.models.language_model.windows import Window
 
 
 def token_measures(
-    model: LanguageModel, windows: Sequence[Window], most: int, second: LanguageModel | None = None
+    model: LanguageModel,
+    windows: Sequence[Window],
+    images: Images,
+    most: int,
+    second: LanguageModel | None = None,
 ) -> list[Measured]:
     """`statistics.PARTS` of the scored tokens of each window, in order.
 
     A row has at most `most` tokens, or one window; one that does not fit the device's memory is halved. `second` is the
-    second model of Binoculars.
+    second model of Binoculars, which reads no images: windows for it have none.
     """
     import torch
 
@@ -29,7 +33,7 @@ def token_measures(
     together = model.packs and (second is None or second.packs)
     with torch.inference_mode():
         for row in rows([len(window.ids) for window in windows], most if together else 0):
-            of_row = in_halves(lambda part: _measured(model, [windows[i] for i in part], second), row)
+            of_row = in_halves(lambda part: _measured(model, [windows[i] for i in part], images, second), row)
             for i, measured in zip(row, of_row, strict=True):
                 found[i] = measured
         # one copy for all: each would make the host wait for the device
@@ -38,12 +42,14 @@ def token_measures(
     return np.split(flat, np.cumsum(counts)[:-1]) if windows else []
 
 
-def _measured(model: LanguageModel, row: Sequence[Window], second: LanguageModel | None) -> Sequence[Any]:
+def _measured(
+    model: LanguageModel, row: Sequence[Window], images: Images, second: LanguageModel | None
+) -> Sequence[Any]:
     """Of each window of a row, on the device."""
     import torch
 
     targets = torch.from_numpy(np.concatenate([window.ids[window.scored] for window in row])).to(model.device)
-    vectors = hidden(model, row)
+    vectors = hidden(model, row, images)
     if second is None:
         found = measures(model.head, vectors, targets)
     else:

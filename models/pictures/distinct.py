@@ -6,17 +6,19 @@ import hashlib
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from obelics_pipeline.core.document import ImageNode
-from obelics_pipeline.models.pictures.pixels import Picture
 from obelics_pipeline.models.pictures.sources import ImageSource
+
+Shown = TypeVar("Shown")  # what an image is decoded to: most often a `Picture`
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Generic[Shown]):
     """`pictures`, all different, and which of them an image shows."""
 
-    pictures: list[Picture]
+    pictures: list[Shown]
     _numbers: dict[tuple[str, str | None], int]
 
     def number(self, image: ImageNode) -> int | None:
@@ -25,19 +27,19 @@ class Seen:
 
 
 def see(
-    images: Iterable[ImageNode], source: ImageSource, decode: Callable[[bytes], Picture | None], threads: Executor
-) -> Seen:
+    images: Iterable[ImageNode], source: ImageSource, decode: Callable[[bytes], Shown | None], threads: Executor
+) -> Seen[Shown]:
     """Look at images, several at a time. Files are not kept: a block of documents may have gigabytes of them.
 
     The order of `pictures` is that of the images, whatever the order in which threads finish.
     """
     wanted = {_place(image): image for image in images}
 
-    def look(image: ImageNode) -> tuple[bytes, Picture | None]:
+    def look(image: ImageNode) -> tuple[bytes, Shown | None]:
         content = source(image)
         return (b"", None) if content is None else (hashlib.sha256(content).digest(), decode(content))
 
-    pictures: dict[bytes, Picture] = {}
+    pictures: dict[bytes, Shown] = {}
     names: dict[tuple[str, str | None], bytes] = {}
     for place, (name, picture) in zip(wanted, threads.map(look, wanted.values()), strict=True):
         if picture is not None:

@@ -10,7 +10,7 @@ from functools import partial
 from obelics_pipeline.core.document import Document, ImageNode
 from obelics_pipeline.models.device.ahead import one_ahead
 from obelics_pipeline.models.pictures.distinct import Seen, see
-from obelics_pipeline.models.pictures.pixels import picture
+from obelics_pipeline.models.pictures.pixels import Picture, picture
 from obelics_pipeline.models.pictures.sources import ImageSource, no_images
 from obelics_pipeline.models.unsafe_images.classifier import Classifier
 from obelics_pipeline.models.unsafe_images.columns import columns
@@ -54,7 +54,7 @@ class UnsafeImageScorer:
             blocks.append(list(new.values()))
         return blocks
 
-    def _look(self, images: Sequence[ImageNode], decoders: Executor) -> Seen:
+    def _look(self, images: Sequence[ImageNode], decoders: Executor) -> Seen[Picture]:
         view = self.classifier.view
         decode = partial(picture, side=view.side, fit=view.fit, interpolation=view.interpolation)
         return see(images, self.images, decode, decoders)
