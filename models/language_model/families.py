@@ -15,7 +15,7 @@ FAKE = "<fake_token_around_image>"
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """`before` and `after` are the tokens around the places of an image, of which there are `count(config, inputs)`.
+    """`before` and `after` are the tokens around an image, `count(config, inputs)` the number of places between them.
 
     `inputs` are what the family's image processor makes of one image. `shared`: the token that stands once between two
     images that adjoin.

@@ -23,7 +23,7 @@ class Prefetch(Generic[Item, Prepared]):
         self._announced: tuple[Item, Future[Prepared]] | None = None
 
     def announce(self, item: Item) -> None:
-        """Begin with the first item of a call to come. Another one that was announced and never asked for is let go."""
+        """Begin with the first item of a call to come, behind what is waiting; one is remembered at a time."""
         if self._announced is not None:
             self._announced[1].cancel()
         self._announced = (item, self._thread.submit(self._prepare, item))
@@ -37,10 +37,7 @@ class Prefetch(Generic[Item, Prepared]):
             yield ready
 
     def _first(self, item: Item) -> Future[Prepared]:
-        announced, self._announced = self._announced, None
-        if announced is None:
+        if self._announced is None or self._announced[0] != item:
             return self._thread.submit(self._prepare, item)
-        if announced[0] == item:
-            return announced[1]
-        announced[1].cancel()
-        return self._thread.submit(self._prepare, item)
+        begun, self._announced = self._announced[1], None
+        return begun
