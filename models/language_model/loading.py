@@ -17,7 +17,8 @@ from obelics_pipeline.models.language_model.head import Head
 from obelics_pipeline.models.language_model.layout import Marks
 from obelics_pipeline.models.language_model.model import LanguageModel
 from obelics_pipeline.models.language_model.probe import probed
-from obelics_pipeline.models.language_model.scorer import LanguageModelScorer, Scoring
+from obelics_pipeline.models.language_model.scorer import LanguageModelScorer
+from obelics_pipeline.models.language_model.scoring import Scoring
 from obelics_pipeline.models.language_model.vision import Vision
 from obelics_pipeline.models.pictures.sources import ImageSource, no_images
 

@@ -69,13 +69,14 @@ def hidden(model: LanguageModel, row: Sequence[Window], images: Images = NONE) -
     places = [np.flatnonzero(window.scored) - 1 + start for window, start in zip(row, before, strict=True)]
     embedded = model.embed(torch.from_numpy(ids).to(model.device))
     shown = [images.vectors[span.image] for window in row for span in window.images]
-    deeper = {}
+    deeper: dict[str, Any] = {}
     if shown and model.vision is not None:
-        at = torch.from_numpy(ids == model.vision.place).to(model.device)
+        stands = ids == model.vision.place
         vectors = torch.cat(shown, dim=1).to(embedded.dtype)
-        embedded[at] = vectors[0]
+        embedded[torch.from_numpy(np.flatnonzero(stands)).to(model.device)] = vectors[0]
         if len(vectors) > 1:
-            deeper = {"visual_pos_masks": at[None], "deepstack_visual_embeds": list(vectors[1:])}
+            at = torch.from_numpy(stands)[None].to(model.device)
+            deeper = {"visual_pos_masks": at, "deepstack_visual_embeds": list(vectors[1:])}
     position = torch.cat([_positions(model, window, images) for window in row], dim=1).to(model.device)
     with documents([len(window.ids) for window in row]):
         vectors = read(model.text, embedded[None], position, **deeper)[0]

@@ -14,7 +14,8 @@ torch = pytest.importorskip("torch")
 from obelics_pipeline.core.document import Document, ImageNode, TextNode
 from obelics_pipeline.models.language_model.families import FAMILIES
 from obelics_pipeline.models.language_model.loading import LoadLanguageModel
-from obelics_pipeline.models.language_model.scorer import LanguageModelScorer, Scoring
+from obelics_pipeline.models.language_model.scorer import LanguageModelScorer
+from obelics_pipeline.models.language_model.scoring import Scoring
 from tests.models.language_model import tiny, tiny_vlm
 from tests.models.pictures.illustrated import Pictures, document, noise
 

@@ -10,7 +10,7 @@ torch = pytest.importorskip("torch")
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.models.language_model.loading import LoadLanguageModel, load
-from obelics_pipeline.models.language_model.scorer import Scoring
+from obelics_pipeline.models.language_model.scoring import Scoring
 from obelics_pipeline.models.pictures.sources import FolderImages
 from tests.models.language_model import tiny, tiny_vlm
 from tests.models.pictures.illustrated import document

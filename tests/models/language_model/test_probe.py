@@ -12,7 +12,8 @@ torch = pytest.importorskip("torch")
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.models.language_model import probe
 from obelics_pipeline.models.language_model.loading import LoadLanguageModel
-from obelics_pipeline.models.language_model.scorer import LanguageModelScorer, Scoring
+from obelics_pipeline.models.language_model.scorer import LanguageModelScorer
+from obelics_pipeline.models.language_model.scoring import Scoring
 from tests.models.language_model import tiny
 from tests.models.pictures.illustrated import document
 

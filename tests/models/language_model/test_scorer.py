@@ -15,7 +15,8 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.models.language_model.columns import COLUMNS
 from obelics_pipeline.models.language_model.loading import LoadLanguageModel, load
 from obelics_pipeline.models.language_model.model import LanguageModel
-from obelics_pipeline.models.language_model.scorer import LanguageModelScorer, Scoring
+from obelics_pipeline.models.language_model.scorer import LanguageModelScorer
+from obelics_pipeline.models.language_model.scoring import Scoring
 from obelics_pipeline.models.pictures.sources import ImageSource, no_images
 from tests.models.language_model import tiny, tiny_vlm
 from tests.models.pictures.illustrated import Pictures, document
