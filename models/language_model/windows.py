@@ -34,7 +34,7 @@ def windows(layout: Layout, begin: int | None, length: int, overlap: int) -> lis
     cut: list[Window] = []
     done = 0
     while done < len(layout.ids):
-        start = _before(layout, max(0, done - overlap))
+        start = outside_images(layout, max(0, done - overlap))
         stop = _stop(layout, start, length, begin)
         if stop <= done:
             start, stop = done, _stop(layout, done, length, begin)
@@ -60,9 +60,9 @@ def windows(layout: Layout, begin: int | None, length: int, overlap: int) -> lis
 
 def _stop(layout: Layout, start: int, length: int, begin: int | None) -> int:
     room = length - (begin is not None and start > 0)
-    return _before(layout, min(len(layout.ids), start + room))
+    return outside_images(layout, min(len(layout.ids), start + room))
 
 
-def _before(layout: Layout, at: int) -> int:
+def outside_images(layout: Layout, at: int) -> int:
     """This place; where it is inside an image, the image's first."""
     return next((image.start for image in layout.images if image.start < at < image.stop), at)
