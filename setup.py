@@ -70,6 +70,14 @@ EXTRAS["flamingo"] = [
     "torchvision>=0.21",
     "transformers>=4.57",
 ]
+EXTRAS["language-model"] = [
+    "huggingface-hub>=0.23",
+    "pillow>=10.3",
+    "safetensors>=0.4",
+    "tokenizers>=0.22",
+    "torch>=2.13",  # as it was run
+    "transformers>=5.23",  # the same: its image processors without torchvision, its attention by name
+]
 EXTRAS["train"] = [
     "pillow>=10.3",
     "safetensors>=0.4",

@@ -36,7 +36,7 @@ NEVER_DECLARED = {
 # Where it is not installed, nobody says so.
 INSTALLED_BY = {"open_clip": "open_clip_torch", "openTSNE": "opentsne", "sklearn": "scikit-learn"}
 CHOSEN_BY_THE_MACHINE = {"torch", "torchvision"}  # a build for its processor or GPU
-NOT_IN_ALL = {"flamingo", "train"}  # they bring torch
+NOT_IN_ALL = {"flamingo", "language-model", "train"}  # they bring torch
 
 
 def test_selectolax_is_bound_to_what_the_compiled_walk_knows(metadata: Message) -> None:
@@ -120,8 +120,8 @@ def test_no_extra_brings_a_second_fasttext(metadata: Message) -> None:
     assert not set(pins()) & {"fasttext", "fasttext-wheel"}
 
 
-def test_only_flamingo_and_train_bring_torch(metadata: Message) -> None:
-    assert {extra_of(r) for r in requirements(metadata) if r.name in CHOSEN_BY_THE_MACHINE} == {"flamingo", "train"}
+def test_only_what_runs_models_of_torch_brings_it(metadata: Message) -> None:
+    assert {extra_of(r) for r in requirements(metadata) if r.name in CHOSEN_BY_THE_MACHINE} == NOT_IN_ALL
     assert not [name for name in pins() if name in ("torch", "torchvision") or name.startswith("nvidia-")]
 
 

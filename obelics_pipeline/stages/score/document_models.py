@@ -162,7 +162,7 @@ def _flamingo(config: FlamingoConfig, images: ImageSource) -> DocumentScorer:
 
 def _language_model(config: LanguageModelConfig, images: ImageSource) -> DocumentScorer:
     from obelics_pipeline.models.language_model.loading import LoadLanguageModel
-    from obelics_pipeline.models.language_model.scorer import Scoring
+    from obelics_pipeline.models.language_model.scoring import Scoring
 
     scoring = Scoring(
         window_tokens=config.window_tokens,
