@@ -147,7 +147,8 @@ def config_page(title: str, command: str, bundled: str, model: type[BaseModel]) 
     comments = bundled_comments(ROOT / "configs" / bundled)
     lines = [f"# {title}", "", f"Generated from the models that `{command}` checks a file with. "]
     lines += [
-        f"`configs/{bundled}` is a bundled one. A key is written with its sections: `--set section.key=value`.",
+        f"`configs/{bundled}` is a bundled one. A key is written with its sections: `--set section.key=value`. A file "
+        "with `extends: NAME` at its top is laid over that config: mappings are joined, other values replaced.",
         "",
     ]
     lines += _section("", model, comments, seen=(), shown={})
