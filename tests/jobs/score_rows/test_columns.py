@@ -15,6 +15,7 @@ from obelics_pipeline.jobs.score_rows.document_of_row import document_of_row
 from obelics_pipeline.jobs.score_rows.row_error import RowError
 from obelics_pipeline.jobs.score_rows.scorer import Scorer, scorer_of
 from obelics_pipeline.models.flamingo.statistics import COLUMNS as FLAMINGO
+from obelics_pipeline.models.language_model.columns import COLUMNS as LANGUAGE_MODEL
 from obelics_pipeline.models.similarity.columns import COLUMNS as SIMILARITY
 from tests.jobs.score_rows.rows import GERMAN, TEXT
 
@@ -127,6 +128,34 @@ def test_only_the_models_that_are_asked_for_are_loaded_and_only_the_passes_that_
     assert other.models().flamingo is None and other.models().similarity is not None
     none = ask(["word_count"], with_models())
     assert none.models().flamingo is None and none.models().similarity is None
+
+
+def with_language_model(**values: object) -> RunConfig:
+    settings = ", ".join(f"{name}: {value}" for name, value in ({"model": "folder"} | values).items())
+    return load_config("default", [f"score.language_model={{{settings}}}"])
+
+
+def test_a_language_model_is_asked_for_by_its_section_or_a_column_and_makes_no_pass_that_is_not_needed() -> None:
+    config = with_language_model(second_model="other", max_images=7)
+    assert ask(["language_model"], config).columns() == list(LANGUAGE_MODEL)
+    loss = ask(["lm_loss", "word_count"], config)
+    assert loss.columns() == ["lm_loss", "lm_images_seen", "word_count"]
+    assert loss.images_of_document() == 7
+    model = loss.models().language_model
+    assert model is not None and not model.image_gain and model.second_model is None
+    model = ask(["lm_binoculars", "lm_image_gain"], config).models().language_model
+    assert model is not None and model.image_gain and model.second_model == "other"
+    assert ask(["word_count"], config).models().language_model is None
+    with pytest.raises(UserError, match=r"--columns lm_loss: .*--set 'score\.language_model={model: FOLDER}'"):
+        ask(["lm_loss"], load_config("default"))
+
+
+def test_columns_of_a_language_model_that_its_settings_leave_null_are_named() -> None:
+    config = with_language_model(image_gain="false")
+    assert ask(["lm_binoculars", "lm_image_gain", "lm_loss"], config).notices() == [
+        "lm_binoculars is null: score.language_model.second_model names no model",
+        "lm_image_gain is null: score.language_model.image_gain is false",
+    ]
 
 
 def test_as_many_images_are_wanted_as_some_model_looks_at() -> None:

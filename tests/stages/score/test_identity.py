@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 
 from obelics_pipeline.core.config import ScoringConfig
 from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.unit import digest
+from obelics_pipeline.models.pictures.sources import no_images
 from obelics_pipeline.stages.score.document_models import LoadDocumentModels, located, model_columns
 from obelics_pipeline.stages.score.identity import check_bounds, models_identity
 from obelics_pipeline.stages.score.stage import RunImages
@@ -67,6 +70,43 @@ def test_other_weights_another_tokenizer_and_other_counts_are_another_model(fold
     assert len(set(found)) == 5
 
 
+@pytest.fixture
+def language_model(tmp_path: Path) -> Path:
+    path = tmp_path / "lm"
+    path.mkdir()
+    for name in ("config.json", "tokenizer.json", "model.safetensors"):
+        (path / name).write_text("{}")
+    return path
+
+
+def language_scoring(folder: Path | str, **values: Any) -> ScoringConfig:
+    return ScoringConfig.model_validate({"language_model": {"model": str(folder)} | values})
+
+
+def test_a_language_model_is_the_same_wherever_it_lies_and_runs(language_model: Path, tmp_path: Path) -> None:
+    same = models_identity(language_scoring(language_model))
+    assert models_identity(language_scoring(shutil.copytree(language_model, tmp_path / "elsewhere"))) == same
+    for setting in ({"device": "cuda:1"}, {"batch_tokens": 1000}, {"batch_images": 3}):
+        assert models_identity(language_scoring(language_model, **setting)) == same
+
+
+def test_what_changes_the_scores_of_a_language_model_is_another(language_model: Path, tmp_path: Path) -> None:
+    found = [models_identity(language_scoring(language_model))]
+    changed: list[dict[str, Any]] = [
+        {"window_tokens": 100}, {"overlap": 7}, {"max_images": 3}, {"image_pixels": 100}, {"image_gain": False},
+        {"dtype": "bfloat16"}, {"second_model": str(language_model)},
+    ]  # fmt: skip
+    found += [models_identity(language_scoring(language_model, **setting)) for setting in changed]
+    for name in ("config.json", "tokenizer.json", "model.safetensors"):
+        (language_model / name).write_text('{"other": 1}')
+        found.append(models_identity(language_scoring(language_model)))
+    assert len(set(found)) == len(found)
+
+
+def test_a_config_without_a_language_model_has_the_identity_that_it_had_before_there_were_any() -> None:
+    assert models_identity(ScoringConfig()) == digest({"flamingo": None, "similarity": None})
+
+
 def test_a_file_of_similarity_counts_by_its_content(tmp_path: Path) -> None:
     found = []
     weights = tmp_path / "clip.safetensors"
@@ -101,6 +141,8 @@ def test_bounds_of_a_column_that_nobody_measures_are_refused(folder: Path) -> No
         UserError, match=r"flamingo_los: no such column; did you mean flamingo_loss\?; valid are flamingo_tokens, "
     ):
         check_bounds(ScoringConfig.model_validate({"flamingo": {"model": str(folder)}} | bounds))
+    with pytest.raises(UserError, match=r"lm_loss: no model is named that measures it; .*score.language_model="):
+        check_bounds(ScoringConfig.model_validate({"document": {"lm_loss": {"max": 3}}}))
     with pytest.raises(UserError, match="no such column; no model is named"):
         check_bounds(ScoringConfig.model_validate(bounds))
     with pytest.raises(UserError, match=r"filters\.document\.flamingo_loss: a model measures a column of this name"):
@@ -121,10 +163,25 @@ def test_a_worker_in_another_folder_finds_the_files(folder: Path, monkeypatch: p
     assert hash(make) == hash(LoadDocumentModels(config.model_dump_json(), RunImages(folder)))
 
 
+def test_a_missing_package_is_told_in_one_line_with_what_installs_it(
+    language_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    make = LoadDocumentModels(language_scoring(language_model).model_dump_json(), no_images)
+    with pytest.raises(
+        UserError, match=r"^language model: no module torch; pip install 'obelics-pipeline\[language-mod"
+    ):
+        make()
+
+
 def test_the_columns_are_those_of_the_models_that_are_named() -> None:
     assert model_columns(ScoringConfig()) == []
-    both = {"flamingo": {"model": "f"}, "similarity": {"model": "s", "weights": "w"}}
-    columns = model_columns(ScoringConfig.model_validate(both))
+    models = {
+        "flamingo": {"model": "f"},
+        "language_model": {"model": "l"},
+        "similarity": {"model": "s", "weights": "w"},
+    }
+    columns = model_columns(ScoringConfig.model_validate(models))
     assert columns[0] == "flamingo_tokens"
-    assert {"images_seen", "image_text_similarity"} <= set(columns)
+    assert {"images_seen", "lm_images_seen", "image_text_similarity"} <= set(columns)
     assert len(set(columns)) == len(columns)

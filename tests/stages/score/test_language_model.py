@@ -28,12 +28,13 @@ from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.engines.on_ray.engine import RayEngine
 from obelics_pipeline.models.language_model.columns import COLUMNS
+from obelics_pipeline.models.pictures.sources import no_images
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.score.document_models import LoadDocumentModels, located, model_columns
 from obelics_pipeline.stages.score.identity import models_identity
 from obelics_pipeline.stages.score.stage import RunImages, decide_unit, decide_units, measure_unit, measure_units
 from tests.engines.cluster import ray_cluster
-from tests.models.language_model import tiny
+from tests.models.language_model import tiny, tiny_vlm
 from tests.models.pictures.illustrated import noise, png
 from tests.stages.score.test_stage import assembled
 
@@ -42,13 +43,13 @@ URL = "http://i.example/1.png"
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tiny.saved(tmp_path_factory.mktemp("model"))
+    return tiny_vlm.saved(tmp_path_factory.mktemp("model"), "smolvlm")
 
 
 @pytest.fixture(scope="module")
 def twin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Other weights, the same tokenizer."""
-    return tiny.saved(tmp_path_factory.mktemp("twin"), seed=1)
+    return tiny_vlm.saved(tmp_path_factory.mktemp("twin"), "smolvlm", seed=1)
 
 
 def config_of(model: Path, **values: Any) -> ScoringConfig:
@@ -63,7 +64,7 @@ def document(number: int, sentences: int, sha256: str | None = None) -> Document
     return Document(make_doc_id("w", number), "http://a.example/", "w", number, 1, [*texts, image], language="en")
 
 
-def documents(sha256: str | None = None) -> list[Document]:
+def documents(sha256: str) -> list[Document]:
     return [document(number, number % 5, sha256) for number in range(7)]
 
 
@@ -109,23 +110,21 @@ def test_the_columns_are_the_same_on_the_local_engine_on_ray_and_on_beam(
     rows = found["local"][0]
     assert set(COLUMNS) < rows[0].keys()
     assert [row["lm_loss"] is None for row in rows] == [number % 5 == 0 for number in range(7)]
-    assert all(row["lm_binoculars"] > 0 for row in rows if row["lm_tokens"])
+    assert {row["lm_images_seen"] for row in rows} == {1.0}
+    assert all(row["lm_binoculars"] > 0 and row["lm_image_gain"] != 0 for row in rows if row["lm_tokens"])
 
+    images = RunImages(tmp_path / "local" / "images")
     with beam.Pipeline(options=PipelineOptions(local_options(1))) as pipeline:
         (
             pipeline
-            | beam.Create(documents())
-            | ScoreDocuments(LoadDocumentModels(located(config).model_dump_json(), no_store), RunConfig())
+            | beam.Create(documents(sha256))
+            | ScoreDocuments(LoadDocumentModels(located(config).model_dump_json(), images), RunConfig())
             | beam.Map(lambda d: to_bytes(d).hex())
             | beam.io.WriteToText(str(tmp_path / "found"), shard_name_template="")
         )
     lines = (tmp_path / "found").read_text().splitlines()
     inferred = {d.doc_id: d.scores for d in (from_bytes(bytes.fromhex(line)) for line in lines)}
     assert inferred == {row["doc_id"]: {name: row[name] for name in COLUMNS} for row in rows}
-
-
-def no_store(_image: ImageNode, /) -> None:
-    return None
 
 
 def broken(folder: Path) -> Path:
@@ -143,7 +142,7 @@ def broken(folder: Path) -> Path:
 def test_a_loss_that_is_no_number_fails_its_document_whatever_the_bounds(bounds: Any, tmp_path: Path) -> None:
     config = config_of(broken(tiny.saved(tmp_path / "model")))
     columns = model_columns(config)
-    scorer = LoadDocumentModels(config.model_dump_json(), no_store)()
+    scorer = LoadDocumentModels(config.model_dump_json(), no_images)()
     of = assembled(tmp_path / "assembled", [document(1, 3), document(2, 0)])
     [unit] = measure_units([of], "broken")
     scores = measure_unit(
