@@ -9,7 +9,13 @@ from obelics_pipeline.core.config.image_safety import ClassifierConfig, ImageSaf
 from obelics_pipeline.core.config.models import ModelsConfig
 from obelics_pipeline.core.config.reading import ReadingConfig
 from obelics_pipeline.core.config.run import RunConfig, load_config
-from obelics_pipeline.core.config.scoring import FlamingoConfig, LanguageModelConfig, ScoringConfig, SimilarityConfig
+from obelics_pipeline.core.config.scoring import (
+    FlamingoConfig,
+    JudgeConfig,
+    LanguageModelConfig,
+    ScoringConfig,
+    SimilarityConfig,
+)
 from obelics_pipeline.core.config.sharding import FinishConfig, ImageRulesConfig, ShardConfig
 from obelics_pipeline.core.config.site import SiteConfig
 
@@ -25,6 +31,7 @@ __all__ = [
     "FlamingoConfig",
     "ImageRulesConfig",
     "ImageSafetyConfig",
+    "JudgeConfig",
     "LanguageConfig",
     "LanguageModelConfig",
     "ModelsConfig",

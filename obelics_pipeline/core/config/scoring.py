@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, FiniteFloat, PositiveInt
 
-from obelics_pipeline.core.config.filtering import LanguageBounds
+from obelics_pipeline.core.config.filtering import Bounds, LanguageBounds
 from obelics_pipeline.core.config.section import Section, Sha256
 
 DataType = Literal["auto", "float32", "bfloat16", "float16"]
@@ -59,6 +59,34 @@ class LanguageModelConfig(Section):
     image_gain: bool = Field(True, description="Score a second time without images, for lm_image_gain.")
 
 
+class JudgeConfig(Section):
+    """A score by a rubric of yours from an instruction-tuned model: docs/gpu.md."""
+
+    model: str = Field(description="As of language_model.")
+    prompt: str = Field(description="What the model is asked, with {document} where the document stands.")
+    answers: dict[str, FiniteFloat] = Field(
+        default_factory=lambda: {str(number): float(number) for number in range(1, 6)},
+        min_length=2,
+        description="Words that the prompt asks for, each a single token of the model, and the number that each means. "
+        "judge_score is their mean, weighted by their probabilities.",
+    )
+    only: dict[str, Bounds] = Field(
+        default_factory=dict,
+        description="Judge only documents whose other scores, of filters or models, are within these bounds (and drawn "
+        "by `sample`): what other scores leave in doubt, or a sample. A document without such a score is not judged.",
+    )
+    trust_remote_code: bool = Field(False, description="Let a model run the code of its repository.")
+    device: str = Field("auto", description="As of flamingo.")
+    dtype: DataType = Field("auto", description="As of flamingo.")
+    window_tokens: PositiveInt = Field(
+        4096, description="Tokens of the prompt with the document; of a longer document the beginning is judged."
+    )
+    batch_tokens: PositiveInt = Field(16384, description="As of language_model.")
+    batch_images: PositiveInt = Field(32, description="As of language_model.")
+    max_images: PositiveInt = Field(32, description="As of language_model.")
+    image_pixels: PositiveInt = Field(147456, description="As of language_model.")
+
+
 class SimilarityConfig(Section):
     """How well each image fits the text next to it, by a CLIP: docs/similarity.md."""
 
@@ -79,6 +107,9 @@ class ScoringConfig(Section):
     )
     language_model: LanguageModelConfig | None = Field(
         None, description="The loss of a document under a language model, or one that sees; null: not measured."
+    )
+    judge: JudgeConfig | None = Field(
+        None, description="A score by a rubric, for some documents or all; null: not measured."
     )
     similarity: SimilarityConfig | None = Field(
         None, description="How well images fit the text beside them, by CLIP; null: not measured."

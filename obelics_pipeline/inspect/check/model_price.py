@@ -54,7 +54,8 @@ def model_prices(config: ModelsConfig, counts: Mapping[str, Interval], assumed: 
     """The price of each model that reads text; `counts` are those of an `Estimate`, upper bounds as these are."""
     text = counts["text_bytes"] * (1 / assumed.bytes_per_token)
     images = counts["images_in_shards"] * (assumed.image_success if counts["images"].high else 0.0)
-    return [*_of_language_model(config, text, images, assumed), *_of_flamingo(config, text, images, assumed)]
+    priced = (_of_language_model, _of_flamingo, _of_judge)
+    return [price for of in priced for price in of(config, text, images, assumed)]
 
 
 def _of_language_model(
@@ -94,6 +95,22 @@ def _of_flamingo(config: ModelsConfig, text: Interval, images: Interval, assumed
     memory = _memory(size, size.parameters, model.batch_tokens, each) + model.batch_tokens * size.vocabulary * each
     operations = tokens * (OPERATIONS * size.parameters)
     yield _priced("score.flamingo", model.model, size, tokens, operations, memory, assumed)
+
+
+def _of_judge(config: ModelsConfig, text: Interval, images: Interval, assumed: Assumptions) -> Iterator[ModelPrice]:
+    """As if it judged every document: how many `only` leaves, a run knows."""
+    model = config.judge
+    if model is None:
+        return
+    size = _size(model.model, assumed)
+    if size is None:
+        yield ModelPrice("score.judge", model.model, None)
+        return
+    tokens = text + images * size.image_tokens(model.image_pixels)
+    operations = tokens * (OPERATIONS * (size.parameters - size.tower))
+    operations += images * (OPERATIONS * size.tower * size.patches(model.image_pixels))
+    memory = _memory(size, size.parameters, model.batch_tokens, BYTES[model.dtype])
+    yield _priced("score.judge, of every document", model.model, size, tokens, operations, memory, assumed)
 
 
 def _size(name: str, assumed: Assumptions) -> ModelSize | None:

@@ -57,7 +57,7 @@ class Asked:
         models = self.models()
         if models.classifier is not None:
             return EVERY_IMAGE
-        looking = (models.flamingo, models.language_model, models.similarity)
+        looking = (models.flamingo, models.language_model, models.judge, models.similarity)
         return max((model.max_images for model in looking if model is not None), default=0)
 
     def notices(self) -> list[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from obelics_pipeline.core.config import (
     ClassifierConfig,
     FlamingoConfig,
+    JudgeConfig,
     LanguageModelConfig,
     ModelsConfig,
     ScoringConfig,
@@ -20,12 +21,13 @@ from obelics_pipeline.core.document import Document
 from obelics_pipeline.models.device.threads import use_threads
 from obelics_pipeline.models.flamingo.statistics import COLUMNS as FLAMINGO_COLUMNS
 from obelics_pipeline.models.language_model.columns import COLUMNS as LANGUAGE_MODEL_COLUMNS
+from obelics_pipeline.models.language_model.rubric import COLUMNS as JUDGE_COLUMNS
+from obelics_pipeline.models.language_model.rubric import Rubric
 from obelics_pipeline.models.pictures.sources import ImageSource
 from obelics_pipeline.models.similarity.columns import COLUMNS as SIMILARITY_COLUMNS
 from obelics_pipeline.models.unsafe_images.columns import COLUMNS as UNSAFE_COLUMNS
 from obelics_pipeline.models.unsafe_images.loading import LoadUnsafeImages, is_onnx
-
-Columns = Mapping[str, float | None]
+from obelics_pipeline.stages.score.some import DocumentScorer, ScoreSome
 
 # A model of documents with their images: its section of `score:` or `image_safety:` -> the columns that it measures.
 MODELS: Mapping[str, Sequence[str]] = {
@@ -33,21 +35,15 @@ MODELS: Mapping[str, Sequence[str]] = {
     "language_model": LANGUAGE_MODEL_COLUMNS,
     "similarity": SIMILARITY_COLUMNS,
     "classifier": UNSAFE_COLUMNS,
+    "judge": JUDGE_COLUMNS,  # last: it may look at what the others measured
 }
 EXAMPLES = {  # of these sections
     "flamingo": "score.flamingo={model: FOLDER}",
     "language_model": "score.language_model={model: FOLDER}",
     "similarity": "score.similarity={model: ViT-B-32, weights: FILE}",
     "classifier": "image_safety.classifier={model: FILE.onnx}",
+    "judge": "score.judge={model: FOLDER, prompt: 'From 1 to 5, how useful is this page? {document}'}",
 }
-
-
-class DocumentScorer(Protocol):
-    """A model that measures documents. It may form batches among those of one call as it likes."""
-
-    def score(self, documents: Sequence[Document]) -> Sequence[Columns]:
-        """Scores by name for each document, in their order."""
-        ...
 
 
 def model_columns(config: ScoringConfig) -> list[str]:
@@ -69,11 +65,12 @@ def located(config: Config) -> Config:
         second = language_model.second_model
         paths = {"model": _full(language_model.model), "second_model": second and _full(second)}
         language_model = language_model.model_copy(update=paths)
+    judge = config.judge and config.judge.model_copy(update={"model": _full(config.judge.model)})
     similarity = config.similarity
     if similarity is not None:
         paths = {"model": _full(similarity.model), "weights": _full(similarity.weights)}
         similarity = similarity.model_copy(update=paths)
-    update = {"flamingo": flamingo, "language_model": language_model, "similarity": similarity}
+    update = {"flamingo": flamingo, "language_model": language_model, "judge": judge, "similarity": similarity}
     found = config.model_copy(update=update)
     classifier = classifier_of(found)
     return found if classifier is None else found.model_copy(update={"classifier": _located(classifier)})
@@ -111,6 +108,8 @@ class LoadDocumentModels:
             scorers.append(_similarity(config.similarity, self.images))
         if config.classifier is not None:
             scorers.append(LoadUnsafeImages(config.classifier.model_dump_json(), self.images, config.threads)())
+        if config.judge is not None:
+            scorers.append(_judge(config.judge, self.images))
         if _of_torch(config):
             use_threads(config.threads)
         return DocumentModels(scorers)
@@ -119,7 +118,8 @@ class LoadDocumentModels:
 def _of_torch(config: ModelsConfig) -> bool:
     classifier = config.classifier
     by_torch = classifier is not None and (classifier.embedding is not None or not is_onnx(Path(classifier.model)))
-    return by_torch or any(model is not None for model in (config.flamingo, config.language_model, config.similarity))
+    others = (config.flamingo, config.language_model, config.similarity, config.judge)
+    return by_torch or any(model is not None for model in others)
 
 
 class DocumentModels:
@@ -129,11 +129,12 @@ class DocumentModels:
         self._scorers = scorers
 
     def score(self, documents: Sequence[Document]) -> list[dict[str, float | None]]:
-        """The columns of all of them for each document."""
+        """The columns of all of them for each document, which gets them too: a later one may look at them."""
         found: list[dict[str, float | None]] = [{} for _ in documents]
         for scorer in self._scorers:
-            for columns, more in zip(found, scorer.score(documents), strict=True):
+            for document, columns, more in zip(documents, found, scorer.score(documents), strict=True):
                 columns.update(more)
+                document.scores.update(more)
         return found
 
 
@@ -182,6 +183,30 @@ def _language_model(config: LanguageModelConfig, images: ImageSource) -> Documen
         dtype=config.dtype,
         trust_remote_code=config.trust_remote_code,
     )()
+
+
+def _judge(config: JudgeConfig, images: ImageSource) -> DocumentScorer:
+    from obelics_pipeline.models.language_model.judge import LoadJudge
+    from obelics_pipeline.models.language_model.scoring import Scoring
+
+    scoring = Scoring(
+        window_tokens=config.window_tokens,
+        overlap=1,  # a judge reads one window
+        batch_tokens=config.batch_tokens,
+        batch_images=config.batch_images,
+        max_images=config.max_images,
+        image_pixels=config.image_pixels,
+    )
+    judge = LoadJudge(
+        config.model,
+        Rubric(config.prompt, tuple(config.answers.items())),
+        images=images,
+        scoring=scoring,
+        device=config.device,
+        dtype=config.dtype,
+        trust_remote_code=config.trust_remote_code,
+    )()
+    return ScoreSome(judge, config.only, JUDGE_COLUMNS)
 
 
 def _similarity(config: SimilarityConfig, images: ImageSource) -> DocumentScorer:

@@ -12,6 +12,7 @@ from typing import Any
 from obelics_pipeline.core.config import (
     ClassifierConfig,
     FlamingoConfig,
+    JudgeConfig,
     LanguageModelConfig,
     ScoringConfig,
     SimilarityConfig,
@@ -51,7 +52,7 @@ def _no_column(name: str, columns: Sequence[str]) -> str:
         if name in measured:
             return f"no model is named that measures it; name one, e.g. --set '{EXAMPLES[model]}', or remove the bound"
     if not columns:
-        sections = "score.flamingo, score.language_model, score.similarity or image_safety.classifier"
+        sections = "score.flamingo, language_model, similarity or judge, or image_safety.classifier"
         return f"no such column; no model is named; set {sections}"
     return f"no such column{did_you_mean(name, columns)}; valid are {', '.join(columns)}"
 
@@ -64,6 +65,7 @@ def models_identity(config: ScoringConfig) -> str:
             "similarity": config.similarity and _similarity(config.similarity),
         }
         | ({} if config.language_model is None else {"language_model": _language_model(config.language_model)})
+        | ({} if config.judge is None else {"judge": _judge(config.judge)})
         | ({} if (classifier := classifier_of(config)) is None else {"classifier": _classifier(classifier)})
     )
 
@@ -82,6 +84,14 @@ def _language_model(config: LanguageModelConfig) -> dict[str, Any]:
         "model": language_model_identity(config.model, trusted),
         "second_model": second and language_model_identity(second, trusted),
         "settings": config.model_dump(mode="json", include=OF_LOSS | {"image_pixels"}),
+    }
+
+
+def _judge(config: JudgeConfig) -> dict[str, Any]:
+    settings = {"prompt", "answers", "only", "dtype", "window_tokens", "max_images", "image_pixels"}
+    return {
+        "model": language_model_identity(config.model, config.trust_remote_code),
+        "settings": config.model_dump(mode="json", include=settings),
     }
 
 

@@ -32,7 +32,7 @@ from obelics_pipeline.filters.genre import bounds_of
 from obelics_pipeline.filters.sampling import keeps
 from obelics_pipeline.models.pictures.sources import StoredImages
 from obelics_pipeline.stages.fetch.image_store import ImageStore
-from obelics_pipeline.stages.score.document_models import DocumentScorer
+from obelics_pipeline.stages.score.some import DocumentScorer
 from obelics_pipeline.stages.score.unsafe_images import Screen, arrived_images
 from obelics_pipeline.stages.shard.stage import SIZES
 

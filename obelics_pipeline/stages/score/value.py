@@ -8,15 +8,21 @@ from collections.abc import Sequence
 from obelics_pipeline.core.commit import Manifest, sweep
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.document import Document
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.near import did_you_mean
+from obelics_pipeline.models.language_model.rubric import COLUMNS as JUDGE_COLUMNS
+from obelics_pipeline.models.language_model.rubric import Rubric
 from obelics_pipeline.stages.bounded import Bounded, bounded
 from obelics_pipeline.stages.extract.languages import check_languages
+from obelics_pipeline.stages.extract.measure import score_names
 from obelics_pipeline.stages.job import Documents, Job
 from obelics_pipeline.stages.score.document_models import LoadDocumentModels, located, model_columns
 from obelics_pipeline.stages.score.identity import check_bounds, models_identity
 from obelics_pipeline.stages.score.stage import RunImages, count, decide_unit, decide_units, measure_unit, measure_units
 from obelics_pipeline.stages.score.trial import try_models
 from obelics_pipeline.stages.score.unsafe_images import Screen, arrived_images
+from obelics_pipeline.stages.site.value import columns as site_columns
 from obelics_pipeline.stages.stage import Stage
 
 NAME = "score"
@@ -41,9 +47,25 @@ def check(config: RunConfig) -> list[str]:
     """Raises UserError for bounds of columns that nothing measures, unknown languages, and models that are missing."""
     check_bounds(config.models)
     check_languages(bounds(config), config.language)
+    check_judge(config)
     if looks(config):
         models_identity(config.models)
     return []
+
+
+def check_judge(config: RunConfig) -> None:
+    """Raises UserError for a wrong rubric, and bounds of a score that no filter, site evidence or model measures."""
+    judge = config.score.judge
+    if judge is None:
+        return
+    Rubric(judge.prompt, tuple(judge.answers.items()))
+    if config.stages:  # which scores a stage of a user's own leaves, only workers see
+        return
+    known = [*score_names(config), *site_columns(config), *columns(config)]
+    for name in judge.only:
+        if name not in known or name in JUDGE_COLUMNS:
+            near = did_you_mean(name, known)
+            raise UserError(f"config: score.judge.only.{name}: no such score{near}; valid are {', '.join(known)}")
 
 
 def trial(job: Job) -> None:
