@@ -61,7 +61,7 @@ def document(number: int, sentences: int, sha256: str | None = None) -> Document
     chance = random.Random(number)
     texts = [TextNode(chance.choice(tiny.SENTENCES)) for _ in range(sentences)]
     image = ImageNode(URL, URL, sha256=sha256, format="png")
-    return Document(make_doc_id("w", number), "http://a.example/", "w", number, 1, [*texts, image], language="en")
+    return Document(make_doc_id("w", number), "http://a.example/", "w", number, 1, [image, *texts], language="en")
 
 
 def documents(sha256: str) -> list[Document]:
