@@ -2,7 +2,9 @@
 
 A row is cut where a document ends, and torch's causal kernel runs on each piece: no mask of tokens x tokens is made,
 and no pair of tokens of two documents is computed. Kernels for variable lengths would save the launches, some
-microseconds for each document and block. It is registered with transformers as one more attention implementation.
+microseconds for each document and block. It is registered with transformers as one more attention implementation, and
+looks at no positions: those of Qwen-VL, of three axes, may be what they like. Models that also keep a state from token
+to token (Mamba, Qwen3.5) are not packed; see `probe`.
 """
 
 from __future__ import annotations

@@ -55,5 +55,6 @@ FAMILIES = {  # by `model_type` of transformers; the tokens are those of its pro
     "qwen2_vl": _QWEN,
     "qwen2_5_vl": _QWEN,
     "qwen3_vl": _QWEN,
+    "qwen3_5": _QWEN,
     "llava_onevision": Family((), (), _with_newline),
 }

@@ -78,7 +78,9 @@ def _slice(logits: Any, targets: Any, second: Any) -> Any:
         q, e = _shifted(second)[0], e[:, :words]
         share = e.sum(-1) / total
         cross = share * q.logsumexp(-1) - torch.linalg.vecdot(e, q[:, :words]) / total
-    return torch.stack([log_total + (most - of_target).squeeze(-1), rank.log(), log_total - mean, variance, cross], -1).float()
+    return torch.stack(
+        [log_total + (most - of_target).squeeze(-1), rank.log(), log_total - mean, variance, cross], -1
+    ).float()
 
 
 def _shifted(logits: Any) -> tuple[Any, Any]:

@@ -73,7 +73,7 @@ def test_every_family_is_tried() -> None:
 @pytest.mark.parametrize("family", tiny_vlm.FAMILIES)
 def test_the_loss_is_that_of_transformers_with_and_without_images_packed_and_alone(family: str) -> None:
     made = scorer(family)
-    assert made.model.packs
+    assert made.model.packs is (family != "qwen3_5")  # whose state would go on from one document to the next
     packed = made.score(DOCUMENTS)
     assert [one["lm_images_seen"] for one in packed] == [2, 0, 3, 0]
     for one, doc in zip(packed, DOCUMENTS, strict=True):

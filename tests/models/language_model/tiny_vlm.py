@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.models.language_model import tiny
 
-FAMILIES = ("idefics2", "idefics3", "smolvlm", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava_onevision")
+FAMILIES = ("idefics2", "idefics3", "smolvlm", "qwen2_vl", "qwen2_5_vl", "qwen3_vl", "qwen3_5", "llava_onevision")
 
 TEXT = {
     "hidden_size": 32,
@@ -117,13 +117,19 @@ def parts(family: str, words: Any) -> tuple[Any, Any]:
             "out_hidden_size": 32,
             "num_heads": 2,
             "intermediate_size": 48,
-            "deepstack_visual_indexes": [0, 1],
             "num_position_embeddings": 16,
             "patch_size": 14,
         }
-        made = t.Qwen3VLConfig(
-            text_config={**text, "head_dim": 8, "rope_parameters": turns}, vision_config=vision, **marks
-        )
+        own = {**text, "head_dim": 8, "rope_parameters": turns}
+        if family == "qwen3_vl":
+            vision["deepstack_visual_indexes"] = [0, 1]
+            made = t.Qwen3VLConfig(text_config=own, vision_config=vision, **marks)
+        else:
+            heads = {f"linear_{part}": 8 for part in ("key_head_dim", "value_head_dim")}
+            heads |= {"linear_num_key_heads": 2, "linear_num_value_heads": 4}
+            kinds = ["linear_attention", "full_attention", "linear_attention"]
+            own["rope_parameters"] = {**turns, "partial_rotary_factor": 1.0}
+            made = t.Qwen3_5Config(text_config={**own, **heads, "layer_types": kinds}, vision_config=vision, **marks)
     return made, t.Qwen2VLImageProcessorPil(size={"shortest_edge": 28 * 28, "longest_edge": 4 * 28 * 28})
 
 
@@ -156,6 +162,7 @@ def processor(family: str, folder: Path) -> Any:
         "qwen2_vl": (t.Qwen2VLProcessor, t.Qwen2VLVideoProcessor),
         "qwen2_5_vl": (t.Qwen2_5_VLProcessor, t.Qwen2VLVideoProcessor),
         "qwen3_vl": (t.Qwen3VLProcessor, t.Qwen3VLVideoProcessor),
+        "qwen3_5": (t.Qwen3VLProcessor, t.Qwen3VLVideoProcessor),
     }[family]
     own = {"num_image_tokens": 4, "vision_feature_select_strategy": "full"} if family == "llava_onevision" else {}
     return made[0](image_processor=images, tokenizer=words, video_processor=made[1](), **own)
