@@ -18,13 +18,14 @@ class Family:
     """`before` and `after` are the tokens around an image, `count(config, inputs)` the number of places between them.
 
     `inputs` are what the family's image processor makes of one image. `shared`: the token that stands once between two
-    images that adjoin.
+    images that adjoin. `tiles`: whether the processor cuts the one image of a document into tiles, and spares several.
     """
 
     before: tuple[str, ...]
     after: tuple[str, ...]
     count: Callable[[Any, Any], int]
     shared: str | None = None
+    tiles: bool = False
 
 
 def _resampled(config: Any, _: Any) -> int:
@@ -56,5 +57,5 @@ FAMILIES = {  # by `model_type` of transformers; the tokens are those of its pro
     "qwen2_5_vl": _QWEN,
     "qwen3_vl": _QWEN,
     "qwen3_5": _QWEN,
-    "llava_onevision": Family((), (), _with_newline),
+    "llava_onevision": Family((), (), _with_newline, tiles=True),
 }

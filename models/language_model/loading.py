@@ -8,7 +8,7 @@ from typing import Any
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.models.device.placement import cast, check_dtype, chosen_device, chosen_dtype
-from obelics_pipeline.models.device.torchvision_import import mend_torchvision
+from obelics_pipeline.models.device.torchvision_import import import_torchvision, mend_torchvision
 from obelics_pipeline.models.flamingo.assembly import positions
 from obelics_pipeline.models.language_model.attention import register
 from obelics_pipeline.models.language_model.families import FAMILIES, Family
@@ -136,8 +136,14 @@ def _text(body: Any) -> Any:
 def _vision(folder: Path, model: Any, tokenizer: Any, family: Family) -> Vision:
     from transformers import AutoImageProcessor
 
-    # one that needs no torchvision, so that the same is measured with it and without
-    processor = AutoImageProcessor.from_pretrained(folder, local_files_only=True, backend="pil")
+    try:
+        import_torchvision()
+    except ImportError:  # Pillow would do the same in four times the time, and with other pixels
+        raise UserError(
+            f"language model: no module torchvision, with which images are prepared for {folder}; pip install "
+            "torchvision, that of your torch (docs/gpu.md)"
+        ) from None
+    processor = AutoImageProcessor.from_pretrained(folder, local_files_only=True, backend="torchvision")
     if hasattr(processor, "do_image_splitting"):
         processor.do_image_splitting = False
     before, after = (tuple(tokenizer.convert_tokens_to_ids(list(names))) for names in (family.before, family.after))

@@ -39,13 +39,13 @@ class Vision:
     turns: bool
 
     def prepare(self, picture: Picture) -> Prepared:
-        """On the CPU, and from any thread. A document is given two of it, so that no family makes tiles."""
+        """On the CPU, and from any thread. Where the processor would make tiles of it, as one of two equal images."""
         from PIL import Image
 
-        image = Image.fromarray(picture)
-        made = self.processor([[image, image]], return_tensors="pt")
+        made = self.processor([[Image.fromarray(picture)] * (1 + self.family.tiles)], return_tensors="pt")
         one = next(self.model.parameters())
-        inputs = {name: _first(name, made[name]) for name in made if name != "batch_num_images"}
+        inputs = {name: made[name][:1] if self.family.tiles else made[name] for name in made}
+        inputs.pop("batch_num_images", None)
         inputs = {name: v.to(one.dtype) if v.is_floating_point() else v for name, v in inputs.items()}
         if one.is_cuda:  # a copy from pinned memory need not be waited for
             inputs = {name: v.pin_memory() for name, v in inputs.items()}
@@ -83,7 +83,7 @@ class Vision:
             name: torch.cat([image.inputs[name] for image in images]).to(device, non_blocking=True)
             for name in images[0].inputs
         }
-        if "image_sizes" in inputs:  # LLaVA-OneVision: as one document of several images, which are not cut into tiles
+        if self.family.tiles:  # LLaVA-OneVision: as one document of several images, which are not cut into tiles
             inputs["batch_num_images"] = [len(images) + 1]
         made = self.model.get_image_features(**inputs, return_dict=True)
         layers = [made.pooler_output, *(getattr(made, "deepstack_features", None) or [])]
@@ -111,12 +111,3 @@ class Vision:
         kinds = (tokens == self.place).int()
         found, _ = self.model.get_rope_index(tokens, mm_token_type_ids=kinds, image_grid_thw=grids)
         return found[:, 0]
-
-
-def _first(name: str, made: Any) -> Any:
-    """Of the tensors of two equal images, those of the first."""
-    if name == "pixel_values" and made.dim() == 2:  # Qwen: the patches of all images, one after the other
-        return made[: len(made) // 2]
-    if name in ("pixel_values", "pixel_attention_mask") and made.shape[0] == 1:  # Idefics: images of one document
-        return made[:, :1]
-    return made[:1]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,13 @@ def test_an_unknown_dtype_or_device_is_refused(tmp_path: Path) -> None:
         load(str(tmp_path), dtype="int8")
     with pytest.raises(UserError, match="device cuda:99"):
         load(str(tmp_path), device="cuda:99")
+
+
+def test_a_model_that_reads_images_wants_torchvision_and_others_do_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, images = tiny.saved(tmp_path / "text"), tiny_vlm.saved(tmp_path / "images", "smolvlm")
+    monkeypatch.setitem(sys.modules, "torchvision", None)
+    assert load(str(text), device="cpu").vision is None
+    with pytest.raises(UserError, match=r"no module torchvision, with which images are prepared for .*images; pip"):
+        load(str(images), device="cpu")

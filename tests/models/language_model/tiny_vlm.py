@@ -53,12 +53,12 @@ def parts(family: str, words: Any) -> tuple[Any, Any]:
                     "num_key_value_heads": 1,
                 },
             ),
-            t.Idefics2ImageProcessorPil(size={"longest_edge": 56, "shortest_edge": 28}, do_image_splitting=True),
+            t.Idefics2ImageProcessor(size={"longest_edge": 56, "shortest_edge": 28}, do_image_splitting=True),
         )
     if family in ("idefics3", "smolvlm"):
         config, processor = {
-            "idefics3": (t.Idefics3Config, t.Idefics3ImageProcessorPil),
-            "smolvlm": (t.SmolVLMConfig, t.SmolVLMImageProcessorPil),
+            "idefics3": (t.Idefics3Config, t.Idefics3ImageProcessor),
+            "smolvlm": (t.SmolVLMConfig, t.SmolVLMImageProcessor),
         }[family]
         return (
             config(
@@ -85,7 +85,7 @@ def parts(family: str, words: Any) -> tuple[Any, Any]:
                 image_grid_pinpoints=[[28, 28], [28, 56], [56, 28], [56, 56]],
                 vision_feature_layer=-1,
             ),
-            t.LlavaOnevisionImageProcessorPil(
+            t.LlavaOnevisionImageProcessor(
                 size={"height": 28, "width": 28}, image_grid_pinpoints=[[28, 28], [28, 56], [56, 28], [56, 56]]
             ),
         )
@@ -130,7 +130,7 @@ def parts(family: str, words: Any) -> tuple[Any, Any]:
             kinds = ["linear_attention", "full_attention", "linear_attention"]
             own["rope_parameters"] = {**turns, "partial_rotary_factor": 1.0}
             made = t.Qwen3_5Config(text_config={**own, **heads, "layer_types": kinds}, vision_config=vision, **marks)
-    return made, t.Qwen2VLImageProcessorPil(size={"shortest_edge": 28 * 28, "longest_edge": 4 * 28 * 28})
+    return made, t.Qwen2VLImageProcessor(size={"shortest_edge": 28 * 28, "longest_edge": 4 * 28 * 28})
 
 
 def saved(folder: Path, family: str, seed: int = 0) -> Path:
@@ -150,7 +150,7 @@ def processor(family: str, folder: Path) -> Any:
     import transformers as t
 
     words = t.AutoTokenizer.from_pretrained(folder)
-    images = t.AutoImageProcessor.from_pretrained(folder, backend="pil")
+    images = t.AutoImageProcessor.from_pretrained(folder, backend="torchvision")
     if hasattr(images, "do_image_splitting"):
         images.do_image_splitting = False
     if family == "idefics2":
