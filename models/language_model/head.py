@@ -21,6 +21,7 @@ class Head:
         """Logits (n, words) in float32 or more. A GPU adds up in it, and gives it where it is asked to."""
         import torch
 
+        hidden = hidden.to(self.layer.weight.dtype)  # Mamba's stay in float32
         if hidden.is_cuda and hidden.dtype != torch.float32 and type(self.layer) is torch.nn.Linear:
             made = torch.mm(hidden, self.layer.weight.t(), out_dtype=torch.float32)
             made = made if self.layer.bias is None else made.add_(self.layer.bias)

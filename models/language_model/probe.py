@@ -14,7 +14,9 @@ from obelics_pipeline.models.language_model.model import LanguageModel, hidden
 from obelics_pipeline.models.language_model.windows import Window
 
 TOKENS = 12  # of the probe's longer document
-TOLERANCE = 1e-2  # between two ways of computing the same in bfloat16, of the size of the logits
+# Between two ways of computing the same: root mean square, in standard deviations of the logits. In a random Llama of
+# 30 blocks, bfloat16 is .015 to .07 from float32, and a document that also reads another 1.4 from one that does not.
+TOLERANCE, ROUNDED = 1e-3, 0.15
 
 
 def probed(model: LanguageModel, whole: Any) -> LanguageModel:
@@ -75,4 +77,5 @@ def _agree(model: LanguageModel, rows: Sequence[Sequence[Window]], theirs: Seque
         found = torch.cat([model.head.logits(hidden(model, row)) for row in rows])
     except Exception:  # of many kinds: each architecture takes positions and masks in its own way
         return False
-    return bool((found - expected).abs().max() <= TOLERANCE * expected.abs().max())
+    exact = next(model.text.parameters()).dtype in (torch.float32, torch.float64)
+    return bool((found - expected).square().mean().sqrt() <= (TOLERANCE if exact else ROUNDED) * expected.std())

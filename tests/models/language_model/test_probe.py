@@ -59,6 +59,14 @@ def test_packed_or_not_the_loss_is_that_of_transformers(
         assert one["lm_loss"] == pytest.approx(theirs(folder, text), abs=1e-5)
 
 
+@pytest.mark.parametrize("kind", ["llama", "mamba"])
+def test_in_bfloat16_the_same_is_packed(kind: str, tmp_path: Path) -> None:
+    made = LoadLanguageModel(
+        str(tiny.saved(tmp_path, kind)), scoring=Scoring(overlap=16), device="cpu", dtype="bfloat16"
+    )
+    assert made().model.packs is (kind == "llama")
+
+
 def test_a_model_whose_weights_are_damaged_is_refused(tmp_path: Path) -> None:
     from transformers import AutoModelForCausalLM
 
