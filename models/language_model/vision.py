@@ -80,7 +80,7 @@ class Vision:
 
         device = next(self.model.parameters()).device
         inputs = {
-            name: torch.cat([image.inputs[name] for image in images]).to(device, non_blocking=True)
+            name: torch.cat([image.inputs[name].to(device, non_blocking=True) for image in images])
             for name in images[0].inputs
         }
         if self.family.tiles:  # LLaVA-OneVision: as one document of several images, which are not cut into tiles
