@@ -38,20 +38,21 @@ class Preparation:
 
     def announce(self, documents: Sequence[Document]) -> None:
         """Begin with the first block of documents that will be asked for later."""
-        for block in self._cut(documents)[:1]:
-            self._ahead.announce(block)
+        self._ahead.announce(self._cut(documents)[0])
 
     def blocks(self, documents: Sequence[Document]) -> Iterator[tuple[Block, Images]]:
-        """Each block of `Scoring.block_documents`, and its images as they were encoded on the device."""
-        for block in self._ahead(self._cut(documents)):
+        """Each block of at most `Scoring.block_documents`, and its images as they were encoded on the device."""
+        for block in self._ahead(self._cut(documents) if documents else ()):
             vision, images = self._model.vision, NONE
             if vision is not None and block.prepared:
                 images = Images(block.prepared, vision.encode(block.prepared, self._scoring.batch_images))
             yield block, images
 
     def _cut(self, documents: Sequence[Document]) -> list[Sequence[Document]]:
+        """The first block is a quarter of the others: the device waits for nothing else."""
         size = self._scoring.block_documents
-        return [documents[i : i + size] for i in range(0, len(documents), size)]
+        first = max(1, size // 4)
+        return [documents[:first], *(documents[i : i + size] for i in range(first, len(documents), size))]
 
     def _prepare(self, documents: Sequence[Document]) -> Block:
         model = self._model
