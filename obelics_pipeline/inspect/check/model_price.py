@@ -16,7 +16,7 @@ OPERATIONS = 2  # of a parameter for a token: a product and a sum. Attention add
 LATENTS = 64  # of an image in OpenFlamingo: what its resampler makes, whatever the image
 BYTES = {"auto": 2, "bfloat16": 2, "float16": 2, "float32": 4}  # of a number; auto: bfloat16 on a GPU
 WIDE, INNER = 6, 3  # numbers of a token held in a block: residual, norm, query, key, value, output; gate, up, product
-LOGITS = 5 * (1 << 26) * 4  # bytes: slices of float32 that models/language_model/head.py holds at a time
+SLICE = (1 << 26) * 4  # bytes of logits in float32: models/language_model/head.py holds three, five for two models
 NOTHING = Interval.exactly(0.0)
 
 
@@ -78,7 +78,8 @@ def _of_language_model(
         second = _size(model.second_model, assumed) or size
         operations += text * (OPERATIONS * second.parameters)
         weights += second.parameters
-    memory = _memory(size, weights, model.batch_tokens, BYTES[model.dtype]) + LOGITS
+    slices = 3 if model.second_model is None else 5
+    memory = _memory(size, weights, model.batch_tokens, BYTES[model.dtype]) + slices * SLICE
     yield _priced("score.language_model", model.model, size, text * passes + seen, operations, memory, assumed)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from obelics_pipeline.core.config import ModelsConfig
 from obelics_pipeline.core.interval import Interval
-from obelics_pipeline.inspect.check.model_price import LOGITS, ModelPrice, model_prices
+from obelics_pipeline.inspect.check.model_price import SLICE, ModelPrice, model_prices
 from obelics_pipeline.stages.assumptions import Assumptions, assumptions_of
 from tests.inspect.check.test_model_size import QWEN_TOWER, TEXT, model
 
@@ -31,7 +31,7 @@ def test_a_text_model_costs_two_operations_a_parameter_and_token(tmp_path: Path)
     assert found.tokens == Interval(0.75e9, 1e9, 1.25e9)
     assert found.gpu_hours.point == pytest.approx(2 * 1e6 * 1e9 / (0.5e12 * 3600))
     assert found.dollars.high == pytest.approx(2.0 * 1.25 * found.gpu_hours.point)
-    assert found.memory == 2 * (1e6 + 16384 * (6 * 576 + 3 * 1536)) + LOGITS
+    assert found.memory == 2 * (1e6 + 16384 * (6 * 576 + 3 * 1536)) + 3 * SLICE
     assert "1M parameters (its files)" in found.line() and "GPU hours" in found.line()
 
 
@@ -51,8 +51,8 @@ def test_a_second_model_and_float32_take_their_memory(tmp_path: Path) -> None:
     one = model(tmp_path, TEXT, a=[1000, 1000])
     alone, both = price(model=one), price(model=one, second_model=one)
     assert both.gpu_hours.point == pytest.approx(2 * alone.gpu_hours.point)
-    assert both.memory == alone.memory + 2e6
-    assert price(model=one, dtype="float32").memory - LOGITS == 2 * (alone.memory - LOGITS)
+    assert both.memory == alone.memory + 2e6 + 2 * SLICE
+    assert price(model=one, dtype="float32").memory - 3 * SLICE == 2 * (alone.memory - 3 * SLICE)
 
 
 def test_a_flamingo_is_priced_by_its_name_and_a_size_that_nothing_tells_is_asked_for() -> None:
@@ -65,3 +65,10 @@ def test_a_flamingo_is_priced_by_its_name_and_a_size_that_nothing_tells_is_asked
     given = price(model="someone/a-model", assumed=assumptions_of(["parameters=2.2e9"]))
     assert given.to_json()["parameters_from"] == "as given"
     assert model_prices(ModelsConfig(), COUNTS, ASSUMED) == []
+
+
+def test_a_judge_reads_each_text_once_and_is_priced_as_if_it_judged_all(tmp_path: Path) -> None:
+    name = model(tmp_path, TEXT, a=[1000, 1000])
+    judge = price(section="judge", model=name, prompt="{document}")
+    assert judge.gpu_hours == price(model=name).gpu_hours
+    assert judge.line().startswith("score.judge, of every document: ")
