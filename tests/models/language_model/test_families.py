@@ -20,7 +20,7 @@ from tests.models.language_model import tiny, tiny_vlm
 from tests.models.pictures.illustrated import Pictures, document, noise
 
 A, B, C = tiny.SENTENCES
-SIDE = 40  # pixels
+SIDE = 60  # pixels: four places of a Qwen, two by two
 DOCUMENTS = (
     document(A, "image:1", B, "image:2"),
     document(C, B),

@@ -22,7 +22,7 @@ from tests.models.language_model import tiny, tiny_vlm
 from tests.models.pictures.illustrated import Pictures, document, noise
 
 A, B, C = tiny.SENTENCES
-SIDE = 40
+SIDE = 60  # pixels: four places of a Qwen, two by two
 ANSWERS = (("a", 1.0), ("b", 2.0), ("w", 5.0))
 RUBRIC = Rubric("Is it good?\n{document}\nAnswer:", ANSWERS)
 DOCUMENTS = (document(A, "image:1", B, "image:2"), document(C), document("image:3"), document())

@@ -22,7 +22,7 @@ from tests.models.language_model import tiny, tiny_vlm
 from tests.models.pictures.illustrated import Pictures, document
 
 A, B, C = tiny.SENTENCES
-SIDE = 40
+SIDE = 60  # pixels: four places of a Qwen, two by two
 DOCUMENTS = (
     document(A, "image:1", B),
     document("image:1", A, "image:2", C, "image:1", B),
