@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.config import load_config
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.inspect.tune.saving import save
+from tests.small import write_warc
 
 
 @pytest.fixture
@@ -54,3 +56,14 @@ def test_the_gpu_config_is_the_default_with_bounds_of_a_model_that_it_does_not_n
     assert found.model_copy(update={"score": below.score}) == below
     assert found.score.language_model is None and found.score.flamingo is None
     assert set(found.score.document) == {"lm_bits_per_byte", "lm_image_gain"}
+
+
+def test_a_run_by_it_without_a_model_ends_in_one_line_that_says_how_to_name_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    warc = write_warc(tmp_path / "in.warc")
+    assert main(["run", "gpu", "--input", str(warc), "--output", str(tmp_path / "out")]) == 2
+    [line] = capsys.readouterr().err.splitlines()[-1:]
+    assert "lm_bits_per_byte: no model is named" in line
+    assert "--set 'score.language_model={model: FOLDER}'" in line
+    assert not list((tmp_path / "out").glob("extract/*.parquet"))
