@@ -15,6 +15,13 @@ MEASURED = (
     "site_affiliate_link_share",
     "site_documents_per_day",
     "site_language_mixture",
+    "borrowed_share",
+    "site_borrowed_share",
+    "skeleton_share",
+    "site_skeleton_share",
+    "skeleton_share_elsewhere",
+    "site_skeleton_share_elsewhere",
+    "site_farm_probability",
 )
 
 

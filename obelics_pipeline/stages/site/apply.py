@@ -17,7 +17,7 @@ from obelics_pipeline.stages.dedup.shuffled_rows import whole
 from obelics_pipeline.stages.site.columns import site_columns
 from obelics_pipeline.stages.site.evidence import TOTALS
 
-VERSION = 1  # raise it when the same sums would give other documents
+VERSION = 2  # raise it when the same sums would give other documents
 _DEALT = pa.schema([field for field in TOTALS if field.name != "partition"])  # to one partition
 
 
@@ -44,12 +44,12 @@ def site_unit(
                 part = own.slice(start, table.num_rows)
                 start += table.num_rows
                 scores = table[config.site.score] if config.site.score is not None else None
-                found = site_columns(totals, part, scores, config)
+                found = site_columns(totals, part, scores, unit.payload["sites"], config)
                 reasons = _reasons(table, found, config)
                 _count(reasons, ledger)
                 if table.num_rows:
                     writer.write_table(_joined(table, found, reasons, schema))
-        return attempt.commit([ledger], {"partition": unit.payload["partition"]})
+        return attempt.commit([ledger], {name: unit.payload[name] for name in ("partition", "shared")})
 
 
 def _with_columns(schema: pa.Schema, config: RunConfig) -> pa.Schema:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -13,9 +13,20 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.stages.extract.measure import score_names
 from obelics_pipeline.stages.site.evidence import POINT_NAMES, POINTS, SCALE, WEIGHT
 from obelics_pipeline.stages.site.prior import score_in_site
+from obelics_pipeline.stages.site.verdict import probability
 
+MIN_DOCUMENTS = 5  # of a site, of which it can be told what repeats
+MIN_SITES = 10  # of a run, of which it can be told what stands on several
+
+# Column, its counts (see shares.Shares), the least count of a document that has it, and what must be large.
+SHARES = (
+    ("borrowed_share", "borrowed", "sentences", 5, "many"),
+    ("skeleton_share", "repeated", "skeletons", 10, "large"),
+    ("skeleton_share_elsewhere", "elsewhere", "skeletons", 10, "many"),
+)
 DIGITS = 6  # of what is written: below them processors differ
 Numbers = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 def require_score(config: RunConfig) -> None:
@@ -28,19 +39,27 @@ def require_score(config: RunConfig) -> None:
         )
 
 
-def site_columns(totals: pa.Table, own: pa.Table, scores: pa.ChunkedArray | None, config: RunConfig) -> pa.Table:
+def site_columns(
+    totals: pa.Table, own: pa.Table, scores: pa.ChunkedArray | None, sites: int, config: RunConfig
+) -> pa.Table:
     """The columns of `config.site.columns`, a row per document, null where nothing is known.
 
     `totals` are rows of TOTALS, `own` rows of OWN, `scores` the documents' own, None where the config names none.
+    `sites` is how many sites there are in the run.
     """
     places = {site: place for place, site in enumerate(totals["site"].to_pylist())}
     at = np.array([places.get(site, -1) for site in own["site"].to_pylist()], np.int64)
-    found = dict(_columns(totals, at, own, scores, config))
+    found = dict(_columns(totals, at, own, scores, sites, config))
     return pa.table({name: pa.array(_rounded(found[name], at), pa.float64()) for name in config.site.columns})
 
 
 def _columns(
-    totals: pa.Table, at: NDArray[np.int64], own: pa.Table, scores: pa.ChunkedArray | None, config: RunConfig
+    totals: pa.Table,
+    at: NDArray[np.int64],
+    own: pa.Table,
+    scores: pa.ChunkedArray | None,
+    sites: int,
+    config: RunConfig,
 ) -> Iterator[tuple[str, Numbers]]:
     """Values by column; NaN for a missing value, and any value for a document without a site."""
     rows = np.maximum(at, 0)
@@ -63,6 +82,9 @@ def _columns(
     days = of("last_day") - of("first_day") + 1
     yield "site_documents_per_day", _share(of("dated"), np.where(of("dated") > 1, days, 0))
     yield "site_language_mixture", _known(of("language_mixture"), documents)
+    shares = _shares(own, of, documents >= MIN_DOCUMENTS, sites >= MIN_SITES)
+    yield from shares.items()
+    odds = np.full(len(rows), np.log(config.site.prior / (1 - config.site.prior)))
     if scores is not None:
         weights = np.stack([of(name) for name in POINT_NAMES], axis=1).astype(np.int64)
         n = weights.sum(axis=1) / WEIGHT
@@ -72,7 +94,22 @@ def _columns(
         mean_name, spread_name, in_site = config.site.score_columns
         yield mean_name, mean / SCALE
         yield spread_name, spread / SCALE
-        yield in_site, score_in_site(_floats(scores), others, config.site)
+        of_scores = score_in_site(_floats(scores), others, config.site)
+        yield in_site, of_scores
+        odds = np.where(np.isnan(of_scores), odds, np.log(of_scores / (1 - of_scores)))
+    yield "site_farm_probability", probability(odds, shares)
+
+
+def _shares(own: pa.Table, of: Callable[[str], Numbers], large: Flags, many: bool) -> dict[str, Numbers]:
+    """Shares of each document and of its site. `large` are sites with enough documents; `many`: the run has enough."""
+    found = {}
+    for name, some, all_, least, known in SHARES:
+        can_tell = large if known == "large" else np.full(len(large), many)
+        mine = own[all_].to_numpy().astype(np.float64)
+        share = _share(own[some].to_numpy().astype(np.float64), np.where(mine >= least, mine, 0))
+        found[name] = np.where(can_tell, share, np.nan)
+        found[f"site_{name}"] = np.where(can_tell & large, _share(of(some), of(all_)), np.nan)
+    return found
 
 
 def _share(some: Numbers, of: Numbers) -> Numbers:

@@ -23,9 +23,21 @@ from obelics_pipeline.stages.dedup.candidates import TEXT
 from obelics_pipeline.stages.dedup.groups import Groups, read_groups
 from obelics_pipeline.stages.dedup.uses import Use, UseCounts, User, verdicts
 from obelics_pipeline.stages.extract.links import LinkCounts
-from obelics_pipeline.stages.site.evidence import OWN, POINT_NAMES, POINTS, Seen, Sums, site_key, weights_of
+from obelics_pipeline.stages.site.evidence import (
+    OWN,
+    POINT_NAMES,
+    POINTS,
+    SHARE_NAMES,
+    Seen,
+    Sums,
+    site_key,
+    weights_of,
+)
+from obelics_pipeline.stages.site.keys import read_passages
+from obelics_pipeline.stages.site.shares import Shares, shares_of
+from obelics_pipeline.stages.site.sharing import Shared
 
-VERSION = 1  # raise it when the same documents would give other counts
+VERSION = 2  # raise it when the same documents would give other counts
 TEXT_GROUP = "text_group"  # rule
 LIMITS = {TEXT_GROUP: 2}  # pages from which on a text is that of several
 
@@ -81,26 +93,33 @@ def evidence_unit(
     candidate_folder: Location,
     member_folder: Location,
     group_folder: Location,
+    key_folder: Location,
+    shared_folder: Location,
     score: str | None,
     buckets: int,
 ) -> Manifest:
     """Add up what the documents of one unit say of their sites, and note what each of the kept ones adds itself."""
     payload = unit.payload
     groups, several = None, set[bytes]()
+    shares: Iterator[Shares] = iter(())
+    if "keys" in payload:
+        shares = _shares(committed(key_folder, payload["keys"]).path(key_folder, "passages"), payload, shared_folder)
     if "candidates" in payload:
         groups = read_groups(unit, candidate_folder, member_folder)
         several = set(verdicts([read_table(group_folder / name) for name in payload["groups"]], TEXT_GROUP))
-    sums, scores, kept = Sums(), defaultdict[PageId, list[int]](lambda: [0] * POINTS), list[PageId]()
+    sums, scores, kept = Sums(), defaultdict[PageId, list[int]](lambda: [0] * POINTS), list[tuple[PageId, Shares]]()
     pages = set[PageId]()
     source = committed(document_folder, payload["documents"]).path(document_folder, "data")
     for row in _rows(source, score, only_kept=groups is None):
         key, page = site_key(site_of_url(row.general["url"])), row.page
+        shared = next(shares, Shares()) if row.reason is None else Shares()
         if row.reason is None:
-            kept.append(page)
+            kept.append((page, shared))
         if row.score is not None:
             _weigh(scores[page], row.score)
         if key is not None and (groups is None or _counts(groups, row)):
-            sums.add(key, _seen(row, page not in pages, groups is not None and _is_copy(groups, row, several)))
+            is_copy = groups is not None and _is_copy(groups, row, several)
+            sums.add(key, _seen(row, page not in pages, is_copy, shared))
             pages.add(page)
     if score is not None:
         extracted = committed(extract_folder, payload["extracted"]).path(extract_folder, "data")
@@ -116,8 +135,15 @@ def evidence_unit(
         return attempt.commit([], {"rows": {"data": table.num_rows}, "partition": payload["partition"]})
 
 
-def _seen(row: _Row, first_of_page: bool, is_copy: bool) -> Seen:
-    seen = Seen(row.language, 1, row.score, is_copy, row.paragraphs, row.templates)
+def _shares(passages: Location, payload: Mapping[str, Any], shared_folder: Location) -> Iterator[Shares]:
+    """What each kept document of a unit shares, in their order."""
+    shared = Shared([read_table(shared_folder / name) for name in payload["shared"]])
+    for site, of_document in read_passages(passages):
+        yield shares_of(of_document, site, shared) if site is not None else Shares()
+
+
+def _seen(row: _Row, first_of_page: bool, is_copy: bool, shares: Shares) -> Seen:
+    seen = Seen(row.language, 1, row.score, is_copy, row.paragraphs, row.templates, shares=shares)
     if first_of_page:
         general = row.general
         names = ("link_count", "outbound_link_count", "affiliate_link_count")
@@ -186,9 +212,10 @@ def _weigh(weights: list[int], score: float) -> None:
         weights[point] += weight
 
 
-def _own(kept: Sequence[PageId], scores: Mapping[PageId, Sequence[int]]) -> pa.Table:
+def _own(kept: Sequence[tuple[PageId, Shares]], scores: Mapping[PageId, Sequence[int]]) -> pa.Table:
     nothing = [0] * POINTS
-    columns: dict[str, list[Any]] = {"site": [site_key(site_of_url(url)) for _, _, url in kept]}
-    rows = [scores.get(page, nothing) for page in kept]
+    columns: dict[str, list[Any]] = {"site": [site_key(site_of_url(url)) for (_, _, url), _ in kept]}
+    rows = [scores.get(page, nothing) for page, _ in kept]
     columns |= {name: [row[number] for row in rows] for number, name in enumerate(POINT_NAMES)}
+    columns |= {name: [getattr(shares, name) for _, shares in kept] for name in SHARE_NAMES}
     return pa.table(columns, schema=OWN)

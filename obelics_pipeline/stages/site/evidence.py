@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, fields
 
 import pyarrow as pa
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.stages.dedup.shuffled_rows import KEY, bucket_of
 from obelics_pipeline.stages.extract.links import LinkCounts
+from obelics_pipeline.stages.site.shares import Shares
 
 SCALE = 100_000  # a score is counted in parts of so many: 9 x 10^8 squares of them fit into 64 bits
 POINTS = 21  # of the histogram of scores: 0, 0.05, … 1
 WEIGHT = SCALE // (POINTS - 1)  # of one score, dealt to the points on either side of it, the nearer one has more
 _NEVER, _EVER = 2**31 - 1, -1  # first and last day of a site without dates: the least and the greatest of nothing
 
+SHARE_NAMES = tuple(field.name for field in fields(Shares))
 POINT_NAMES = tuple(f"point_{number:02d}" for number in range(POINTS))
 COUNTS = (
     "documents",  # captures of one page count once
@@ -31,6 +33,7 @@ COUNTS = (
     "outbound_links",
     "affiliate_links",
     "dated",  # pages that say when they were published
+    *SHARE_NAMES,  # see shares.Shares
     *POINT_NAMES,  # weights of the same scores
 )
 _DAYS = ("first_day", "last_day")  # ordinals of the proleptic Gregorian calendar
@@ -44,8 +47,9 @@ EVIDENCE = pa.schema([pa.field("bucket", pa.int32()), *_OF, pa.field("language",
 # Sums of the corpus, for each partition that has pages of the site. `language_mixture` is in bits.
 TOTALS = pa.schema([*_OF, *_SUMS, pa.field("language_mixture", pa.float64())])
 
-# A kept document of a unit, in their order: its site (null where it has none), and the weights of its page's scores.
-OWN = pa.schema([pa.field("site", KEY), *(pa.field(name, pa.int64()) for name in POINT_NAMES)])
+# A kept document of a unit, in their order: its site (null where it has none), the weights of its page's scores, and
+# what it shares.
+OWN = pa.schema([pa.field("site", KEY), *(pa.field(name, pa.int64()) for name in (*POINT_NAMES, *SHARE_NAMES))])
 
 
 def site_key(site: str) -> bytes | None:
@@ -80,6 +84,7 @@ class Seen:
     templates: int = 0
     links: LinkCounts = field(default_factory=LinkCounts)
     day: int | None = None  # ordinal
+    shares: Shares = field(default_factory=Shares)
 
 
 class Sums:
@@ -100,6 +105,8 @@ class Sums:
         row[at["links"]] += seen.links.link_count
         row[at["outbound_links"]] += seen.links.outbound_link_count
         row[at["affiliate_links"]] += seen.links.affiliate_link_count
+        for name, count in zip(SHARE_NAMES, astuple(seen.shares), strict=True):
+            row[at[name]] += count
         if seen.score is not None:
             row[at["score_squares"]] += parts_of(seen.score) ** 2
             for point, weight in weights_of(seen.score):

@@ -19,6 +19,11 @@ from obelics_pipeline.engines.shuffle import map_all, partition_by, shuffle, sou
 from obelics_pipeline.stages.dedup import judge
 from obelics_pipeline.stages.dedup.deduplication import Deduplication
 from obelics_pipeline.stages.site import apply, counting, total
+from obelics_pipeline.stages.site.keys import VERSION as KEYS_VERSION
+from obelics_pipeline.stages.site.keys import keys_unit
+from obelics_pipeline.stages.site.passages import VERSION as PASSAGES_VERSION
+from obelics_pipeline.stages.site.sharing import VERSION as SHARED_VERSION
+from obelics_pipeline.stages.site.sharing import share
 
 STAGE = "site"
 
@@ -38,17 +43,23 @@ class SiteEvidence:
         """The units of the stage, one for each of `documents`, which lie in `folder` and are in the order of
         `extracted`; they are written to `out`.
         """
-        groups = self._groups(documents)
-        evidence = self._evidence(extracted, documents, folder, groups)
+        keys = self._keys(documents, folder)
+        shared = shuffle(
+            self._runner, self._folder("shared"), sources_of(keys, self._folder("keys")), "bucket", share, SHARED_VERSION
+        )
+        of_unit = partition_by(self._runner, self._folder("shared-by-unit"), shared.sources("data"), "partition")
+        evidence = self._evidence(extracted, documents, folder, self._groups(documents), keys, of_unit)
         rows = sources_of(evidence, self._folder("evidence"))
         sums = shuffle(self._runner, self._folder("sums"), rows, "bucket", total.total, total.VERSION)
         totals = partition_by(self._runner, self._folder("totals"), sums.sources("data"), "partition")
+        sites = sum(group.notes["sites"] for group in shared.groups.values())
         units = []
         for m, e in zip(documents, evidence, strict=True):
             partition = e.notes["partition"]
             read = [m.files["data"]["sha256"], e.files["own"]["sha256"], totals.digest(partition)]
-            id_ = digest(apply.VERSION, m.unit, read, self._rules())
-            payload = {"documents": m.unit, "evidence": e.unit, "totals": totals.names(partition)}
+            id_ = digest(apply.VERSION, m.unit, read, sites, self._rules())
+            payload = {"documents": m.unit, "evidence": e.unit, "totals": totals.names(partition), "sites": sites}
+            payload["shared"] = of_unit.names(partition)
             units.append(Unit(STAGE, id_, m.unit.rpartition("-")[0], payload | {"partition": partition}))
         work: Work = partial(
             apply.site_unit,
@@ -63,8 +74,9 @@ class SiteEvidence:
     def _groups(self, documents: Sequence[Manifest]) -> Partitions:
         """The groups of near-duplicate texts that are of two pages or more, by partition."""
         folder, config = self._folder("groups"), self._config.dedup
-        if self._dedup is None or not config.text.enabled:
+        if not self._compares:
             return Partitions(self._folder("several"))
+        assert self._dedup is not None
         dedup = self._dedup
         asked = [counting.VERSION, config.buckets]
         units = [dedup.unit_on(m.notes["partition"], "site-groups", asked, {}) for m in documents]
@@ -81,16 +93,56 @@ class SiteEvidence:
         several = shuffle(self._runner, self._folder("limits"), sources_of(counted, folder), "bucket", reduce, settings)
         return partition_by(self._runner, self._folder("several"), several.sources("data"), "partition")
 
+    def _keys(self, documents: Sequence[Manifest], document_folder: Location) -> list[Manifest]:
+        """The keys of the documents of each unit; none where near-duplicates are not known: they would share all."""
+        folder, config = self._folder("keys"), self._config.dedup
+        if not self._compares:
+            return []
+        assert self._dedup is not None
+        lists = [version("publicsuffixlist"), version("stopwordsiso")]
+        asked = [KEYS_VERSION, PASSAGES_VERSION, *lists, config.buckets]
+        units = [
+            self._dedup.unit_on(
+                m.notes["partition"], "site-keys", [*asked, m.unit, m.files["data"]["sha256"]], {"documents": m.unit}
+            )
+            for m in documents
+        ]
+        work: Work = partial(
+            keys_unit,
+            folder=folder,
+            document_folder=document_folder,
+            candidate_folder=self._dedup.candidate_folder,
+            member_folder=self._dedup.member_folder,
+            buckets=config.buckets,
+        )
+        return self._map("site-keys", work, units, folder)
+
+    @property
+    def _compares(self) -> bool:
+        """Whether near-duplicate texts are known."""
+        return self._dedup is not None and self._config.dedup.text.enabled
+
     def _evidence(
-        self, extracted: Sequence[Manifest], documents: Sequence[Manifest], folder: Location, groups: Partitions
+        self,
+        extracted: Sequence[Manifest],
+        documents: Sequence[Manifest],
+        folder: Location,
+        groups: Partitions,
+        keys: Sequence[Manifest],
+        shared: Partitions,
     ) -> list[Manifest]:
         own, dedup, score = self._folder("evidence"), self._dedup, self._config.site.score
+        keys_of = {m.notes["partition"]: m for m in keys}
         buckets, units = self._config.dedup.buckets, []
         for x, m in zip(extracted, documents, strict=True):
             partition = m.notes.get("partition", m.unit)
             read = [x.unit, x.files["data"]["sha256"], m.unit, m.files["data"]["sha256"], groups.digest(partition)]
             settings = [counting.VERSION, version("publicsuffixlist"), *read, score, buckets]
             payload = {"documents": m.unit, "extracted": x.unit, "groups": groups.names(partition)}
+            if partition in keys_of:
+                own_keys = keys_of[partition]
+                payload |= {"keys": own_keys.unit, "shared": shared.names(partition)}
+                settings += [own_keys.unit, shared.digest(partition)]
             if dedup is not None:
                 units.append(dedup.unit_on(partition, "site-evidence", settings, payload))
             else:
@@ -104,6 +156,8 @@ class SiteEvidence:
             candidate_folder=dedup.candidate_folder if dedup is not None else self._run.shuffled,
             member_folder=dedup.member_folder if dedup is not None else self._run.shuffled,
             group_folder=groups.folder,
+            key_folder=self._folder("keys"),
+            shared_folder=shared.folder,
             score=score,
             buckets=buckets,
         )

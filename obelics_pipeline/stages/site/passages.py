@@ -1,0 +1,120 @@
+"""Long sentences of running text, and their skeletons, as keys of 64 bits: what pages can share without being copies.
+
+A skeleton is a sentence with each run of content words, names and numbers masked as one; its function words and marks
+stay. Headings, lists, tables, quotes and short lines have no keys: frames of honest sites are made of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obelics_pipeline.filters.segment import is_unspaced
+from obelics_pipeline.filters.word_lists import stop_words
+
+VERSION = 1  # raise it when the same text would give other keys
+MIN_WORDS = 8  # of a long sentence
+MIN_CHARACTERS = 20  # of a long sentence of a script without spaces
+WINDOW = 10  # masked words and marks of a shingle
+MIN_FUNCTION_WORDS = 4  # of a shingle: a list of names and commas says nothing
+SAMPLED = 4  # of so many shingles one is kept, by its hash
+_MASK = "_"  # no function word and no mark
+
+_SENTENCE = re.compile(r"[^.!?…。！？\n]+[.!?…。！？]*")
+_TOKEN = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
+_FACTORS = np.array([pow(0x9E3779B97F4A7C15, power, 2**64) for power in range(WINDOW)], np.uint64)
+
+Keys = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """The keys of a text, each once and sorted. `skeletons` is None where the language has no list of stop words."""
+
+    sentences: Keys
+    skeletons: Keys | None
+
+
+def passages_of(paragraphs: Sequence[str], language: str | None) -> Passages:
+    """The keys of a document's paragraphs of running text."""
+    found = list(long_sentences(paragraphs))
+    sentences = np.unique(np.array([sentence_key(words) for _, words in found], np.uint64))
+    function_words = stop_words(language) if language else None
+    if function_words is None:
+        return Passages(sentences, None)
+    return Passages(sentences, np.unique(_shingles([words for _, words in found], function_words)))
+
+
+def long_sentences(paragraphs: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """The sentences that are long enough to say where they come from, and the words and marks of each."""
+    for paragraph in paragraphs:
+        for match in _SENTENCE.finditer(paragraph):
+            tokens = _TOKEN.findall(match[0])
+            if sum(token[0].isalnum() for token in tokens) >= MIN_WORDS or _is_long(match[0]):
+                yield match[0].strip(), tokens
+
+
+def _is_long(sentence: str) -> bool:
+    return len(sentence) >= MIN_CHARACTERS and is_unspaced(sentence)
+
+
+def sentence_key(tokens: Sequence[str]) -> int:
+    """64 bits of a sentence's words; case, marks and white space do not count."""
+    return _key(" ".join(token.lower() for token in tokens if token[0].isalnum()))
+
+
+def skeleton_keys(tokens: Sequence[str], language: str) -> Keys:
+    """The keys of one sentence's skeleton, in its order. Raises KeyError for a language without stop words."""
+    function_words = stop_words(language)
+    if function_words is None:
+        raise KeyError(language)
+    return _shingles([tokens], function_words)
+
+
+def _shingles(sentences: Sequence[Sequence[str]], function_words: frozenset[str]) -> Keys:
+    ids, kinds = list[int](), list[int]()  # of each token that is left; kinds: 1 a function word, 0 another, -1 an end
+    for sentence in sentences:
+        masked = False
+        for token in sentence:
+            word = token.lower().replace("’", "'")
+            is_function, is_word = word in function_words, word[0].isalnum()
+            if is_function or not is_word:
+                ids.append(_token_key(word))
+                kinds.append(int(is_function))
+                masked = False
+            elif not masked:
+                ids.append(_token_key(_MASK))
+                kinds.append(0)
+                masked = True
+        ids.append(0)
+        kinds.append(-1)
+    if len(ids) < WINDOW:
+        return np.zeros(0, np.uint64)
+    windows = np.lib.stride_tricks.sliding_window_view(np.array(ids, np.uint64), WINDOW)
+    of_kind = np.lib.stride_tricks.sliding_window_view(np.array(kinds, np.int8), WINDOW)
+    counts = ((of_kind >= 0).all(axis=1)) & ((of_kind == 1).sum(axis=1) >= MIN_FUNCTION_WORDS)
+    keys: Keys = _mixed((windows[counts] * _FACTORS).sum(axis=1, dtype=np.uint64))
+    sampled: Keys = keys[keys % np.uint64(SAMPLED) == 0]
+    return sampled
+
+
+def _mixed(keys: Keys) -> Keys:
+    """Evenly spread bits (the finaliser of SplitMix64)."""
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
+
+
+@cache  # function words and marks alone: as many as a list and Unicode have
+def _token_key(token: str) -> int:
+    return _key(token)
+
+
+def _key(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
