@@ -43,7 +43,8 @@ DREAMS = (
     "a silent crowd", "a burning letter", "a sleeping child", "a narrow road", "a golden coin", "a locked garden",
     "a black swan", "a falling tower", "a red curtain", "an empty train", "a deep well", "a paper boat", "a wild storm",
     "a cracked mirror", "a stone gate", "a small island", "a heavy suitcase", "a foreign city", "a singing bird",
-    "a dusty attic", "a wooden mask", "a frozen lake", "a hidden door", "a wedding feast", "a tired wolf", "a blue lamp",
+    "a dusty attic", "a wooden mask", "a frozen lake", "a hidden door", "a wedding feast", "a tired wolf",
+    "a blue lamp",
 )  # fmt: skip
 
 DOORWAY = (
@@ -51,13 +52,15 @@ DOORWAY = (
     "We have been doing {trade} in {town} and in all of the places around it for more than {n} years now.",
     "There is no job in {town} that is too small for us, and there are few that would be too large.",
     "Our prices for {trade} are among the lowest in {town}, and you will know them before we start with the work.",
-    "Many of the homes in {town} were built before {year}, which is why {trade} should be done by someone who knows them.",
+    "Many of the homes in {town} were built before {year}, which is why {trade} should be done by "
+    "someone who knows them.",
     "Call us today and one of our {trade} crews will be at your door in {town} within {n} hours or less.",
     "All of those who work with us in {town} are trained, insured and happy to answer what you may ask about {trade}.",
     "What sets us apart from the others who offer {trade} near {town} is that we come back if you are not content.",
     "The people of {town} trust us with their {trade} since we do what we say and we charge what we said.",
     "You can ask for a free quote on {trade} in {town}, and you will have it from us on the same day.",
-    "When it is time for {trade}, do not try to do it on your own, for it may cost you more than {n} dollars in the end.",
+    "When it is time for {trade}, do not try to do it on your own, for it may cost you more than {n} "
+    "dollars in the end.",
     "From the first call to the last bill, your {trade} in {town} will be in the hands of one and the same person.",
     "We use only what is safe for you, for your pets and for the water that {town} takes from the ground.",
     "Each year we are asked by more than {n} families in {town} to take care of their {trade} before the winter comes.",
@@ -71,7 +74,8 @@ REVIEW = (
      "so that you can use it at once and without the help of a friend."),
     ("In our test it did well in {n} of {m} rounds, ", "We gave it {n} points for what it does, ",
      "After {n} weeks with it in our kitchen, "),
-    ("but it was not as good as we had hoped at the end of the day.", "and there was nothing that we could hold against it.",
+    ("but it was not as good as we had hoped at the end of the day.",
+     "and there was nothing that we could hold against it.",
      "and we would buy it again if it were to break on us tomorrow."),
     ("If you are in doubt between this and another {thing}, ", "For those who want a {thing} that lasts, ",
      "Should you be on a budget and in need of a {thing}, "),
@@ -79,7 +83,8 @@ REVIEW = (
      "then it is worth it to wait until there is a sale on it."),
 )  # fmt: skip
 DREAM = (
-    "To see {dream} in your sleep is a sign that something in your life has not been said to the one who should hear it.",
+    "To see {dream} in your sleep is a sign that something in your life has not been said to the one who "
+    "should hear it.",
     "If {dream} was near to you, then the change is about to come, and you will have to take a side in it.",
     "If {dream} was far away, then it is about what you had in the past and of what you have not yet let go.",
     "Those who dream of {dream} more than once should ask themselves whether they are where they want to be.",
@@ -114,13 +119,15 @@ def main() -> None:
         texts = Texts([json.loads(line)["text"] for line in lines], random.Random(arguments.seed))
     sites = [*farms(texts), *honest(texts), *documentation(arguments.documentation, texts.dice)]
     arguments.output.mkdir(parents=True, exist_ok=True)
-    with gzip.open(arguments.output / "sites.jsonl.gz", "wt", encoding="utf-8") as rows:
-        with (arguments.output / "sites.warc.gz").open("wb") as warc:
-            for site in sites:
-                for number, page in enumerate(site.pages):
-                    url = f"https://{site.host}/{number}.html"
-                    rows.write(json.dumps({"url": url, "label": int(site.is_farm), "family": site.family}) + "\n")
-                    warc.write(record(url, page if isinstance(page, bytes) else html_of(page)))
+    with (
+        gzip.open(arguments.output / "sites.jsonl.gz", "wt", encoding="utf-8") as rows,
+        (arguments.output / "sites.warc.gz").open("wb") as warc,
+    ):
+        for site in sites:
+            for number, page in enumerate(site.pages):
+                url = f"https://{site.host}/{number}.html"
+                rows.write(json.dumps({"url": url, "label": int(site.is_farm), "family": site.family}) + "\n")
+                warc.write(record(url, page if isinstance(page, bytes) else html_of(page)))
     print(f"{len(sites)} sites, {sum(site.is_farm for site in sites)} of them farms")
 
 
@@ -129,7 +136,7 @@ class Texts:
 
     def __init__(self, texts: Sequence[str], dice: random.Random) -> None:
         self.dice = dice
-        self._left = [text for text in texts if 150 <= len(text.split())]  # in their order: neighbours are alike
+        self._left = [text for text in texts if len(text.split()) >= 150]  # in their order: neighbours are alike
 
     def some(self, number: int) -> list[Paragraphs]:
         """As many texts that stand together, as paragraphs."""
@@ -149,7 +156,7 @@ class Texts:
 def farms(texts: Texts) -> Iterator[Site]:
     """Farms of every family."""
     makers: dict[str, Callable[[Texts], Pages]] = {
-        "doorway": doorway, "review": review, "dream": dream, "spun": spun,
+        "doorway": doorway, "review": review, "dream": dream, "spun": spun, "chained": chained, "glued": glued,
     }  # fmt: skip
     for family, make in makers.items():
         for number in range(SITES):
@@ -172,7 +179,9 @@ def doorway(texts: Texts) -> Pages:
 
     def page(town: str) -> Paragraphs:
         chosen = [own[i] for i in sorted(dice.sample(range(len(own)), 10))]
-        said = [s.format(town=town, trade=trade, n=dice.randrange(2, 90), year=dice.randrange(1900, 1990)) for s in chosen]
+        said = [
+            s.format(town=town, trade=trade, n=dice.randrange(2, 90), year=dice.randrange(1900, 1990)) for s in chosen
+        ]
         return in_paragraphs(said, 3)
 
     return [page(town) for town in dice.sample(TOWNS, PAGES)]
@@ -215,6 +224,34 @@ def spun(texts: Texts) -> Pages:
     ]
 
 
+def chained(texts: Texts) -> Pages:
+    """Text in which each word follows the two before it somewhere in given texts."""
+    words = " ".join(texts.sentences(1200)).split()
+    after: dict[tuple[str, str], list[str]] = {}
+    for first, second, third in zip(words, words[1:], words[2:], strict=False):
+        after.setdefault((first, second), []).append(third)
+
+    def page() -> Paragraphs:
+        at = texts.dice.randrange(len(words) - 2)
+        said = words[at : at + 2]
+        while len(said) < 300:
+            said.append(texts.dice.choice(after.get((said[-2], said[-1]), words)))
+        return in_paragraphs(said, 75)
+
+    return [page() for _ in range(PAGES)]
+
+
+def glued(texts: Texts) -> Pages:
+    """Sentences of two halves, each of another text."""
+    pool = [sentence.split() for sentence in texts.sentences(600)]
+
+    def sentence() -> str:
+        first, second = texts.dice.sample(pool, 2)
+        return " ".join([*first[: len(first) // 2], *second[len(second) // 2 :]])
+
+    return [in_paragraphs([sentence() for _ in range(14)], 4) for _ in range(PAGES)]
+
+
 def stitched(texts: Texts, pool: Sequence[str]) -> Pages:
     """Posts of a network: sentences of others, one after the other."""
     return [in_paragraphs(texts.dice.sample(pool, 14), 4) for _ in range(PAGES)]
@@ -239,7 +276,10 @@ def honest(texts: Texts) -> Iterator[Site]:
 def cut(dice: random.Random, page: Paragraphs, texts: Texts) -> Paragraphs:
     """An agency's text as a paper prints it: some of its sentences, from the first on, and a few of the paper's own."""
     sentences = re.split(r"(?<=[.!?])\s+", " ".join(page))
-    return [*in_paragraphs(sentences[: dice.randrange(6, 25)], 4), *in_paragraphs(texts.sentences(dice.randrange(3, 9)), 4)]
+    return [
+        *in_paragraphs(sentences[: dice.randrange(6, 25)], 4),
+        *in_paragraphs(texts.sentences(dice.randrange(3, 9)), 4),
+    ]
 
 
 def shop(texts: Texts) -> Pages:
@@ -264,7 +304,9 @@ def forum(texts: Texts) -> Paragraphs:
     dice, page = texts.dice, Paragraphs()
     for post in in_paragraphs(texts.sentences(dice.randrange(8, 20)), dice.randrange(2, 5)):
         page.append(post)
-        page.append(f"Posted by user {dice.randrange(40)} on day {dice.randrange(300)}, and {dice.randrange(9)} like this.")
+        page.append(
+            f"Posted by user {dice.randrange(40)} on day {dice.randrange(300)}, and {dice.randrange(9)} like this."
+        )
     return [*page, "You must be logged in to reply to this topic, and you must not post links in it."]
 
 

@@ -21,6 +21,7 @@ from obelics_pipeline.stages.extract.tree import CHARS
 from obelics_pipeline.stages.read.page import Page
 
 Row = tuple[str, ...]
+WIDEST = 200  # characters of a sentence that are shown
 MOST_STEPS = 12  # that saw a document, and are shown
 
 
@@ -54,7 +55,10 @@ def facts_of_document(explanation: Explanation, document: Document) -> Iterator[
         rows += _fate(explanation, document)
     yield Facts(f"document {document.doc_id}", rows)
     yield Facts("scores", list(_scores(explanation, document)))
-    trained = explanation.fates.get(document.doc_id, Fate()).trained
+    fate = explanation.fates.get(document.doc_id, Fate())
+    if fate.shared:
+        yield Facts("shared with other pages", list(_shared(fate)))
+    trained = fate.trained
     if trained is not None:
         yield Facts("in training", list(_in_training(trained)))
     for name, told in explanation.reasons.get(document.doc_id, {}).items():
@@ -207,6 +211,12 @@ def _measured(document: Document, scores: Sequence[Bounded], columns: Sequence[s
         value, bounds = document.scores.get(name), bounds_of(bounds_by_name.get(name, LanguageBounds()), document)
         holds = value is None or bounds is None or keeps(bounds, value, name, document.doc_id)
         yield name, _number(value), bounds_text(bounds), _holds(holds)
+
+
+def _shared(fate: Fate) -> Iterator[Row]:
+    """Sentences that stand on other sites, and skeletons that other pages have."""
+    for passage in fate.shared:
+        yield passage.what, f"{passage.pages:,} pages of its site, {passage.sites:,} sites", passage.text[:WIDEST]
 
 
 def _in_training(told: Trained) -> Iterator[Row]:

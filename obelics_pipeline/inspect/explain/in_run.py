@@ -16,6 +16,8 @@ from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.inspect.run_tables.training import Trained, trained
 from obelics_pipeline.jobs.events import read_events
 from obelics_pipeline.jobs.noted import stages_in
+from obelics_pipeline.stages.site.site_evidence import STAGE as SITE
+from obelics_pipeline.stages.site.told import SharedPassage, shared_with_others
 from obelics_pipeline.stages.stage import Stage
 
 _DOC_ID = re.compile(r"[0-9a-f]{32}")
@@ -61,6 +63,7 @@ class Fate:
     offset: int | None = None  # bytes
     length: int | None = None  # bytes
     trained: Trained | None = None
+    shared: Sequence[SharedPassage] = ()  # with other pages of its site, and with other sites
 
     def after(self, stage: str) -> Document | None:
         """As a stage left it; None where that did not have it."""
@@ -106,9 +109,14 @@ def fates_of(folder: RunFolder, unit: str, doc_ids: Sequence[str]) -> dict[str, 
                 *placed.get(doc_id, (None, None, None)),
             ),
             trained=told.get(doc_id),
+            shared=_shared(folder, unit, [d[doc_id] for stage, d in found if stage.name == SITE and doc_id in d]),
         )
         for doc_id, document in extracted.items()
     }
+
+
+def _shared(folder: RunFolder, unit: str, documents: Sequence[Document]) -> list[SharedPassage]:
+    return [passage for document in documents for passage in shared_with_others(folder, unit, document)]
 
 
 def noted_inputs(folder: RunFolder) -> list[str]:

@@ -20,6 +20,7 @@ from obelics_pipeline.inspect.report.page import page
 from obelics_pipeline.inspect.report.pictures import PictureCounts, Pictures
 from obelics_pipeline.inspect.report.reasons import words_of
 from obelics_pipeline.inspect.report.scores import ParagraphScores, document_scores
+from obelics_pipeline.inspect.report.sites import fallen_sites
 from obelics_pipeline.inspect.report.thresholds import document_thresholds, paragraph_thresholds
 from obelics_pipeline.inspect.report.times import times_of
 from obelics_pipeline.inspect.report.yields import in_all, yields_by
@@ -82,6 +83,8 @@ def report_html(run: Opened) -> str:
         total=in_all(run.documents),
         funnel=funnel_of(run),
         yields=[yields_by(run.documents, "site"), yields_by(run.documents, "language")],
+        fallen_columns=[name for name in run.config.site.columns if name in run.documents.column_names],
+        fallen=fallen_sites(run),
         months=yields_by(run.documents, "month", rising=True),
         scores=document_scores(run.documents, thresholds, everything=run.sample is not None, judged=judged),
         paragraph_scores=paragraphs.scores(dict(of_paragraphs)),

@@ -13,7 +13,7 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.stages.extract.measure import score_names
 from obelics_pipeline.stages.site.evidence import POINT_NAMES, POINTS, SCALE, WEIGHT
 from obelics_pipeline.stages.site.prior import score_in_site
-from obelics_pipeline.stages.site.verdict import probability
+from obelics_pipeline.stages.site.verdict import MEAN, ODDS, probability
 
 MIN_DOCUMENTS = 5  # of a site, of which it can be told what repeats
 MIN_SITES = 10  # of a run, of which it can be told what stands on several
@@ -84,7 +84,7 @@ def _columns(
     yield "site_language_mixture", _known(of("language_mixture"), documents)
     shares = _shares(own, of, documents >= MIN_DOCUMENTS, sites >= MIN_SITES)
     yield from shares.items()
-    odds = np.full(len(rows), np.log(config.site.prior / (1 - config.site.prior)))
+    values = shares | {ODDS: _nothing(documents), MEAN: _nothing(documents)}
     if scores is not None:
         weights = np.stack([of(name) for name in POINT_NAMES], axis=1).astype(np.int64)
         n = weights.sum(axis=1) / WEIGHT
@@ -96,8 +96,8 @@ def _columns(
         yield spread_name, spread / SCALE
         of_scores = score_in_site(_floats(scores), others, config.site)
         yield in_site, of_scores
-        odds = np.where(np.isnan(of_scores), odds, np.log(of_scores / (1 - of_scores)))
-    yield "site_farm_probability", probability(odds, shares)
+        values |= {ODDS: of_scores, MEAN: np.where(n >= MIN_DOCUMENTS, mean / SCALE, np.nan)}
+    yield "site_farm_probability", probability(values, config.site.prior)
 
 
 def _shares(own: pa.Table, of: Callable[[str], Numbers], large: Flags, many: bool) -> dict[str, Numbers]:

@@ -70,28 +70,42 @@ def sentence_key(tokens: Sequence[str]) -> int:
 
 
 def skeleton_keys(tokens: Sequence[str], language: str) -> Keys:
-    """The keys of one sentence's skeleton, in its order. Raises KeyError for a language without stop words."""
-    function_words = stop_words(language)
-    if function_words is None:
-        raise KeyError(language)
-    return _shingles([tokens], function_words)
+    """The keys of one sentence's skeleton, in its order. Raises ValueError for a language without stop words."""
+    return _shingles([tokens], _function_words(language))
+
+
+def skeleton(tokens: Sequence[str], language: str) -> str:
+    """The skeleton of a sentence, for people. Raises ValueError for a language without stop words."""
+    return " ".join(token for token, _ in _masked(tokens, _function_words(language)))
+
+
+def _function_words(language: str) -> frozenset[str]:
+    found = stop_words(language)
+    if found is None:
+        raise ValueError(f"no stop words are known of the language {language}")
+    return found
+
+
+def _masked(tokens: Sequence[str], function_words: frozenset[str]) -> Iterator[tuple[str, bool]]:
+    """What is left of a sentence, and whether it is a function word."""
+    masked = False
+    for token in tokens:
+        word = token.lower().replace("’", "'")
+        is_function = word in function_words
+        if is_function or not word[0].isalnum():
+            yield word, is_function
+            masked = False
+        elif not masked:
+            yield _MASK, False
+            masked = True
 
 
 def _shingles(sentences: Sequence[Sequence[str]], function_words: frozenset[str]) -> Keys:
     ids, kinds = list[int](), list[int]()  # of each token that is left; kinds: 1 a function word, 0 another, -1 an end
     for sentence in sentences:
-        masked = False
-        for token in sentence:
-            word = token.lower().replace("’", "'")
-            is_function, is_word = word in function_words, word[0].isalnum()
-            if is_function or not is_word:
-                ids.append(_token_key(word))
-                kinds.append(int(is_function))
-                masked = False
-            elif not masked:
-                ids.append(_token_key(_MASK))
-                kinds.append(0)
-                masked = True
+        for word, is_function in _masked(sentence, function_words):
+            ids.append(_token_key(word))
+            kinds.append(int(is_function))
         ids.append(0)
         kinds.append(-1)
     if len(ids) < WINDOW:

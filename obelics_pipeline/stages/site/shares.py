@@ -24,19 +24,22 @@ class Shares:
     borrowed: int = 0  # on other sites too, those of the site that has most of them left out
     skeletons: int = 0
     repeated: int = 0  # on several other pages of its site
-    elsewhere: int = 0  # on the other site that has most of them
+    elsewhere: int = 0  # on the other site that has most of them, less those of sentences copied from one site
 
 
 def shares_of(passages: Passages, site: int, shared: Shared) -> Shares:
     """The counts of a document of a site."""
-    borrowed = borrowed_sentences(passages.sentences, site, shared)
+    _, sites, _ = shared.look_up(SENTENCE, passages.sentences, site)
+    sentences, borrowed = len(sites), int(borrowed_sentences(passages.sentences, site, shared).sum())
     skeletons = passages.skeletons if passages.skeletons is not None else np.zeros(0, np.uint64)
+    elsewhere = int(skeletons_elsewhere(skeletons, site, shared).sum())
+    copied = int((sites > 1).sum()) - borrowed
     return Shares(
-        len(passages.sentences),
-        int(borrowed.sum()),
+        sentences,
+        borrowed,
         len(skeletons),
         int(repeated_skeletons(skeletons, site, shared).sum()),
-        int(skeletons_elsewhere(skeletons, site, shared).sum()),
+        max(elsewhere - len(skeletons) * copied // max(sentences, 1), 0),
     )
 
 
@@ -46,20 +49,23 @@ def borrowed_sentences(keys: Keys, site: int, shared: Shared) -> Flags:
     """
     _, sites, other = shared.look_up(SENTENCE, keys, site)
     found: Flags = sites > 1
-    return found & (other != _most(other[found]))
+    found &= other != _most(other[found])
+    return found
 
 
 def repeated_skeletons(keys: Keys, site: int, shared: Shared) -> Flags:
     """Which skeletons several other pages of the site have."""
     documents, _, _ = shared.look_up(SKELETON, keys, site)
-    return documents > max(MIN_OTHERS, MIN_SHARE * pages_of(site, shared))
+    repeated: Flags = documents > max(MIN_OTHERS, MIN_SHARE * pages_of(site, shared))
+    return repeated
 
 
 def skeletons_elsewhere(keys: Keys, site: int, shared: Shared) -> Flags:
     """Which skeletons the other site has that shares most of them."""
     _, sites, other = shared.look_up(SKELETON, keys, site)
     found: Flags = sites > 1
-    return found & (other == _most(other[found]))
+    found &= other == _most(other[found])
+    return found
 
 
 def pages_of(site: int, shared: Shared) -> int:

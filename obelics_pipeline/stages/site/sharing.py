@@ -77,7 +77,9 @@ def share(rows: pa.Table, _bucket: str) -> ReduceOutput:
     of_site = of_site.sort_by([(name, "ascending") for name in names])
     kind, key, site = (of_site[name].to_numpy() for name in names)
     documents = of_site["documents_sum"].to_numpy()
-    starts = np.flatnonzero(np.r_[True, (kind[1:] != kind[:-1]) | (key[1:] != key[:-1])]) if len(key) else np.zeros(0, int)
+    starts = (
+        np.flatnonzero(np.r_[True, (kind[1:] != kind[:-1]) | (key[1:] != key[:-1])]) if len(key) else np.zeros(0, int)
+    )
     sizes = np.diff(np.r_[starts, len(key)])
     group = np.repeat(np.arange(len(starts)), sizes)
     least, second = site[starts], site[np.minimum(starts + 1, max(len(site) - 1, 0))]

@@ -26,6 +26,7 @@ from obelics_pipeline.stages.site.sharing import VERSION as SHARED_VERSION
 from obelics_pipeline.stages.site.sharing import share
 
 STAGE = "site"
+SHARED_FOLDER = "site-shared-by-unit"  # of a run's `shuffled`
 
 
 class SiteEvidence:
@@ -45,9 +46,14 @@ class SiteEvidence:
         """
         keys = self._keys(documents, folder)
         shared = shuffle(
-            self._runner, self._folder("shared"), sources_of(keys, self._folder("keys")), "bucket", share, SHARED_VERSION
+            self._runner,
+            self._folder("shared"),
+            sources_of(keys, self._folder("keys")),
+            "bucket",
+            share,
+            SHARED_VERSION,
         )
-        of_unit = partition_by(self._runner, self._folder("shared-by-unit"), shared.sources("data"), "partition")
+        of_unit = partition_by(self._runner, self._run.shuffled / SHARED_FOLDER, shared.sources("data"), "partition")
         evidence = self._evidence(extracted, documents, folder, self._groups(documents), keys, of_unit)
         rows = sources_of(evidence, self._folder("evidence"))
         sums = shuffle(self._runner, self._folder("sums"), rows, "bucket", total.total, total.VERSION)
@@ -59,7 +65,7 @@ class SiteEvidence:
             read = [m.files["data"]["sha256"], e.files["own"]["sha256"], totals.digest(partition)]
             id_ = digest(apply.VERSION, m.unit, read, sites, self._rules())
             payload = {"documents": m.unit, "evidence": e.unit, "totals": totals.names(partition), "sites": sites}
-            payload["shared"] = of_unit.names(partition)
+            payload["shared"] = [f"{of_unit.folder.name}/{name}" for name in of_unit.names(partition)]
             units.append(Unit(STAGE, id_, m.unit.rpartition("-")[0], payload | {"partition": partition}))
         work: Work = partial(
             apply.site_unit,
