@@ -287,9 +287,12 @@ def shop(texts: Texts) -> Pages:
     dice = texts.dice
     days = dice.randrange(2, 9)
     frame = [
-        f"If you order the {{thing}} before noon we will send it to you on the same day, and it is with you in {days} days.",
-        "Should you not be happy with your {thing}, then you can send it back to us within {n} days of the day you had it.",
-        "You can pay for the {thing} by card, by bill or at the door, and we add nothing to the price for any of these.",
+        "If you order the {thing} before noon we will send it to you on the same day, "
+        f"and it is with you in {days} days.",
+        "Should you not be happy with your {thing}, then you can send it back to us "
+        "within {n} days of the day you had it.",
+        "You can pay for the {thing} by card, by bill or at the door, "
+        "and we add nothing to the price for any of these.",
     ]
 
     def page(thing: str) -> Paragraphs:
