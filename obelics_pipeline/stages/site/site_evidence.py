@@ -45,20 +45,11 @@ class SiteEvidence:
         `extracted`; they are written to `out`.
         """
         keys = self._keys(documents, folder)
-        shared = shuffle(
-            self._runner,
-            self._folder("shared"),
-            sources_of(keys, self._folder("keys")),
-            "bucket",
-            share,
-            SHARED_VERSION,
-        )
-        of_unit = partition_by(self._runner, self._run.shuffled / SHARED_FOLDER, shared.sources("data"), "partition")
+        of_unit, sites = self._shared(keys)
         evidence = self._evidence(extracted, documents, folder, self._groups(documents), keys, of_unit)
         rows = sources_of(evidence, self._folder("evidence"))
         sums = shuffle(self._runner, self._folder("sums"), rows, "bucket", total.total, total.VERSION)
         totals = partition_by(self._runner, self._folder("totals"), sums.sources("data"), "partition")
-        sites = sum(group.notes["sites"] for group in shared.groups.values())
         units = []
         for m, e in zip(documents, evidence, strict=True):
             partition = e.notes["partition"]
@@ -122,6 +113,15 @@ class SiteEvidence:
             buckets=config.buckets,
         )
         return self._map("site-keys", work, units, folder)
+
+    def _shared(self, keys: Sequence[Manifest]) -> tuple[Partitions, int]:
+        """What keys are shared, by partition, and how many sites there are."""
+        if not keys:
+            return Partitions(self._run.shuffled / SHARED_FOLDER), 0
+        rows = sources_of(keys, self._folder("keys"))
+        shared = shuffle(self._runner, self._folder("shared"), rows, "bucket", share, SHARED_VERSION)
+        by_unit = partition_by(self._runner, self._run.shuffled / SHARED_FOLDER, shared.sources("data"), "partition")
+        return by_unit, sum(group.notes["sites"] for group in shared.groups.values())
 
     @property
     def _compares(self) -> bool:

@@ -29,7 +29,8 @@ def test_bounds_by_genre_are_refused() -> None:
 
 
 def test_bounds_switch_it_on() -> None:
-    assert not load_config("default").site.active
+    assert load_config("default").site.active
+    assert not load_config("default", ["site.document={}"]).site.active
     assert not load_config("obelics").site.active
     assert load_config("default", ["site.document.site_documents={max: 3}"]).site.active
 

@@ -22,7 +22,9 @@ def shared(units: dict[str, Pairs], kind: int = SENTENCE) -> pa.Table:
 
 def test_documents_and_sites_are_counted_over_units() -> None:
     found = shared({"a": [(7, 1), (7, 1), (7, 2), (8, 1)], "b": [(7, 1), (9, 3)]}).to_pylist()
-    rows = {(row["partition"], row["site"]): (row["key"], row["documents"], row["sites"], row["other"]) for row in found}
+    rows = {
+        (row["partition"], row["site"]): (row["key"], row["documents"], row["sites"], row["other"]) for row in found
+    }
     assert rows == {("a", 1): (7, 3, 2, 2), ("a", 2): (7, 1, 2, 1), ("b", 1): (7, 3, 2, 2)}
 
 
