@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -101,9 +102,9 @@ def evidence_unit(
     """Add up what the documents of one unit say of their sites, and note what each of the kept ones adds itself."""
     payload = unit.payload
     groups, several = None, set[bytes]()
-    shares: Iterator[Shares] = iter(())
+    shares: Iterator[Shares] = repeat(Shares())
     if "keys" in payload:
-        shares = _shares(committed(key_folder, payload["keys"]).path(key_folder, "passages"), payload, shared_folder)
+        shares = _shares(committed(key_folder, payload["keys"]).path(key_folder, "own"), payload, shared_folder)
     if "candidates" in payload:
         groups = read_groups(unit, candidate_folder, member_folder)
         several = set(verdicts([read_table(group_folder / name) for name in payload["groups"]], TEXT_GROUP))
@@ -112,7 +113,7 @@ def evidence_unit(
     source = committed(document_folder, payload["documents"]).path(document_folder, "data")
     for row in _rows(source, score, only_kept=groups is None):
         key, page = site_key(site_of_url(row.general["url"])), row.page
-        shared = next(shares, Shares()) if row.reason is None else Shares()
+        shared = next(shares) if row.reason is None else Shares()
         if row.reason is None:
             kept.append((page, shared))
         if row.score is not None:

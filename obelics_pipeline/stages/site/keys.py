@@ -56,7 +56,7 @@ def keys_unit(
     source = committed(document_folder, unit.payload["documents"]).path(document_folder, "data")
     partition, counted = unit.payload["partition"], _Counted()
     with Attempt(folder, unit) as attempt:
-        with pq.ParquetWriter(attempt.file("passages", ".parquet"), PASSAGES, compression="zstd") as writer:
+        with pq.ParquetWriter(attempt.file("own", ".parquet"), PASSAGES, compression="zstd") as writer:
             for rows in _documents(source):
                 found = list[dict[str, Any]]()
                 for row in rows:

@@ -56,7 +56,7 @@ def _passages(document: Document, site: int, shared: Shared) -> Iterator[SharedP
         text, tokens = sentences[number]
         if borrowed:
             yield SharedPassage("sentence", text, int(pages[number]), int(sites[number]))
-        elif has_skeletons and document.language is not None:
+        elif has_skeletons and document.language is not None and sites[number] < 2:  # else a quotation
             yield from _skeletons(tokens, document.language, site, shared)
 
 

@@ -97,6 +97,25 @@ def mixed(seed: int, sites: int = 12) -> Corpus:
     return corpus
 
 
+def sentences(dice: random.Random, number: int) -> list[str]:
+    """Sentences of a person: function words and others as they come."""
+    function = (
+        "the of and to in that it was for on with as but at by from they this which or one had not are we".split()
+    )
+    return [
+        " ".join(dice.choice(function) if dice.random() < 0.5 else words(dice, 1)[0] for _ in range(22)) + "."
+        for _ in range(number)
+    ]
+
+
+def neighbours(corpus: Corpus, sites: int = 12, pages: int = 5) -> list[list[str]]:
+    """Add honest sites; the sentences of each page."""
+    said = [sentences(corpus.random, 12) for _ in range(sites * pages)]
+    for number, page in enumerate(said):
+        corpus.page(f"https://honest{number % sites}.example/{number}", 0.1, text=" ".join(page))
+    return said
+
+
 def config_of(dedup: dict[str, object] | None = None, **sections: object) -> RunConfig:
     """Scores are made up, so nothing is measured again."""
     return RunConfig.model_validate(

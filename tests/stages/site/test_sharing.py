@@ -1,4 +1,4 @@
-"""Keys are counted by site whatever units they come from; a key that is everywhere costs a constant and says nothing."""
+"""Keys are counted by site whatever units they come from; one that is everywhere costs a constant and says nothing."""
 
 import numpy as np
 import pyarrow as pa
