@@ -24,7 +24,8 @@ MIN_CHARACTERS = 20  # of a long sentence of a script without spaces
 WINDOW = 10  # masked words and marks of a shingle
 MIN_FUNCTION_WORDS = 4  # of a shingle: a list of names and commas says nothing
 SAMPLED = 4  # of so many shingles one is kept, by its hash
-_MASK = "_"  # no function word and no mark
+MOST_REMEMBERED = 200_000  # tokens of a language, in each worker
+_MASK, _END = "_", 0  # in place of words; of a sentence
 
 _SENTENCE = re.compile(r"[^.!?…。！？\n]+[.!?…。！？]*")
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
@@ -54,10 +55,14 @@ def passages_of(paragraphs: Sequence[str], language: str | None) -> Passages:
 def long_sentences(paragraphs: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """The sentences that are long enough to say where they come from, and the words and marks of each."""
     for paragraph in paragraphs:
-        for match in _SENTENCE.finditer(paragraph):
-            tokens = _TOKEN.findall(match[0])
-            if sum(token[0].isalnum() for token in tokens) >= MIN_WORDS or _is_long(match[0]):
-                yield match[0].strip(), tokens
+        for sentence in _SENTENCE.findall(paragraph):
+            tokens = _TOKEN.findall(sentence)
+            if len(_words(tokens)) >= MIN_WORDS or _is_long(sentence):
+                yield sentence.strip(), tokens
+
+
+def _words(tokens: Sequence[str]) -> list[str]:
+    return [token for token in tokens if token[0].isalnum()]
 
 
 def _is_long(sentence: str) -> bool:
@@ -66,7 +71,7 @@ def _is_long(sentence: str) -> bool:
 
 def sentence_key(tokens: Sequence[str]) -> int:
     """64 bits of a sentence's words; case, marks and white space do not count."""
-    return _key(" ".join(token.lower() for token in tokens if token[0].isalnum()))
+    return _key(" ".join(_words(tokens)).lower())
 
 
 def skeleton_keys(tokens: Sequence[str], language: str) -> Keys:
@@ -101,21 +106,42 @@ def _masked(tokens: Sequence[str], function_words: frozenset[str]) -> Iterator[t
 
 
 def _shingles(sentences: Sequence[Sequence[str]], function_words: frozenset[str]) -> Keys:
-    ids, kinds = list[int](), list[int]()  # of each token that is left; kinds: 1 a function word, 0 another, -1 an end
-    for sentence in sentences:
-        for word, is_function in _masked(sentence, function_words):
-            ids.append(_token_key(word))
-            kinds.append(int(is_function))
-        ids.append(0)
-        kinds.append(-1)
+    codes = _codes(function_words)
+    ids = np.array([code for sentence in sentences for code in (*map(codes.__getitem__, sentence), _END)], np.uint64)
+    is_mask = ids == codes.mask
+    ids = ids[~(is_mask & np.roll(is_mask, 1))]  # the last is an end, so nothing is rolled over
     if len(ids) < WINDOW:
         return np.zeros(0, np.uint64)
-    windows = np.lib.stride_tricks.sliding_window_view(np.array(ids, np.uint64), WINDOW)
-    of_kind = np.lib.stride_tricks.sliding_window_view(np.array(kinds, np.int8), WINDOW)
-    counts = ((of_kind >= 0).all(axis=1)) & ((of_kind == 1).sum(axis=1) >= MIN_FUNCTION_WORDS)
+    windows = np.lib.stride_tricks.sliding_window_view(ids, WINDOW)
+    counts = (windows != _END).all(axis=1) & ((windows & np.uint64(1)).sum(axis=1) >= MIN_FUNCTION_WORDS)
     keys: Keys = _mixed((windows[counts] * _FACTORS).sum(axis=1, dtype=np.uint64))
     sampled: Keys = keys[keys % np.uint64(SAMPLED) == 0]
     return sampled
+
+
+class _Codes(dict[str, int]):
+    """A number for each token: odd of a function word, even of a mark, and the same one of all other words."""
+
+    def __init__(self, function_words: frozenset[str]) -> None:
+        super().__init__()
+        self._function_words = function_words
+        self.mask = np.uint64(_code(_MASK, 0))
+
+    def __missing__(self, token: str) -> int:
+        [(left, is_function)] = _masked([token], self._function_words)
+        if len(self) >= MOST_REMEMBERED:
+            self.clear()
+        self[token] = _code(left, int(is_function))
+        return self[token]
+
+
+@cache  # a list of each language
+def _codes(function_words: frozenset[str]) -> _Codes:
+    return _Codes(function_words)
+
+
+def _code(token: str, last_bit: int) -> int:
+    return _key(token) & ~1 | last_bit
 
 
 def _mixed(keys: Keys) -> Keys:
@@ -123,11 +149,6 @@ def _mixed(keys: Keys) -> Keys:
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return keys ^ (keys >> np.uint64(31))
-
-
-@cache  # function words and marks alone: as many as a list and Unicode have
-def _token_key(token: str) -> int:
-    return _key(token)
 
 
 def _key(text: str) -> int:

@@ -11,8 +11,9 @@ from obelics_pipeline.inspect.explain.facts import facts_of_document
 from obelics_pipeline.inspect.explain.in_run import InRun, fates_of
 from obelics_pipeline.stages.read.page import Skipped
 from tests.stages.dedup.planted import Maker, config_of, run_job, write_units
-from tests.stages.site.farms import Corpus, run
+from tests.stages.site.farms import Corpus, judge, neighbours, run
 from tests.stages.site.farms import config_of as site_config
+from tests.stages.site.test_shares import doorways
 
 
 def test_a_document_is_told_what_it_duplicates_and_where_its_paragraph_is_first(tmp_path: Path) -> None:
@@ -55,6 +56,21 @@ def test_a_document_is_told_what_its_site_says(tmp_path: Path) -> None:
     assert told["farm_score_in_site"][1:] == ("no bound", "ok")
     fate, _ = facts_of_document(Explanation("x", record, config, None, pages, in_run=seen(unit), fates=fates), pages[0])
     assert ("on its site", "dropped: site_documents") in fate.rows
+
+
+def test_a_document_is_told_what_it_shares(tmp_path: Path) -> None:
+    corpus = Corpus(4)
+    neighbours(corpus)
+    pages = doorways(corpus)
+    judge(corpus, tmp_path, site_config())
+    folder = RunFolder(tmp_path)
+    [unit] = unit_names(folder.extract)
+    fates = fates_of(folder, unit, [page.doc_id for page in pages])
+    explanation = Explanation("x", Skipped("x", False, 0, 1), site_config(), None, pages, fates=fates)
+    shared = next(
+        facts for facts in facts_of_document(explanation, pages[0]) if facts.title == "shared with other pages"
+    )
+    assert {row[:2] for row in shared.rows} == {("skeleton", "8 pages of its site, 1 sites")}
 
 
 def seen(unit: str) -> InRun:

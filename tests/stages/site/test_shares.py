@@ -70,7 +70,7 @@ def test_sentences_of_many_sites_are_borrowed_and_those_of_one_are_not(tmp_path:
     found = rows(tmp_path)
     assert float(str(found[stitched.doc_id]["borrowed_share"])) > 0.9
     assert {found[paper.doc_id]["borrowed_share"] for paper in papers} == {0.0}
-    assert {found[paper.doc_id]["skeleton_share_elsewhere"] for paper in papers} == {0.0}
+    assert max(float(str(found[paper.doc_id]["skeleton_share_elsewhere"])) for paper in papers) < 0.2  # of half
 
 
 def test_near_duplicates_do_not_count_as_pages_that_share(tmp_path: Path) -> None:
