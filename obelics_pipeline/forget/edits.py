@@ -106,3 +106,16 @@ def blanked(row: dict[str, Any]) -> dict[str, Any]:
     if row["outcome"] == "kept":
         row = row | {"outcome": "dropped", "reason": FORGOTTEN, "documents": 0}
     return blank_record(row)
+
+
+def without_keys(counted: pa.Table, before: pa.Table, after: pa.Table) -> pa.Table:
+    """Counted keys (`sharing.KEYS`) less those that no document has any more: `before` and `after` list those of each
+    (`keys.PASSAGES`).
+    """
+    gone = pa.array(sorted(_keys_in(before) - _keys_in(after)), pa.uint64())
+    return counted.filter(pc.invert(pc.is_in(counted["key"], gone)))
+
+
+def _keys_in(passages: pa.Table) -> set[int]:
+    lists = [pc.list_flatten(passages[name]) for name in ("sentences", "skeletons")]
+    return {key for keys in (*lists, passages["site"].drop_null()) for key in keys.to_pylist()}

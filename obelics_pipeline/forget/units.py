@@ -35,7 +35,7 @@ from obelics_pipeline.core.storage import (
     write_bytes,
 )
 from obelics_pipeline.forget import documents
-from obelics_pipeline.forget.edits import edit_of
+from obelics_pipeline.forget.edits import edit_of, without_keys
 from obelics_pipeline.forget.gone import Gone
 from obelics_pipeline.forget.pending import ToForget
 from obelics_pipeline.jobs.noted import stages_in
@@ -44,6 +44,7 @@ from obelics_pipeline.stages.dedup.keepers import REASONS
 from obelics_pipeline.stages.fetch.result import ANSWER_SCHEMA, results_from_table
 from obelics_pipeline.stages.fetch.stage import ledger_of_results
 from obelics_pipeline.stages.score.stage import SIMILARITY, UNSAFE
+from obelics_pipeline.stages.site.sharing import KEYS
 from obelics_pipeline.stages.stage import Stage
 
 ROWS_PER_GROUP = 100_000
@@ -99,6 +100,9 @@ class Rewriter:
             tables = {role: self._edited(manifest.path(folder, role)) for role in manifest.files}
             if "own" in manifest.files:
                 tables["own"] = self._own(folder, manifest)
+            if tables.get("own") is not None and read_schema(manifest.path(folder, "data")).equals(KEYS):
+                counted, before = (read_table(manifest.path(folder, role)) for role in ("data", "own"))
+                tables["data"] = without_keys(counted, before, tables["own"])
             self._commit(folder, manifest, tables)
 
     def _edited(self, place: Location) -> pa.Table | None:

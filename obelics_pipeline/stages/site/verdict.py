@@ -18,9 +18,9 @@ SPEAKS_FROM: Mapping[str, float] = MappingProxyType(
     {MEAN: 0.4, "borrowed_share": 0.2, "skeleton_share": 0.4, "skeleton_share_elsewhere": 0.4}
 )
 WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {ODDS: 0.8, MEAN: 9.0, "borrowed_share": 38.7, "skeleton_share": 19.5, "skeleton_share_elsewhere": 11.5}
+    {ODDS: 0.85, MEAN: 9.03, "borrowed_share": 37.14, "skeleton_share": 19.17, "skeleton_share_elsewhere": 12.48}
 )
-NOTHING = -7.3  # the log odds where nothing speaks
+NOTHING = -7.46  # the log odds where nothing speaks
 
 
 def probability(values: Mapping[str, Numbers], prior: float) -> Numbers:
