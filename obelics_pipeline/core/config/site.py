@@ -7,6 +7,7 @@ from pydantic import Field, PositiveFloat, model_validator
 from obelics_pipeline.core.config.filtering import LanguageBounds
 from obelics_pipeline.core.config.section import Section
 
+SCORE = "farm_score"  # by default; the only one whose columns are null, and no mistake, where no filter measures it
 MEASURED = (
     "site_documents",
     "site_near_duplicate_share",
@@ -30,7 +31,7 @@ class SiteConfig(Section):
 
     enabled: bool = Field(False, description="Measure the columns; bounds in `document` do so as well.")
     score: str | None = Field(
-        "farm_score",
+        SCORE,
         description="A score of filters.document from 0 to 1, the probability of a bad page were half of all pages "
         "bad; its mean, its spread and the score in its site are columns. null: none of these.",
     )

@@ -14,7 +14,7 @@ from obelics_pipeline.core.storage import Location, open_parquet, read_table
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.filters.sampling import keeps
 from obelics_pipeline.stages.dedup.shuffled_rows import whole
-from obelics_pipeline.stages.site.columns import site_columns
+from obelics_pipeline.stages.site.columns import measured_score, site_columns
 from obelics_pipeline.stages.site.evidence import TOTALS
 
 VERSION = 2  # raise it when the same sums would give other documents
@@ -34,7 +34,7 @@ def site_unit(
     totals = whole((read_table(total_folder / name) for name in unit.payload["totals"]), _DEALT)
     own = read_table(committed(evidence_folder, unit.payload["evidence"]).path(evidence_folder, "own"))
     source = committed(document_folder, unit.payload["documents"]).path(document_folder, "data")
-    ledger, start = Ledger("documents"), 0
+    ledger, start, score = Ledger("documents"), 0, measured_score(config)
     with Attempt(folder, unit) as attempt, open_parquet(source) as file:
         schema = _with_columns(file.schema_arrow, config)
         with pq.ParquetWriter(attempt.file("data", ".parquet"), schema, compression="zstd") as writer:
@@ -43,7 +43,7 @@ def site_unit(
                 table = table.filter(table["reason"].is_null())
                 part = own.slice(start, table.num_rows)
                 start += table.num_rows
-                scores = table[config.site.score] if config.site.score is not None else None
+                scores = table[score] if score is not None else None
                 found = site_columns(totals, part, scores, unit.payload["sites"], config)
                 reasons = _reasons(table, found, config)
                 _count(reasons, ledger)

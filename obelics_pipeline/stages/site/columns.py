@@ -9,6 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.config.site import SCORE
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.stages.extract.measure import score_names
 from obelics_pipeline.stages.site.evidence import POINT_NAMES, POINTS, SCALE, WEIGHT
@@ -29,10 +30,15 @@ Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
+def measured_score(config: RunConfig) -> str | None:
+    """The score that the evidence is about; None where there is none, or the config's filters do not measure it."""
+    return config.site.score if config.site.score in score_names(config) else None
+
+
 def require_score(config: RunConfig) -> None:
-    """Raises UserError where the score that the evidence is about is not measured."""
+    """Raises UserError where a config names a score that is not measured."""
     site, measured = config.site, score_names(config)
-    if site.active and site.score is not None and site.score not in measured:
+    if site.active and site.score not in (None, SCORE, *measured):
         raise UserError(
             f"site.score: {site.score} is not measured; add it to filters.document, or name one of "
             f"{', '.join(measured)}, or null"
@@ -85,6 +91,7 @@ def _columns(
     shares = _shares(own, of, documents >= MIN_DOCUMENTS, sites >= MIN_SITES)
     yield from shares.items()
     values = shares | {ODDS: _nothing(documents), MEAN: _nothing(documents)}
+    yield from dict.fromkeys(config.site.score_columns, _nothing(documents)).items()
     if scores is not None:
         weights = np.stack([of(name) for name in POINT_NAMES], axis=1).astype(np.int64)
         n = weights.sum(axis=1) / WEIGHT

@@ -36,7 +36,7 @@ Keys = NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True)
 class Passages:
-    """The keys of a text, each once and sorted. `skeletons` is None where the language has no list of stop words."""
+    """The keys of a text, each once and sorted. `skeletons`: None without a list of stop words."""
 
     sentences: Keys
     skeletons: Keys | None

@@ -19,6 +19,7 @@ from obelics_pipeline.engines.shuffle import map_all, partition_by, shuffle, sou
 from obelics_pipeline.stages.dedup import judge
 from obelics_pipeline.stages.dedup.deduplication import Deduplication
 from obelics_pipeline.stages.site import apply, counting, total
+from obelics_pipeline.stages.site.columns import measured_score
 from obelics_pipeline.stages.site.keys import VERSION as KEYS_VERSION
 from obelics_pipeline.stages.site.keys import keys_unit
 from obelics_pipeline.stages.site.passages import VERSION as PASSAGES_VERSION
@@ -137,7 +138,7 @@ class SiteEvidence:
         keys: Sequence[Manifest],
         shared: Partitions,
     ) -> list[Manifest]:
-        own, dedup, score = self._folder("evidence"), self._dedup, self._config.site.score
+        own, dedup, score = self._folder("evidence"), self._dedup, measured_score(self._config)
         keys_of = {m.notes["partition"]: m for m in keys}
         buckets, units = self._config.dedup.buckets, []
         for x, m in zip(extracted, documents, strict=True):
@@ -173,7 +174,7 @@ class SiteEvidence:
         """The settings that the columns and verdicts of a document depend on, beside the sums."""
         dedup = self._config.dedup
         compared = [dedup.enabled, dedup.text.enabled, dedup.paragraphs.min_count is not None]
-        return [self._config.site.model_dump(mode="json", exclude={"enabled"}), compared]
+        return [measured_score(self._config), self._config.site.model_dump(mode="json", exclude={"enabled"}), compared]
 
     def _map(self, stage: str, work: Work, units: Sequence[Unit], folder: Location) -> list[Manifest]:
         manifests = map_all(self._runner, stage, work, units, folder, STAGE)

@@ -254,3 +254,10 @@ def test_without_a_score_the_rest_is_measured(tmp_path: Path) -> None:
     names = pq.read_schema(tmp_path / "index.parquet").names
     assert names[-len(MEASURED) :] == list(MEASURED)
     assert f"{SCORE}_in_site" not in names
+
+
+def test_where_no_filter_measures_the_default_score_the_rest_is_measured(tmp_path: Path) -> None:
+    judge(mixed(14), tmp_path, config_of(filters={"document": {}}))
+    found = [row for row in rows(tmp_path).values() if row["site_documents"] is not None]
+    assert {row[f"site_{SCORE}_mean"] for row in found} == {None}
+    assert len({row["site_outbound_link_share"] for row in found}) > 1
