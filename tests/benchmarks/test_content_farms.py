@@ -39,33 +39,79 @@ def test_it_prints_a_table_for_each_column_and_the_speed_of_all_together(
     assert re.fullmatch(together, said.splitlines()[-1])
 
 
-def test_each_file_has_means_of_its_own_and_clean_documents_of_any_name_set_the_threshold(
+def test_strangers_stand_first_and_have_means_of_their_own(tmp_path: Path, said: Callable[..., str]) -> None:
+    known = [{"label": 1, "generator": "spun15", "text": HIGH}, {"label": 0, "generator": "human", "text": LOW}]
+    strange = [{"label": 1, "generator": "chained", "text": LOW}, {"label": 0, "generator": "hard_law", "text": HIGH}]
+    paths = write(tmp_path / "known.jsonl", known), write(tmp_path / "strange.jsonl", strange)
+    lines = said(*paths, "--learned", "spun").splitlines()
+    cells = {found[0]: found[1:] for line in lines if len(found := re.split(r" {2,}", line)) > 2}
+    assert [name for name in cells if name in ("chained", "spun15")] == ["chained", "spun15"]
+    assert [cells[name][-1] for name in ("chained", "spun15", "hard_law")] == ["stranger", "learned", "unusual"]
+    assert cells["clean"][0] == "1" and "human" not in cells
+    assert cells["learned, known.jsonl"][0] == "1.000"
+    assert cells["stranger, strange.jsonl"][0] == "0.000"
+    assert cells["unusual, strange.jsonl"][0] == "1.000"
+    assert "unusual, known.jsonl" not in cells and "stranger, known.jsonl" not in cells
+
+
+def test_a_generator_is_judged_by_clean_documents_of_its_domain_else_of_its_file(
     tmp_path: Path, said: Callable[..., str]
 ) -> None:
-    known = [{"label": 1, "generator": "spun", "text": HIGH}, {"label": 0, "generator": "human", "text": LOW}]
-    strange = [{"label": 1, "generator": "chained", "text": LOW}, {"label": 0, "generator": "hard_law", "text": HIGH}]
-    lines = said(write(tmp_path / "known.jsonl", known), write(tmp_path / "strange.jsonl", strange)).splitlines()
-    at_one_percent = {cells[0]: cells[1] for line in lines if len(cells := re.split(r" {2,}", line)) > 1}
-    assert at_one_percent["clean"] == "1" and "human" not in at_one_percent
-    assert at_one_percent["generated, known.jsonl"] == "1.000"
-    assert at_one_percent["generated, strange.jsonl"] == "0.000"
-    assert at_one_percent["hard genres, strange.jsonl"] == "1.000"
-    assert "hard genres, known.jsonl" not in at_one_percent
-
-
-def test_a_generator_is_judged_by_clean_documents_of_its_own_domain(tmp_path: Path, said: Callable[..., str]) -> None:
     rows = [
         *[{"label": 0, "generator": "human", "domain": "news", "text": HIGH}] * 100,
         *[{"label": 0, "generator": "human", "domain": "law", "text": LOW}] * 300,
         *[{"label": 1, "generator": "talker", "domain": domain, "text": HIGH} for domain in ("news", "law", "art")],
     ]
-    lines = said(write(tmp_path / "bench.jsonl", rows)).splitlines()
+    others = [
+        *[{"label": 0, "generator": "human", "text": LOW}] * 100,
+        {"label": 1, "generator": "writer", "domain": "art", "text": HIGH},
+    ]
+    paths = write(tmp_path / "bench.jsonl", rows), write(tmp_path / "others.jsonl", others)
+    lines = said(*paths).splitlines()
     cells = {found[0]: found[1:] for line in lines if len(found := re.split(r" {2,}", line)) > 2}
     assert cells["talker, news"][:2] == ["1", "0.000"]  # all people of this domain score as high
     assert cells["talker, law"][:2] == ["1", "1.000"]
-    assert cells["talker, art"][:2] == ["1", "0.000"]  # nobody wrote of art: a quarter of all people score as high
-    assert cells["clean, law"][:2] == ["300", "0.000"] and cells["clean"][0] == "400"
-    assert cells["generated, bench.jsonl"][0] == "0.333"
+    assert cells["talker, art"][:2] == [
+        "1",
+        "0.000",
+    ]  # nobody wrote of art: a quarter of the file's people score as high
+    assert cells["writer, art"][:2] == ["1", "1.000"]  # nobody of this file does
+    assert cells["clean, law"][:2] == ["300", "0.000"] and cells["all clean"][0] == "500"
+    assert cells["stranger, bench.jsonl"][0] == "0.333"
+
+
+def test_kept_scores_take_the_place_of_measured_ones_and_the_others_are_added(
+    tmp_path: Path, said: Callable[..., str]
+) -> None:
+    rows = [
+        {"id": "a", "label": 1, "generator": "spun", "text": LOW},
+        {"id": "b", "label": 0, "generator": "human", "text": LOW},
+    ]
+    bench, folder = write(tmp_path / "bench.jsonl", rows), tmp_path / "scores"
+    folder.mkdir()
+    kept = write(folder / "farm_score.jsonl", [{"id": "a", "score": 0.97, "unseen": True}])
+    for _ in range(2):
+        lines = said(bench, "--scores", str(folder), "--learned", "spun").splitlines()
+        assert lines[0].endswith("2 documents, 0 without a score, 1 scored by models that have not seen them")
+        assert re.split(r" {2,}", lines[2])[0:3:2] == ["spun", "1.000"] and lines[2].endswith("stranger")
+        assert [json.loads(line)["id"] for line in Path(kept).read_text("utf-8").splitlines()] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("kept", "ids", "wrong"),
+    [
+        ('{"id": "a"}', "ab", 'farm_score.jsonl: not lines of {"id", "score"}'),
+        ("", "aa", "rows without an id, or two with the same one"),
+    ],
+)
+def test_scores_that_belong_to_no_text_are_refused(
+    kept: str, ids: str, wrong: str, tmp_path: Path, said: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench = write(tmp_path / "bench.jsonl", [{"id": i, "label": 0, "generator": "human", "text": LOW} for i in ids])
+    (tmp_path / "farm_score.jsonl").write_text(kept, "utf-8")
+    with pytest.raises(SystemExit):
+        said(bench, "--scores", str(tmp_path))
+    assert wrong in capsys.readouterr().err
 
 
 def test_a_column_may_be_read_from_its_other_side(
