@@ -84,7 +84,9 @@ class ChatScore:
         if pair is None or found is None:
             return
         detector = pair[0]
-        for one in heaviest(detector.weights, tokens_of(form_of(text.text)), _NAMED):
+        for one in heaviest(detector.weights, tokens_of(form_of(text.text).lower()), _NAMED):
             yield "word or pair that chat models use", one
         yield "log odds of all words and pairs", f"{detector.mix.words * found.words / MIX_ONE / SCALE:.2f}"
-        yield "log odds by predictability", f"{detector.mix.forest * detector.of_forest(found) / MIX_ONE / SCALE:.2f}"
+        measured = "" if found.numbers else " (taken from people's: the words settle it)"
+        odds = detector.mix.forest * detector.of_forest(found) / MIX_ONE / SCALE
+        yield "log odds by predictability and style", f"{odds:.2f}{measured}"

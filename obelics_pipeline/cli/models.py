@@ -160,7 +160,8 @@ def _add_fit_chat_detector(models: Commands) -> None:
     )
     detector.add_argument(
         "--input", nargs="+", required=True, metavar="CORPUS",
-        help='lines {"text": …, "label": …, "generator": …, "domain": …}; label 1 is a machine, 0 a person',
+        help='lines {"text": …, "label": …, "generator": …, "domain": …}; label 1 is a machine, 0 a person; '
+        "a machine's text without a domain gets that of the people whose words are most like its own",
     )  # fmt: skip
     detector.add_argument(
         "--trusted", nargs="+", default=[], metavar="CORPUS",
@@ -177,6 +178,11 @@ def _add_fit_chat_detector(models: Commands) -> None:
         "--kenlm", metavar="FOLDER", help="folder of the KenLM model, as fit kenlm writes it (default: the package's)"
     )
     detector.add_argument("--language", default="en", metavar="CODE", help="language of the texts (default: en)")
+    detector.add_argument(
+        "--unseen", type=Path, metavar="SCORES.jsonl",
+        help='write lines {"id", "score"} of the texts that have an "id", by models that saw neither their generator '
+        "nor their domain",
+    )  # fmt: skip
     detector.add_argument("--output", type=Path, required=True, metavar="MODEL.npz", help="output file")
     detector.set_defaults(command=_fit_chat_detector)
 
@@ -192,6 +198,7 @@ def _fit_chat_detector(arguments: argparse.Namespace) -> int:
         kenlm=arguments.kenlm or SHIPPED,
         generators=arguments.generators,
         language=arguments.language,
+        unseen=arguments.unseen,
         say=say,
     )
     return 0

@@ -36,7 +36,10 @@ def test_words_of_chat_models_raise_the_score(made: Filter) -> None:
 def test_the_reasons_name_the_words_of_chat_models_and_what_each_part_adds(made: Filter) -> None:
     rows = list(made.reasons(Text(KNOWN + CHATTY, "en")))  # type: ignore[attr-defined]
     assert [what for _, what in rows[:2]] == ["delve", "vibrant"]
-    assert [about for about, _ in rows[2:]] == ["log odds of all words and pairs", "log odds by predictability"]
+    assert [about for about, _ in rows[2:]] == [
+        "log odds of all words and pairs",
+        "log odds by predictability and style",
+    ]
     assert float(rows[2][1]) > 0
     of_plain = list(made.reasons(Text(KNOWN + PLAIN, "en")))  # type: ignore[attr-defined]
     assert len(of_plain) == 2 and float(of_plain[0][1]) == 0

@@ -24,6 +24,7 @@ class LabelledText:
     form: str
     generator: str  # `PEOPLE`, or what wrote it
     domain: str
+    id: str = ""
 
 
 def labelled(files: Sequence[TextFile], generators: Sequence[str]) -> list[LabelledText]:
@@ -31,7 +32,7 @@ def labelled(files: Sequence[TextFile], generators: Sequence[str]) -> list[Label
 
     Raises UserError where a file cannot be read.
     """
-    columns = ("text", "label", "generator", "domain")
+    columns = ("id", "text", "label", "generator", "domain")
     found = [one for file in files for one in file.rows(columns, _labelled)]
     return [one for one in found if one.generator == PEOPLE or not generators or one.generator in generators]
 
@@ -71,7 +72,8 @@ def _labelled(row: Mapping[str, Any]) -> LabelledText | str:
     form = form_of(text)
     if not _long_enough(form):
         return f"of fewer than {FEWEST_WORDS} words"
-    return LabelledText(form, str(generator) if label else PEOPLE, domain if isinstance(domain, str) else "")
+    of = domain if isinstance(domain, str) else ""
+    return LabelledText(form, str(generator) if label else PEOPLE, of, str(row.get("id") or ""))
 
 
 def _long_enough(form: str) -> bool:

@@ -30,7 +30,7 @@ class WordTable:
         """The table of these texts, each of length 1."""
         slots, values = [np.zeros(0, np.int64)], [np.zeros(0)]
         for form in forms:
-            tokens = tokens_of(form)
+            tokens = tokens_of(form.lower())
             found, roots = slots_of(tokens)
             slots.append(found)
             values.append(roots / length_of(tokens))

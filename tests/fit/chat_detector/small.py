@@ -20,6 +20,7 @@ def write_texts(path: Path, seed: int = 1, each: int = 60) -> Path:
                 words = random.choices([*WORDS, *(["delve"] * 4 if machine else [subject])], k=80)
                 sentences = [" ".join(words[begin : begin + 8]) + "." for begin in range(0, 80, 8)]
                 row = {
+                    "id": f"{subject} {generator} {len(rows)}",
                     "text": KNOWN + " ".join(sentences),
                     "label": int(machine),
                     "generator": generator,

@@ -23,11 +23,14 @@ def fit(output: Path, texts: Path, folder: Path, *more: str) -> int:
 @pytest.mark.slow
 def test_it_finds_machines_and_domains_that_it_has_not_seen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, texts = write_models(tmp_path / "kenlm"), write_texts(tmp_path / "texts.jsonl")
-    assert fit(tmp_path / "a.npz", texts, folder) == 0
+    assert fit(tmp_path / "a.npz", texts, folder, "--unseen", str(tmp_path / "unseen.jsonl")) == 0
     said = capsys.readouterr().out
     for generator in ("talker", "writer"):
         for domain in ("news", "reviews", "stories"):
             assert f"{generator} on {domain}, neither seen: 1.000 (0.94 to 1.00) of 60 found" in said
+    unseen = [json.loads(line) for line in (tmp_path / "unseen.jsonl").read_text("utf-8").splitlines()]
+    assert len(unseen) == 540 and all(one["unseen"] for one in unseen)
+    assert all((one["score"] > 0.5) == ("people" not in one["id"]) for one in unseen)
     about = ChatDetector.load(tmp_path / "a.npz").about
     assert about["texts"] == {"people": 180, "talker": 180, "writer": 180}
     assert about["kenlm"]["en.arpa.bin"] == file_sha256(folder / "en.arpa.bin")

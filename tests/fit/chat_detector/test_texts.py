@@ -21,7 +21,7 @@ def test_rows_without_what_is_needed_are_skipped_and_counted(tmp_path: Path) -> 
     (file,) = text_files(
         write(
             tmp_path / "a.jsonl",
-            {"text": LONG, "label": 1, "generator": "talker", "domain": "news"},
+            {"id": "a", "text": LONG, "label": 1, "generator": "talker", "domain": "news"},
             {"text": LONG, "label": 0, "generator": "somebody"},
             {"text": LONG, "label": 1},
             {"text": LONG},
@@ -30,7 +30,7 @@ def test_rows_without_what_is_needed_are_skipped_and_counted(tmp_path: Path) -> 
         )
     )
     form = " ".join(["word"] * 60)
-    assert labelled([file], []) == [LabelledText(form, "talker", "news"), LabelledText(form, PEOPLE, "")]
+    assert labelled([file], []) == [LabelledText(form, "talker", "news", "a"), LabelledText(form, PEOPLE, "")]
     reasons = {"without a label and a generator": 2, "of fewer than 50 words": 1, "without text": 1}
     assert dict(file.skipped) == reasons
 

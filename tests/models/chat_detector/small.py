@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from obelics_pipeline.models.chat_detector.detector import MIX_ONE, ChatDetector, Mix
+from obelics_pipeline.models.chat_detector.detector import MIX_ONE, NOTHING, ChatDetector, Mix
 from obelics_pipeline.models.chat_detector.word_habits import SLOTS, slots_of
 from obelics_pipeline.models.forest import NODE, SCALE, Forest
 from obelics_pipeline.models.perplexity import Reading
@@ -36,4 +36,4 @@ def detector() -> ChatDetector:
     weights = np.zeros(SLOTS, np.int8)
     weights[slots_of(["delve"])[0]] = 64
     weights[slots_of(["vibrant"])[0]] = 64
-    return ChatDetector(weights, 64, forest(), Mix(MIX_ONE, MIX_ONE, 0), {})
+    return ChatDetector(weights, 64, forest(), Mix(MIX_ONE, MIX_ONE, 0), NOTHING, {})

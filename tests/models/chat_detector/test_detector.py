@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.models.chat_detector.detector import MIX_ONE, ChatDetector, Mix
-from obelics_pipeline.models.forest import Forest
+from obelics_pipeline.models.chat_detector.detector import MIX_ONE, ChatDetector, Mix, Settled
+from obelics_pipeline.models.forest import SCALE, Forest
 from obelics_pipeline.models.perplexity import PerplexityModel
 from tests.models.chat_detector.small import CHATTY, PLAIN, Foresees, detector
 
@@ -35,6 +35,12 @@ def test_each_part_has_its_share_and_the_rest_is_added() -> None:
     assert half.score(PLAIN, foresees()) == 0.622459
 
 
+def test_where_words_settle_it_the_language_model_is_not_asked() -> None:
+    settling = replace(detector(), settled=Settled(1, -2 * SCALE))
+    assert settling.score(PLAIN, cast(PerplexityModel, None)) == 0.119203  # log odds of -2, words say 0
+    assert settling.score(CHATTY, foresees()) == detector().score(CHATTY, foresees())
+
+
 def test_a_text_of_too_few_words_has_no_score() -> None:
     assert detector().score("word " * 49, foresees()) is None
     assert detector().score("word " * 50, foresees()) is not None
@@ -43,10 +49,12 @@ def test_a_text_of_too_few_words_has_no_score() -> None:
 
 def test_a_saved_detector_is_read_again_and_written_as_the_same_bytes(tmp_path: Path) -> None:
     first, second = tmp_path / "a.npz", tmp_path / "b.npz"
-    replace(detector(), about={"texts": {"people": 3}}).save(first)
+    settled = Settled(-SCALE, -2 * SCALE)
+    replace(detector(), settled=settled, about={"texts": {"people": 3}}).save(first)
     read = ChatDetector.load(first)
     read.save(second)
     assert first.read_bytes() == second.read_bytes()
+    assert read.settled == settled
     assert read.about == {"texts": {"people": 3}}
     assert read.score(CHATTY, foresees()) == detector().score(CHATTY, foresees())
 

@@ -29,8 +29,13 @@ def test_numbers_with_points_and_names_are_not_parted() -> None:
     assert form_of("Version 3.11 of e.g. the U.S.A. came.") == "Version 3.11 of e.g. the U.S.A. came."
 
 
-def test_tokens_are_words_numbers_and_marks_in_lower_case() -> None:
-    assert tokens_of("Don't pay 1,000.50 dollars!") == ["don't", "pay", "1,000.50", "dollars", "!"]
+@pytest.mark.parametrize("broken", ["It ended.\\n\\nNext day", "It ended. nnNext day", "It ended.nNext day"])
+def test_what_is_left_of_an_escaped_line_break_parts_sentences(broken: str) -> None:
+    assert form_of(broken) == "It ended. Next day"
+
+
+def test_tokens_are_words_numbers_and_marks() -> None:
+    assert tokens_of("Don't pay 1,000.50 dollars!") == ["Don't", "pay", "1,000.50", "dollars", "!"]
 
 
 @given(st.text())
