@@ -21,10 +21,11 @@ _ONE = 256  # what stands for 1 in a square root
 
 def slots_of(tokens: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Slots of a text's words and pairs, ascending, and how much of each: roots of counts, in 1 / 256."""
-    used = _words_and_pairs(tokens)
-    slots, counts = np.unique(np.fromiter(map(_slot, used), np.int64, len(used)), return_counts=True)
-    roots = np.fromiter((_root(count) for count in counts.tolist()), np.int64, len(counts))
-    return slots, roots
+    encoded = [token.encode("utf-8", "replace") for token in tokens]
+    alone = [crc32(token) for token in encoded]
+    pairs = map(crc32, [b" " + token for token in encoded[1:]], alone)  # that of a pair goes on from its first word
+    slots, counts = np.unique(np.array([*alone, *pairs], np.int64) % SLOTS, return_counts=True)
+    return slots, np.sqrt(counts * (_ONE * _ONE)).astype(np.int64)
 
 
 def length_of(tokens: Sequence[str]) -> int:
