@@ -17,7 +17,7 @@ _GRAMMAR = (
     "the of and to a in that is it i for he was on with as be at his you but have not by this from are had we they "
     "which has an will all or her one she their my were been there so"
 ).split()
-_ENDINGS = ("ly", "ing", "ed", "tion", "ment", "s", "ity")
+_ENDINGS = ("ly", "ing", "ed", "tion", "ment", "s", "ity")  # codespell:ignore
 _SHORTEST_WITH_ENDING = 5  # letters
 _LONG_WORD = 9  # letters
 _SHORT_SENTENCE, _LONG_SENTENCE = 8, 35  # tokens
