@@ -179,7 +179,7 @@ def _add_fit_chat_detector(models: Commands) -> None:
     )
     detector.add_argument("--language", default="en", metavar="CODE", help="language of the texts (default: en)")
     detector.add_argument(
-        "--unseen", type=Path, metavar="SCORES.jsonl",
+        "--unseen", type=Path, metavar="FILE.jsonl",
         help='write lines {"id", "score"} of the texts that have an "id", by models that saw neither their generator '
         "nor their domain",
     )  # fmt: skip
