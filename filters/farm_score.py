@@ -12,7 +12,7 @@ from obelics_pipeline.filters.options import STRICT
 from obelics_pipeline.filters.spans import Span, capped, joined
 from obelics_pipeline.filters.text import Text
 from obelics_pipeline.models.device.weight_files import check
-from obelics_pipeline.models.farm_detector.detector import Detector, bundled, load
+from obelics_pipeline.models.farm_detector.detector import Detector, all_bundled, load
 from obelics_pipeline.models.farm_detector.plain_words import in_plain_words
 from obelics_pipeline.models.farm_detector.reasons import reasons, spans
 
@@ -21,7 +21,7 @@ from obelics_pipeline.models.farm_detector.reasons import reasons, spans
 class FarmScore:
     """From 0 to 1. `paths`: detectors by language, as `obelics fit detector` makes them.
 
-    They go before the one that the package ships, which is for English. `sha256`: of these files, by language, compared
+    They go before those that the package ships. `sha256`: of these files, by language, compared
     before they are read.
     """
 
@@ -41,8 +41,7 @@ class FarmScore:
 
     @cached_property
     def _paths(self) -> dict[str, str]:
-        shipped = bundled("en")
-        return ({"en": str(shipped)} if shipped else {}) | (self.paths or {})
+        return all_bundled() | (self.paths or {})
 
     def _detector(self, language: str | None) -> Detector | None:
         path = self._paths.get(language or "")

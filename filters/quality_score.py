@@ -10,7 +10,7 @@ from obelics_pipeline.core.config.section import Sha256
 from obelics_pipeline.filters.options import STRICT
 from obelics_pipeline.filters.text import Text
 from obelics_pipeline.models.device.weight_files import check
-from obelics_pipeline.models.quality_classifier import POSITIVE, SHIPPED, SHIPPED_LANGUAGE, QualityClassifier
+from obelics_pipeline.models.quality_classifier import ENDING, POSITIVE, SHIPPED, QualityClassifier
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -18,9 +18,10 @@ class QualityScore:
     """Probability of a label under a fastText classifier of documents (the paper's first selection is of this kind).
 
     `model` is a file as `obelics fit classifier` writes it, or another fastText classifier with its `label`; it scores
-    texts of every language. Left out, it is the package's own, which scores English only: how much a text is like those
-    that people wrote, and unlike what content farms make of them. With an explicit `model: null` nothing is
-    measured. The paper trained on Wikipedia and OpenWebText against random Common Crawl, and kept 0.5 and more.
+    texts of every language. A folder has `<language>.ftz`, each for its own language only. Left out, it is the
+    package's own folder: how much a text is like those that people wrote, and unlike what content farms make of them.
+    With an explicit `model: null` nothing is measured. The paper trained on Wikipedia and OpenWebText against random
+    Common Crawl, and kept 0.5 and more.
     """
 
     name: ClassVar[str] = "quality_score"
@@ -31,16 +32,26 @@ class QualityScore:
     def __post_init__(self) -> None:
         if self.sha256 is not None and self.model:
             check(Path(self.model).expanduser(), self.sha256)
-        _ = self.classifier  # a model that cannot be read must stop the run before it starts
+        _ = self.classifiers  # a model that cannot be read must stop the run before it starts
 
     @cached_property
-    def classifier(self) -> QualityClassifier | None:
-        """The model of the config."""
-        return QualityClassifier.load(self.model, self.label) if self.model else None
+    def classifiers(self) -> dict[str | None, QualityClassifier]:
+        """The models of the config, by language; None is that of every other language."""
+        return {
+            file.stem if self._of_languages else None: QualityClassifier.load(str(file), self.label)
+            for file in map(Path, self.files())
+        }
 
     def files(self) -> list[str]:
         """The files that the scores depend on."""
-        return [str(Path(self.model).expanduser())] if self.model else []
+        if not self.model:
+            return []
+        given = Path(self.model).expanduser()
+        return sorted(map(str, given.glob(f"*{ENDING}"))) if self._of_languages else [str(given)]
+
+    @property
+    def _of_languages(self) -> bool:
+        return Path(self.model or "").expanduser().is_dir()
 
     @property
     def not_applied(self) -> str | None:
@@ -48,6 +59,6 @@ class QualityScore:
         return None if self.model else "no model is given (options.model)"
 
     def score(self, text: Text) -> float | None:
-        """0 to 1; None for a text without a word, and with the package's own model in another language than its own."""
-        foreign = self.model == SHIPPED and text.language != SHIPPED_LANGUAGE
-        return None if self.classifier is None or foreign else self.classifier.probability(text.text)
+        """0 to 1; None for a text without a word, and in a language that a folder has no model for."""
+        classifier = self.classifiers.get(text.language if self._of_languages else None)
+        return None if classifier is None else classifier.probability(text.text)

@@ -11,9 +11,9 @@ from obelics_pipeline.core.errors import UserError
 
 PREFIX = "__label__"  # fastText's: what begins with it on a line of training text is a label
 POSITIVE, NEGATIVE = "positive", "negative"  # the labels that `obelics fit classifier` gives
-SHIPPED_LANGUAGE = "en"  # of the texts that the model of the package was trained on
-# That model: honest texts against those of farm families. en.json and farm_texts.json beside it say what made it.
-SHIPPED = str(Path(__file__).parent / "quality" / "en.ftz")
+ENDING = ".ftz"  # <language>.ftz: the classifier of a language
+# The package's own: honest texts against those of farm families. <language>.json beside each says what made it.
+SHIPPED = str(Path(__file__).parent / "quality")
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MARKS = ".!?,;:\"'/()<>"  # set apart as in fastText's own tutorial, and what ends a sentence of its own

@@ -97,6 +97,11 @@ def bundled(language: str) -> Path | None:
     return path if path.is_file() else None
 
 
+def all_bundled() -> dict[str, str]:
+    """Every detector that the package ships, by language."""
+    return {path.stem: str(path) for path in sorted(_BUNDLED.glob("*.npz"))}
+
+
 @cache
 def load(path: str) -> Detector:
     """A detector, read once per process (0.1 s)."""

@@ -55,7 +55,6 @@ def _fit_main_content(arguments: argparse.Namespace) -> int:
 def _add_fit_detector(models: Commands) -> None:
     detector = models.add_parser("detector", help="train the model that detects generated text (farm_score)")
     _add_sources(detector)
-    detector.add_argument("--language", default="en", metavar="CODE", help="language of the texts (default: en)")
     detector.add_argument("--steps", type=positive, default=6000, metavar="N", help="training steps (default: 6000)")
     detector.add_argument(
         "--documents",
@@ -63,6 +62,16 @@ def _add_fit_detector(models: Commands) -> None:
         default=12000,
         metavar="N",
         help="documents that the forest is trained on (default: 12000)",
+    )
+    detector.add_argument(
+        "--words", type=positive, default=24000, metavar="N", help="words that it knows, at most (default: 24000)"
+    )
+    detector.add_argument(
+        "--channels",
+        type=positive,
+        default=64,
+        metavar="N",
+        help="width of the network (default: 64; 32 makes a file of half the size in a third of the time)",
     )
     detector.add_argument("--workers", type=positive, metavar="N", help="threads (default: one per CPU core)")
     detector.add_argument(
@@ -85,6 +94,8 @@ def _fit_detector(arguments: argparse.Namespace) -> int:
         documents=arguments.documents,
         threads=workers_of(arguments),
         say=say,
+        words=arguments.words,
+        channels=arguments.channels,
         forest_without_each=arguments.forest_without_each,
     )
     return 0
@@ -118,6 +129,7 @@ def _fit_farm_texts(arguments: argparse.Namespace) -> int:
 
 def _add_sources(command: argparse.ArgumentParser) -> None:
     """What honest and generated documents are made of."""
+    command.add_argument("--language", default="en", metavar="CODE", help="language of the texts (default: en)")
     command.add_argument(
         "--trusted", nargs="+", required=True, metavar="CORPUS",
         help='texts that people wrote, as for kenlm: lines {"text": …}, or Parquet; generated texts are made from them',
@@ -149,7 +161,9 @@ def _sources(arguments: argparse.Namespace) -> Sources:
     from obelics_pipeline.fit.farm_detector.sources import Sources
 
     dictionaries = [(there, back) for there, back in arguments.dictionary]
-    return Sources(arguments.trusted, arguments.unusual, arguments.thesaurus, dictionaries, arguments.leave_out)
+    return Sources(
+        arguments.trusted, arguments.unusual, arguments.thesaurus, dictionaries, arguments.leave_out, arguments.language
+    )
 
 
 def _add_fit_chat_detector(models: Commands) -> None:

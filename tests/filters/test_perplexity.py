@@ -43,15 +43,15 @@ def test_scores_depend_on_both_files(name: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FILTERS)
-def test_left_out_the_folder_is_that_of_the_package_which_has_english(name: str) -> None:
+def test_left_out_the_folder_is_that_of_the_package(name: str) -> None:
     pytest.importorskip("kenlm")
     measuring = build(name)
     assert measuring.not_applied is None  # type: ignore[attr-defined]
     text = "She opened the door of the old house and looked for her brother in the garden."
     assert measuring.score(Text(text, "en")) == build(name, {"folder": SHIPPED}).score(Text(text, "en")) is not None
-    assert [measuring.score(Text(text, language)) for language in ("de", None)] == [None, None]
-    files = measuring.files()  # type: ignore[attr-defined]
-    assert files == [str(Path(SHIPPED) / "en.arpa.bin"), str(Path(SHIPPED) / "en.sp.model")]
+    assert [measuring.score(Text(text, language)) for language in ("xx", None)] == [None, None]
+    files = set(measuring.files())  # type: ignore[attr-defined]
+    assert files >= {str(Path(SHIPPED) / "en.arpa.bin"), str(Path(SHIPPED) / "en.sp.model")}
 
 
 @pytest.mark.parametrize("name", FILTERS)

@@ -29,7 +29,7 @@ def sha256(path: str | Path) -> str:
 LOADERS: dict[str, tuple[str | Path, Callable[[str, str], object]]] = {
     "language": (model_path("lid.176.ftz"), LanguageModel.load),
     "farm_score": (DETECTOR, lambda path, expected: FarmScore(paths={"en": path}, sha256={"en": expected})),
-    "quality_score": (CLASSIFIER, lambda path, expected: QualityScore(model=path, sha256=expected)),
+    "quality_score": (Path(CLASSIFIER) / "en.ftz", lambda path, expected: QualityScore(model=path, sha256=expected)),
     "perplexity": (
         Path(KENLM) / "en.sp.model",
         lambda path, expected: Perplexity(folder=str(Path(path).parent), sha256={"en.sp.model": expected}),

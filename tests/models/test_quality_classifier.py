@@ -58,12 +58,15 @@ def test_without_a_model_nothing_is_measured_and_it_says_so() -> None:
     assert measuring.files() == []  # type: ignore[attr-defined]
 
 
-def test_left_out_the_model_is_that_of_the_package_which_scores_english_only() -> None:
+def test_left_out_the_models_are_those_of_the_package_each_of_its_language() -> None:
     measuring, text = build("quality_score"), "She opened the door of the old house and looked for her brother."
     assert measuring.not_applied is None  # type: ignore[attr-defined]
-    assert measuring.files() == [SHIPPED]  # type: ignore[attr-defined]
-    assert measuring.score(Text(text, "en")) is not None
-    assert [measuring.score(Text(text, language)) for language in ("de", None)] == [None, None]
+    files = measuring.files()  # type: ignore[attr-defined]
+    assert files == sorted(str(path) for path in Path(SHIPPED).glob("*.ftz"))
+    for file in files:
+        score = build("quality_score", {"model": file}).score(Text(text, "en"))
+        assert measuring.score(Text(text, Path(file).stem)) == score is not None
+    assert [measuring.score(Text(text, language)) for language in ("xx", None)] == [None, None]
 
 
 def test_a_model_of_ones_own_scores_every_language() -> None:

@@ -13,7 +13,7 @@ from obelics_pipeline.fit.farm_detector.families import WEIGHTS
 from obelics_pipeline.models import perplexity, quality_classifier
 from tests.prose_pages import prose_pages
 
-KENLM, QUALITY = Path(perplexity.SHIPPED), Path(quality_classifier.SHIPPED).parent
+KENLM, QUALITY = Path(perplexity.SHIPPED), Path(quality_classifier.SHIPPED)
 DOCS = prose_pages()
 
 

@@ -3,7 +3,7 @@
 from random import Random
 
 from obelics_pipeline.fit.farm_detector.marked_text import MarkedText, Piece, count_words, marked
-from obelics_pipeline.fit.farm_detector.page_frame import MENU, PageFrame, title_of
+from obelics_pipeline.fit.farm_detector.page_frame import PageFrame, title_of
 from obelics_pipeline.fit.farm_detector.trusted import LENGTHS, TrustedTexts
 
 SEPARATORS = ("\n", "\n", "\n\n", " | ", " ", " › ")
@@ -22,7 +22,7 @@ def boilerplate(trusted: TrustedTexts, random: Random) -> MarkedText:
         if lines and kind < again:
             line = random.choice(lines)
         elif kind < 0.45:
-            line = random.choice(MENU)
+            line = random.choice(trusted.wording.menu)
         elif kind < 0.7:
             line = random.choice((frame.notice, frame.notice, frame.byline))()
         else:

@@ -35,6 +35,9 @@ def fit_detector(
     documents: int,
     threads: int,
     say: Say,
+    *,
+    words: int,
+    channels: int,
     forest_without_each: bool = False,
 ) -> None:
     """Fit a detector on texts that people wrote and what is made of them, tell what it is worth, and write it.
@@ -55,8 +58,8 @@ def fit_detector(
     for_network, for_forest = material.parted_families()
     texts = material.texts
     say(f"{len(texts.network)} texts for the network, {len(texts.forest)} set aside for the forest")
-    vocabulary = vocabulary_of([*texts.network, *material.unusual.network])
-    network = train(for_network, vocabulary, steps, threads, say).in_whole_numbers()
+    vocabulary = vocabulary_of([*texts.network, *material.unusual.network], words)
+    network = train(for_network, vocabulary, steps, channels, threads, say).in_whole_numbers()
     judged = make_judged(Detector(language, vocabulary, network, NO_FOREST, {}), for_forest, documents)
     scores = scores_of_unseen(judged)
     found = list(recalls(judged, scores))

@@ -61,7 +61,7 @@ class Families:
             raise UserError(f"family {unknown[0]}: unknown; valid are {', '.join(WEIGHTS)}")
         self._trusted = trusted
         self._unusual = unusual_texts
-        spinner = Spinner(thesaurus)
+        spinner = Spinner(thesaurus, trusted.language)
         self._makers = _without(leave_out, _makers(trusted, spinner, translators))
         self._unusual_makers = (
             _without(leave_out, _makers(unusual_texts, spinner, translators)) if unusual_texts else {}

@@ -9,54 +9,6 @@ from random import Random
 from obelics_pipeline.fit.farm_detector.marked_text import WORD, MarkedText, Piece, count_words, marked
 from obelics_pipeline.fit.farm_detector.trusted import TrustedTexts
 
-MENU = """\
-Home|About us|Contact|Contact us|Privacy policy|Terms of use|Terms and conditions|Sitemap|Login|Sign in|Register|\
-Sign up|Subscribe|Newsletter|Search|Menu|Skip to content|Next|Previous|Older posts|Newer posts|Read more|\
-Continue reading|Leave a comment|Leave a reply|Share this|Share on Facebook|Tweet|Pin it|Email|Print|Follow us|RSS|\
-Categories|Archives|Tags|Recent posts|Popular posts|Related articles|You may also like|Add to cart|Checkout|\
-My account|Wishlist|FAQ|Help|Support|Careers|Advertise|Cookies|Accept|Accept all cookies|Manage preferences|Close|\
-Back to top|View all|Load more|Shop now|Sale|New in|Gift cards|Store locator|Track order|Returns|Shipping|\
-All rights reserved|Powered by WordPress|Facebook|Twitter|Instagram|YouTube|Pinterest|LinkedIn""".split("|")
-
-NOTICES = """\
-We use cookies to improve your experience on our website.
-By continuing to use this site you agree to our use of cookies.
-Your email address will not be published.
-Required fields are marked *
-Enter your email address to subscribe to this blog and receive notifications of new posts by email.
-This site uses a plugin to reduce spam.
-Sign up for our newsletter and get the latest news in your inbox.
-JavaScript is disabled in your browser.
-All trademarks are the property of their owners.
-Prices include VAT and exclude delivery.
-Please enable cookies and reload the page.
-You must be logged in to post a comment.
-This website is for information only.
-As an affiliate we may earn a commission from purchases.
-Copyright © {year} {site}. All rights reserved.
-Posted by {site} on {day}/{month}/{year}
-{day} comments
-Filed under: {site}
-Be the first to review this product.""".splitlines()
-
-BYLINES = """\
-By {name}
-By {name}, {site}
-{name} / {hour}:{minute} am {day}/{month}/{year}
-Published: {day}.{month}.{year}, {hour}:{minute}
-Updated {hour}:{minute} GMT, {year}
-Photo: {name}
-Photo by {name}. © {year} {site}
-Illustration: {name}/{site}
-{name} in {year}.
-Image: {title} ({name})
-Author: {name} | Category: {site} | {day} Comments
-{name} said on {day}/{month}/{year}:
-Reply
-Originally posted by {name}
-Source: {site}
-Tags: {word}, {title}, {site}""".splitlines()
-
 _NAME = re.compile(r"\b[A-Z][a-z]+(?: [A-Z]\.)? [A-Z][a-z]+\b")
 _BEGINS, _ENDS, _BETWEEN = 0.6, 0.8, 0.15  # of pages whose frame stands there; of borders of paragraphs
 _SHARES = (0.05, 0.1, 0.2, 0.4)  # words of the frame, at most, for each of the text
@@ -67,21 +19,21 @@ class PageFrame:
     """The frame of one page."""
 
     def __init__(self, trusted: TrustedTexts, random: Random) -> None:
-        self._trusted, self._random = trusted, random
+        self._trusted, self._random, self._said = trusted, random, trusted.wording
         self.site = " ".join(w.capitalize() for w in random.choices(trusted.common_words, k=random.randint(1, 3)))
 
     def menu(self) -> str:
         """An entry, or some of them in a row."""
         some = self._random.choice((1, 1, 1, 1, 2, 4, 8))
-        return self._random.choice((" / ", " | ", " ", " · ", ", ")).join(self._random.choices(MENU, k=some))
+        return self._random.choice((" / ", " | ", " ", " · ", ", ")).join(self._random.choices(self._said.menu, k=some))
 
     def notice(self) -> str:
         """What a site says to everybody."""
-        return self._fill(self._random.choice(NOTICES))
+        return self._fill(self._random.choice(self._said.notices))
 
     def byline(self) -> str:
         """The author of a text, drawing or saying, and its date."""
-        return self._fill(self._random.choice(BYLINES))
+        return self._fill(self._random.choice(self._said.bylines))
 
     def title(self) -> str:
         """The name of another page."""
@@ -90,7 +42,10 @@ class PageFrame:
     def teaser(self) -> str:
         """Another page, and how it begins."""
         begin = " ".join(self._random.choice(self._trusted.some(self._random)).split()[:_TEASER])
-        between, end = self._random.choice((": ", " – ", "\n")), self._random.choice(("", "…", " Read more"))
+        between, end = (
+            self._random.choice((": ", " – ", "\n")),
+            self._random.choice(("", "…", f" {self._said.read_more}")),
+        )
         return f"{self.title()}{between}{begin}{end}"
 
     def line(self) -> str:

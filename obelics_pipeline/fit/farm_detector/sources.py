@@ -30,6 +30,7 @@ class Sources:
     thesaurus: Path | None = None
     dictionaries: Sequence[tuple[Path, Path]] = ()  # pairs of indexes, there and back
     leave_out: Sequence[str] = ()  # families
+    language: str = "en"
 
     def load(self, say: Say) -> Material:
         """Read all of it. Raises UserError, in one line, for a file that cannot be read."""
@@ -95,8 +96,8 @@ class Material:
         }
 
     def _families(self, texts: Sequence[str], unusual: Sequence[str], leave_out: Sequence[str]) -> Families:
-        genres = TrustedTexts(unusual) if unusual else None
-        return Families(TrustedTexts(texts), genres, self.words, self.translators, leave_out)
+        genres = TrustedTexts(unusual, self.sources.language) if unusual else None
+        return Families(TrustedTexts(texts, self.sources.language), genres, self.words, self.translators, leave_out)
 
     def _enough(self, fewest: int, give: int) -> None:
         if fewest < _FEWEST:

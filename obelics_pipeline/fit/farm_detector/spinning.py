@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from obelics_pipeline.fit.farm_detector import analogy
 from obelics_pipeline.fit.farm_detector.inflection import GERUND, PAST, PLURAL, inflected, readings
-from obelics_pipeline.fit.farm_detector.marked_text import FUNCTION_WORDS, MarkedText, Piece, cased_like, marked
+from obelics_pipeline.fit.farm_detector.marked_text import MarkedText, Piece, cased_like, marked
 from obelics_pipeline.fit.farm_detector.thesaurus import Substitute, Thesaurus
+from obelics_pipeline.fit.farm_detector.wording import Wording
 
 RATES = (0.08, 0.12, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6)  # of the words that have a substitute
 _SPEECH_OF_ENDING = {PLURAL: ("noun", "verb", ""), PAST: ("verb", ""), GERUND: ("verb", "")}
@@ -21,6 +23,7 @@ class Spinner:
     """Exchanges words for those of a thesaurus, each with the ending of the word it replaces."""
 
     thesaurus: Thesaurus
+    language: str = "en"
     _known: dict[str, list[Substitute]] = field(default_factory=dict)
 
     def spin(self, text: str, random: Random, rates: Sequence[float] = RATES) -> MarkedText:
@@ -28,10 +31,11 @@ class Spinner:
         rate = random.choice(rates)
         habit = random.choice(HABITS)
         spares_names = random.random() < _SPARES_NAMES
+        grammar = Wording.of(self.language).function_words
         spun: MarkedText = []
         for piece in marked(text):
             name = piece.text[:1].isupper() and bool(spun) and spun[-1].text == " "
-            eligible = piece.is_word and len(piece.text) > 2 and piece.text.lower() not in FUNCTION_WORDS
+            eligible = piece.is_word and len(piece.text) > 2 and piece.text.lower() not in grammar
             if eligible and not (name and spares_names) and random.random() < rate:
                 spun.append(self._exchanged(piece, habit(self._substitutes(piece.text.lower())), random))
             else:
@@ -47,14 +51,17 @@ class Spinner:
     def _substitutes(self, word: str) -> list[Substitute]:
         """Those of the first reading that has any."""
         if word not in self._known:
-            found = (self._of_reading(lemma, ending) for lemma, ending in readings(word))
+            english = self.language == "en"
+            forms = readings(word) if english else analogy.readings(word, self.thesaurus.entries)
+            found = (self._of_reading(lemma, ending) for lemma, ending in forms)
             self._known[word] = next(filter(None, found), [])
         return self._known[word]
 
     def _of_reading(self, lemma: str, ending: str) -> list[Substitute]:
         speeches = _SPEECH_OF_ENDING.get(ending)
+        put_on = inflected if self.language == "en" else analogy.inflected
         return [
-            substitute._replace(text=inflected(substitute.text, ending))
+            substitute._replace(text=put_on(substitute.text, ending))
             for speech, substitute in self.thesaurus.of(lemma)
             if (speeches is None or speech in speeches) and substitute.text.lower() != lemma
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,18 +33,19 @@ class Thesaurus:
     def load(cls, path: Path) -> Thesaurus:
         """Read a MyThes file (`th_en_US_v2.dat` of LibreOffice). Raises `UserError` for any other file.
 
-        A line with a word and the number of its senses, then a line for each: its part of speech and words, between
+        The name of the encoding, then a line with a word and the number of its senses, and a line for each: its part of speech and words, between
         bars.
         """
         try:
-            lines = iter(path.read_text("utf-8").splitlines()[1:])
+            encoding, _, content = path.read_bytes().removeprefix(BOM_UTF8).partition(b"\n")
+            lines = iter(content.decode(encoding.decode("ascii").strip()).splitlines())
             entries = {}
             for head in lines:
                 word, _, senses = head.partition("|")
                 substitutes = [found for sense in range(int(senses)) for found in _of_sense(next(lines), sense)]
                 if " " not in word:
                     entries[word.lower()] = substitutes
-        except (OSError, ValueError, StopIteration, RuntimeError) as error:
+        except (OSError, LookupError, ValueError, StopIteration, RuntimeError) as error:
             raise UserError(f"thesaurus {path}: not a MyThes file, as LibreOffice has them ({error})") from None
         return cls(entries)
 

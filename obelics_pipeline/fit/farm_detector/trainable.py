@@ -30,18 +30,19 @@ _RARE = (-2.0, -2.0, 0.0)  # log odds to begin with: few words are replaced, hal
 
 
 class TrainableNetwork(nn.Module):  # type: ignore[misc]  # PyTorch may be missing where types are checked
-    """As `Network`, with a batch of documents at a time."""
+    """As `Network`, with a batch of documents at a time. `channels` is how many numbers stand for a word."""
 
-    def __init__(self, words: int) -> None:
+    def __init__(self, words: int, channels: int = CHANNELS) -> None:
         super().__init__()
-        self.words = _table(words, CHANNELS, 0.3)
-        self.endings = _table(ENDINGS, CHANNELS, 0.1)
-        self.looks = _table(LOOKS, CHANNELS, 0.3)
-        self.topics = _table(words, TOPICS, 0.3)
-        self.first, self.first_bias = _layer(TAPS[0] * CHANNELS)
-        self.second, self.second_bias = _layer(TAPS[1] * HIDDEN + 2 * TOPICS)
-        self.third, self.third_bias = _layer(TAPS[2] * HIDDEN)
-        self.output = nn.Parameter(torch.randn(3 * HIDDEN, len(HEADS)) * 0.05)
+        topics, hidden = channels * TOPICS // CHANNELS, channels * HIDDEN // CHANNELS
+        self.words = _table(words, channels, 0.3)
+        self.endings = _table(ENDINGS, channels, 0.1)
+        self.looks = _table(LOOKS, channels, 0.3)
+        self.topics = _table(words, topics, 0.3)
+        self.first, self.first_bias = _layer(TAPS[0] * channels, hidden)
+        self.second, self.second_bias = _layer(TAPS[1] * hidden + 2 * topics, hidden)
+        self.third, self.third_bias = _layer(TAPS[2] * hidden, hidden)
+        self.output = nn.Parameter(torch.randn(3 * hidden, len(HEADS)) * 0.05)
         self.output_bias = nn.Parameter(torch.tensor(_RARE))
 
     def forward(self, tokens: Tensor, there: Tensor, drop: float = 0.0) -> Tensor:
@@ -90,8 +91,8 @@ def _table(rows: int, channels: int, spread: float) -> nn.Embedding:
     return table
 
 
-def _layer(inputs: int) -> tuple[nn.Parameter, nn.Parameter]:
-    return nn.Parameter(torch.randn(inputs, HIDDEN) * 0.08), nn.Parameter(torch.full((HIDDEN,), 0.2))
+def _layer(inputs: int, outputs: int) -> tuple[nn.Parameter, nn.Parameter]:
+    return nn.Parameter(torch.randn(inputs, outputs) * 0.08), nn.Parameter(torch.full((outputs,), 0.2))
 
 
 def _taps(values: Tensor, layer: int) -> Tensor:

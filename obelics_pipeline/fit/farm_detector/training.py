@@ -19,7 +19,7 @@ from obelics_pipeline.fit.say import Say
 from obelics_pipeline.models.farm_detector.network import HEADS
 from obelics_pipeline.models.farm_detector.tokens import FIRST_WORD, UNKNOWN, Vocabulary, find_tokens, is_word, lowered
 
-WORDS = 24_000  # of the vocabulary
+WORDS = 24_000  # of the vocabulary, at most
 _SEEN = 4  # times that a word must have been seen to be in it
 BATCH = 32  # documents, every other one of them honest
 LENGTH = 384  # tokens of a document that are looked at in a step
@@ -31,20 +31,22 @@ _TOLD_EVERY = 100  # steps
 _AHEAD = 4  # batches that are made before they are wanted
 
 
-def vocabulary_of(texts: Iterable[str]) -> Vocabulary:
+def vocabulary_of(texts: Iterable[str], most: int = WORDS) -> Vocabulary:
     """The most frequent words and marks."""
     count: Counter[str] = Counter()
     for text in texts:
         count.update(lowered(token) for token in find_tokens(text) if is_word(token) or not token[0].isspace())
     usual = (word for word, seen in count.items() if seen >= _SEEN and not word[0].isdigit())
-    return Vocabulary(sorted(usual, key=lambda word: (-count[word], word))[:WORDS])
+    return Vocabulary(sorted(usual, key=lambda word: (-count[word], word))[:most])
 
 
-def train(families: Families, vocabulary: Vocabulary, steps: int, threads: int, say: Say) -> TrainableNetwork:
+def train(
+    families: Families, vocabulary: Vocabulary, steps: int, channels: int, threads: int, say: Say
+) -> TrainableNetwork:
     """A network after so many steps. The same on one machine and number of threads."""
     torch.manual_seed(1)
     torch.set_num_threads(threads)
-    network = TrainableNetwork(len(vocabulary))
+    network = TrainableNetwork(len(vocabulary), channels)
     optimizer = torch.optim.AdamW(network.parameters(), lr=_RATE, weight_decay=1e-4, betas=(0.9, 0.98))
     losses = np.zeros(len(HEADS))
     batches = DataLoader(

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from random import Random
 
-from obelics_pipeline.fit.farm_detector.marked_text import FUNCTION_WORDS, WORD, count_words, sentences
+from obelics_pipeline.fit.farm_detector.marked_text import WORD, count_words, sentences
+from obelics_pipeline.fit.farm_detector.wording import Wording
 
 LENGTHS = (120, 200, 300, 400, 450, 500)  # words of a made document
 _COMMON = 5  # times that a word must occur to be taken for another
@@ -16,8 +17,9 @@ _COMMON = 5  # times that a word must occur to be taken for another
 class TrustedTexts:
     """Texts that people wrote, cut into sentences once."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, texts: Sequence[str], language: str = "en") -> None:
         self.texts = texts
+        self.language, self.wording = language, Wording.of(language)
         self.sentences = [sentences(text) for text in texts]
         self._written = [number for number, found in enumerate(self.sentences) if found]
 
@@ -25,7 +27,8 @@ class TrustedTexts:
     def common_words(self) -> list[str]:
         """Lower-case words that carry meaning and are not rare, the most frequent first."""
         count = Counter(word for text in self.texts for word in WORD.findall(text) if word == word.lower())
-        usual = [w for w, n in count.items() if n >= _COMMON and len(w) > 2 and w not in FUNCTION_WORDS]
+        grammar = self.wording.function_words
+        usual = [w for w, n in count.items() if n >= _COMMON and len(w) > 2 and w not in grammar]
         return sorted(usual, key=lambda word: (-count[word], word))
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from obelics_pipeline.fit.farm_detector.marked_text import FUNCTION_WORDS, MarkedText, Piece, cased_like, marked
+from obelics_pipeline.fit.farm_detector.marked_text import MarkedText, Piece, cased_like, marked
 from obelics_pipeline.fit.farm_detector.trusted import TrustedTexts
 
 RATES = (0.05, 0.1, 0.2, 0.3, 0.4)
@@ -14,7 +14,7 @@ def wrong_words(trusted: TrustedTexts, random: Random) -> MarkedText:
     of_like_frequency = random.random() < 0.5
     made: MarkedText = []
     for piece in marked(trusted.passage(random)):
-        eligible = piece.is_word and len(piece.text) > 2 and piece.text.lower() not in FUNCTION_WORDS
+        eligible = piece.is_word and len(piece.text) > 2 and piece.text.lower() not in trusted.wording.function_words
         if eligible and random.random() < rate:
             place = trusted.rank.get(piece.text.lower()) if of_like_frequency else None
             other = _near(trusted.common_words, place, random)

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from obelics_pipeline.fit.farm_detector.marked_text import MarkedText, marked, plain
-from obelics_pipeline.fit.farm_detector.page_frame import BYLINES, MENU, NOTICES, PageFrame, framed, title_of
+from obelics_pipeline.fit.farm_detector.page_frame import PageFrame, framed, title_of
 from tests.fit.farm_detector.small import trusted
 
 PARAGRAPHS = ["The harbour lay still, and nobody spoke. " * 12, "In the morning the chest was gone. " * 12]
@@ -41,9 +41,6 @@ def test_every_kind_of_line_can_be_made_of_any_text() -> None:
         assert all(line.strip() for line in made)
         assert not any(f"{{{blank}}}" in line for line in made for blank in ("site", "name", "title", "word", "day"))
         assert len(set(made)) > 10
-    assert len(set(MENU)) == len(MENU)
-    assert len(set(NOTICES)) == len(NOTICES)
-    assert len(set(BYLINES)) == len(BYLINES)
 
 
 def test_a_title_is_of_words_of_the_sentence() -> None:

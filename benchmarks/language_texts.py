@@ -1,0 +1,156 @@
+"""Texts that people wrote in a language, to make its models of, and others to judge the models by.
+
+    python benchmarks/language_texts.py LANGUAGE OUTPUT --packages DIR [--novels FILE.jsonl.gz] [--run DIR]
+
+It writes OUTPUT/train.jsonl.gz and OUTPUT/strangers.jsonl.gz, a line {"id", "source", "text"} each. DIR has Debian
+packages, each unpacked (`dpkg-deb -x`) into a folder of its name; which of them are strangers, `PACKAGES` says. Of
+novels, lines {"id", "source", "text"}, one work in five is a stranger; of a run's pages, those of every other domain.
+The same files give the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from zlib import crc32
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from obelics_pipeline.core.storage import location
+from obelics_pipeline.core.tables import read_documents
+from obelics_pipeline.fit.texts import text_files
+
+# Packages by kind of text, with what stands for the language in their names and folders, and whether they are judges.
+PACKAGES = {
+    "libreoffice-help-*": ("help", False),
+    "gnome-user-docs": ("help", False),
+    "gimp-help-*": ("help", False),
+    "debian-reference-*": ("reference", False),
+    "aptitude-doc-*": ("reference", False),
+    "debian-edu-doc-*": ("reference", False),
+    "fortunes-*": ("sayings", False),
+    "debian-handbook": ("handbook", True),
+    "installation-guide-amd64": ("guide", True),
+    "manpages-*": ("manual", True),
+}
+FEWEST, MOST = 60, 700  # words of a text; a longer page is several
+PAGES = 600  # of a package at most, chosen by their names
+_BLOCKS = frozenset("title h1 h2 h3 h4 p li dt dd td".split())
+_NESTED = frozenset("p li dd".split())
+_MACRO = re.compile(r"^[.'].*$", re.M)
+_ESCAPE = re.compile(r"\\f\[?[A-Z]+\]?|\\f.|\\[&|,/^%]|\\s[-+]?\d")
+_CREDIT = re.compile(r"<(mal:)?(info|credit)\b.*?</\1?\2>", re.S)
+
+
+def main() -> None:
+    """Write both files and tell how many texts of which source they have."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("language")
+    parser.add_argument("output", type=Path)
+    parser.add_argument("--packages", type=Path, required=True, help="folder of unpacked Debian packages")
+    parser.add_argument("--novels", nargs="*", default=[], metavar="FILE.jsonl.gz")
+    parser.add_argument("--run", type=Path, help="finished run of obelics run default")
+    arguments = parser.parse_args()
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    rows: dict[bool, list[dict[str, str]]] = {False: [], True: []}
+    seen: set[str] = set()
+    for stranger, source, name, text in found(arguments):
+        for number, part in enumerate(parts(text)):
+            if part not in seen:
+                seen.add(part)
+                rows[stranger].append({"id": f"{name}#{number}", "source": source, "text": part})
+    for stranger, name in ((False, "train"), (True, "strangers")):
+        with (
+            (arguments.output / f"{name}.jsonl.gz").open("wb") as raw,
+            gzip.GzipFile("", "wb", 9, raw, mtime=0) as file,
+        ):
+            file.writelines((json.dumps(row, ensure_ascii=False) + "\n").encode() for row in rows[stranger])
+        count = Counter(row["source"] for row in rows[stranger])
+        words = sum(len(row["text"].split()) for row in rows[stranger])
+        print(f"{name}: {words:,} words;", ", ".join(f"{source} {n:,}" for source, n in sorted(count.items())))
+
+
+def found(arguments: argparse.Namespace) -> Iterator[tuple[bool, str, str, str]]:
+    """Whether it is a stranger, its source, its name and text, of all that there is."""
+    for file in text_files(arguments.novels) if arguments.novels else ():
+        for row in file.texts():
+            yield crc32(row.source.encode()) % 5 == 0, "novels", row.source, row.text
+    for name in sorted((arguments.run / "extract").glob("*.parquet")) if arguments.run else ():
+        for document in read_documents(location(str(name))):
+            if document.language == arguments.language and document.reason is None and document.url:
+                host = document.url.split("/")[2].removeprefix("www.")
+                yield crc32(host.encode()) % 2 == 0, "pages", document.url, document.text()
+    for pattern, (source, stranger) in PACKAGES.items():
+        for package in sorted(arguments.packages.glob(pattern)):
+            files = [file for file in package.rglob("*") if file.is_file() and not file.is_symlink()]
+            of_it = sorted(file for file in files if speaks(file.relative_to(arguments.packages), arguments.language))
+            for file in of_it[:: -(-len(of_it) // PAGES) or 1]:
+                if text := text_of(file):
+                    yield stranger, source, str(file.relative_to(package)), text
+
+
+def speaks(file: Path, language: str) -> bool:
+    """Whether a file of a package is in a language, by its folders, or by the name of the package where these are mute."""
+    spoken = re.compile(rf"{language}([-_][A-Za-z]+)?")
+    if any(spoken.fullmatch(part) for part in file.parts[1:-1]):
+        return True
+    package = file.parts[0]
+    return bool(re.search(rf"-{language}(-[a-z]+)?$", package)) and not package.startswith("libreoffice")
+
+
+def text_of(file: Path) -> str:
+    """The text of a page, man page or collection of sayings; empty for other files."""
+    if file.suffix == ".html":
+        return of_html(file.read_text("utf-8", "replace"))
+    if file.suffix == ".page":
+        return of_html(_CREDIT.sub("", file.read_text("utf-8", "replace")))
+    if re.search(r"/man/.*\.\d\w*\.gz$", str(file)):
+        return of_manual(gzip.decompress(file.read_bytes()).decode("utf-8", "replace"))
+    if "fortunes" in file.parts and not file.suffix:
+        return file.read_text("utf-8", "replace").replace("\n%\n", "\n\n")
+    return ""
+
+
+def of_html(page: str) -> str:
+    """Its headings, paragraphs, lists and cells, but for what frames the page."""
+    tree = LexborHTMLParser(page)
+    for node in tree.css("script, style, nav, header, footer, pre, code, screen, .navheader, .navfooter, noscript"):
+        node.decompose()
+    nodes = (node for node in tree.root.traverse() if node.tag in _BLOCKS) if tree.root else ()
+    blocks = (" ".join(node.text().split()) for node in nodes if not any(one.tag in _NESTED for one in inside(node)))
+    return "\n\n".join(dict.fromkeys(block for block in blocks if block))
+
+
+def inside(node: LexborNode) -> Iterator[LexborNode]:
+    """What a node holds, at any depth."""
+    return (one for one in node.traverse() if one.mem_id != node.mem_id)
+
+
+def of_manual(source: str) -> str:
+    """The prose of a man page."""
+    blocks = _MACRO.sub("\n", source).split("\n\n")
+    plain = (" ".join(_ESCAPE.sub("", block).replace(r"\-", "-").split()) for block in blocks)
+    return "\n\n".join(block for block in plain if block and "\\" not in block)
+
+
+def parts(text: str) -> Iterator[str]:
+    """A text, or the parts of a long one, each of whole paragraphs; what is too short is left out."""
+    taken: list[str] = []
+    count = 0
+    for paragraph in text.split("\n\n"):
+        taken.append(paragraph)
+        count += len(paragraph.split())
+        if count >= MOST:
+            yield "\n\n".join(taken)
+            taken, count = [], 0
+    if count >= FEWEST:
+        yield "\n\n".join(taken)
+
+
+if __name__ == "__main__":
+    main()
