@@ -1,6 +1,7 @@
 """What a detector finds of farms in its language that are made by strangers to it, and what it takes of honest texts.
 
-    python benchmarks/language_farms.py LANGUAGE STRANGERS.jsonl.gz ENGLISH.index [--detector FILE.npz] [--write FILE.jsonl]
+    python -m benchmarks.language_farms LANGUAGE STRANGERS.jsonl.gz ENGLISH.index [--detector FILE.npz]
+        [--write FILE.jsonl]
 
 STRANGERS are honest texts that no model has seen, lines {"id", "source", "text"} as benchmarks/language_texts.py
 writes them; ENGLISH.index is a dictionary from English, of dictd, with its .dict.dz. It prints the share of pages of

@@ -2,10 +2,10 @@
 
     python benchmarks/language_texts.py LANGUAGE OUTPUT --packages DIR [--novels FILE.jsonl.gz] [--run DIR]
 
-It writes OUTPUT/train.jsonl.gz and OUTPUT/strangers.jsonl.gz, a line {"id", "source", "text"} each. DIR has Debian
-packages, each unpacked (`dpkg-deb -x`) into a folder of its name; which of them are strangers, `PACKAGES` says. Of
-novels, lines {"id", "source", "text"}, one work in five is a stranger; of a run's pages, those of every other domain.
-The same files give the same bytes.
+It writes trusted.jsonl.gz, unusual.jsonl.gz (pages and manuals) and strangers.jsonl.gz, a line {"id", "source", "text"}
+each. DIR has Debian packages, each unpacked (`dpkg-deb -x`) into a folder of its name; `PACKAGES` says what they are
+for. Of novels, lines {"id", "source", "text"}, one work in five is a stranger; of a run's pages, those of every other
+domain, and so of manuals. The same files give the same bytes.
 """
 
 from __future__ import annotations
@@ -25,25 +25,26 @@ from obelics_pipeline.core.storage import location
 from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.fit.texts import text_files
 
-# Packages by kind of text, with what stands for the language in their names and folders, and whether they are judges.
+# Packages: the kind of their texts, and the file that these are for; None is unusual or strangers, by the name.
+TRUSTED, UNUSUAL, STRANGERS = "trusted", "unusual", "strangers"
 PACKAGES = {
-    "libreoffice-help-*": ("help", False),
-    "gnome-user-docs": ("help", False),
-    "gimp-help-*": ("help", False),
-    "debian-reference-*": ("reference", False),
-    "aptitude-doc-*": ("reference", False),
-    "debian-edu-doc-*": ("reference", False),
-    "fortunes-*": ("sayings", False),
-    "debian-handbook": ("handbook", True),
-    "installation-guide-amd64": ("guide", True),
-    "manpages-*": ("manual", True),
+    "libreoffice-help-*": ("help", TRUSTED),
+    "gnome-user-docs": ("help", TRUSTED),
+    "gimp-help-*": ("help", TRUSTED),
+    "debian-reference-*": ("reference", TRUSTED),
+    "aptitude-doc-*": ("reference", TRUSTED),
+    "debian-edu-doc-*": ("reference", TRUSTED),
+    "fortunes-*": ("sayings", TRUSTED),
+    "debian-handbook": ("handbook", STRANGERS),
+    "installation-guide-amd64": ("guide", STRANGERS),
+    "manpages-*": ("manual", None),
 }
 FEWEST, MOST = 60, 700  # words of a text; a longer page is several
 PAGES = 600  # of a package at most, chosen by their names
 _BLOCKS = frozenset("title h1 h2 h3 h4 p li dt dd td".split())
 _NESTED = frozenset("p li dd".split())
 _MACRO = re.compile(r"^[.'].*$", re.M)
-_ESCAPE = re.compile(r"\\f\[?[A-Z]+\]?|\\f.|\\[&|,/^%]|\\s[-+]?\d")
+_ESCAPE = re.compile(r"\\f(\[[A-Z]*\]|\(..|.)|\\[&|,/^%]|\\s[-+]?\d")
 _CREDIT = re.compile(r"<(mal:)?(info|credit)\b.*?</\1?\2>", re.S)
 
 
@@ -57,45 +58,49 @@ def main() -> None:
     parser.add_argument("--run", type=Path, help="finished run of obelics run default")
     arguments = parser.parse_args()
     arguments.output.mkdir(parents=True, exist_ok=True)
-    rows: dict[bool, list[dict[str, str]]] = {False: [], True: []}
+    rows: dict[str, list[dict[str, str]]] = {TRUSTED: [], UNUSUAL: [], STRANGERS: []}
     seen: set[str] = set()
-    for stranger, source, name, text in found(arguments):
+    for file, source, name, text in found(arguments):
         for number, part in enumerate(parts(text)):
             if part not in seen:
                 seen.add(part)
-                rows[stranger].append({"id": f"{name}#{number}", "source": source, "text": part})
-    for stranger, name in ((False, "train"), (True, "strangers")):
-        with (
-            (arguments.output / f"{name}.jsonl.gz").open("wb") as raw,
-            gzip.GzipFile("", "wb", 9, raw, mtime=0) as file,
-        ):
-            file.writelines((json.dumps(row, ensure_ascii=False) + "\n").encode() for row in rows[stranger])
-        count = Counter(row["source"] for row in rows[stranger])
-        words = sum(len(row["text"].split()) for row in rows[stranger])
+                rows[file].append({"id": f"{name}#{number}", "source": source, "text": part})
+    for name, of_file in rows.items():
+        path = arguments.output / f"{name}.jsonl.gz"
+        with path.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed:
+            packed.writelines((json.dumps(row, ensure_ascii=False) + "\n").encode() for row in of_file)
+        count = Counter(row["source"] for row in of_file)
+        words = sum(len(row["text"].split()) for row in of_file)
         print(f"{name}: {words:,} words;", ", ".join(f"{source} {n:,}" for source, n in sorted(count.items())))
 
 
-def found(arguments: argparse.Namespace) -> Iterator[tuple[bool, str, str, str]]:
-    """Whether it is a stranger, its source, its name and text, of all that there is."""
+def found(arguments: argparse.Namespace) -> Iterator[tuple[str, str, str, str]]:
+    """The file, source, name and text of all that there is."""
     for file in text_files(arguments.novels) if arguments.novels else ():
         for row in file.texts():
-            yield crc32(row.source.encode()) % 5 == 0, "novels", row.source, row.text
+            stranger = crc32(row.source.encode()) % 5 == 0
+            yield STRANGERS if stranger else TRUSTED, "novels", row.source, row.text
     for name in sorted((arguments.run / "extract").glob("*.parquet")) if arguments.run else ():
         for document in read_documents(location(str(name))):
             if document.language == arguments.language and document.reason is None and document.url:
                 host = document.url.split("/")[2].removeprefix("www.")
-                yield crc32(host.encode()) % 2 == 0, "pages", document.url, document.text()
-    for pattern, (source, stranger) in PACKAGES.items():
+                yield half(host), "pages", document.url, document.text()
+    for pattern, (source, use) in PACKAGES.items():
         for package in sorted(arguments.packages.glob(pattern)):
             files = [file for file in package.rglob("*") if file.is_file() and not file.is_symlink()]
             of_it = sorted(file for file in files if speaks(file.relative_to(arguments.packages), arguments.language))
             for file in of_it[:: -(-len(of_it) // PAGES) or 1]:
                 if text := text_of(file):
-                    yield stranger, source, str(file.relative_to(package)), text
+                    yield use or half(file.name), source, str(file.relative_to(package)), text
+
+
+def half(name: str) -> str:
+    """The file of what is dealt out by its name."""
+    return STRANGERS if crc32(name.encode()) % 2 == 0 else UNUSUAL
 
 
 def speaks(file: Path, language: str) -> bool:
-    """Whether a file of a package is in a language, by its folders, or by the name of the package where these are mute."""
+    """Whether a file of a package is in a language, by its folders, else by the name of its package."""
     spoken = re.compile(rf"{language}([-_][A-Za-z]+)?")
     if any(spoken.fullmatch(part) for part in file.parts[1:-1]):
         return True

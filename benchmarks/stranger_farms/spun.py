@@ -17,7 +17,7 @@ def others(index: Path) -> dict[str, list[str]]:
     articles = gzip.decompress(index.with_suffix(".dict.dz").read_bytes())
     found: dict[str, set[str]] = defaultdict(set)
     for entry in index.read_text("utf-8").splitlines():
-        _, start, size = (entry.split("\t") + ["", ""])[:3]
+        _, start, size = entry.split("\t")[:3]
         at = _place(start)
         _, _, meanings = articles[at : at + _place(size)].decode("utf-8", "replace").partition("\n")
         words = [word.strip() for word in re.split(r"[,;\n]", _ASIDE.sub("", meanings))]

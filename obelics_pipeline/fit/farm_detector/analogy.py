@@ -17,7 +17,7 @@ _TO = ">"
 
 
 def readings(word: str, lemmas: Container[str]) -> list[Reading]:
-    """What a lower-cased word may be a form of, the word itself first, then base forms that share most of its letters."""
+    """What a lower-cased word may be a form of, itself first, then those that share most letters."""
     found = {word: Reading(word, "")}
     for cut in range(min(_LONGEST, len(word) - _SHORTEST_STEM) + 1):
         stem, ending = word[: len(word) - cut], word[len(word) - cut :]

@@ -33,8 +33,8 @@ class Thesaurus:
     def load(cls, path: Path) -> Thesaurus:
         """Read a MyThes file (`th_en_US_v2.dat` of LibreOffice). Raises `UserError` for any other file.
 
-        The name of the encoding, then a line with a word and the number of its senses, and a line for each: its part of speech and words, between
-        bars.
+        The name of the encoding, then a line with a word and the number of its senses, and a line for each: its part
+        of speech and words, between bars.
         """
         try:
             encoding, _, content = path.read_bytes().removeprefix(BOM_UTF8).partition(b"\n")
