@@ -18,7 +18,7 @@ from obelics_pipeline.models.perplexity import SHIPPED, PerplexityModel, model_f
 
 @dataclass(frozen=True, config=STRICT)
 class KenlmFilter:
-    """`folder` holds `<language>.arpa.bin` and `<language>.sp.model`. Left out: that of the package, which has English.
+    """`folder` holds `<language>.arpa.bin` and `<language>.sp.model`. Left out: that of the package.
 
     They are named as `obelics fit kenlm` writes them, and as those of `edugp/kenlm`. With an explicit `folder: null`
     nothing is measured. `sha256`: sums of the folder's files by their names, compared before the files are read.

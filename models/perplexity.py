@@ -18,7 +18,7 @@ from obelics_pipeline.core.errors import UserError
 
 ARPA = ".arpa.bin"  # <language>.arpa.bin: the KenLM model; the names are those of edugp/kenlm
 PIECES = ".sp.model"  # <language>.sp.model: its SentencePiece model
-SHIPPED = str(Path(__file__).parent / "kenlm")  # the folder of the package: English, small; en.json says what made it
+SHIPPED = str(Path(__file__).parent / "kenlm")  # the package's, small: <language>.json says what made each
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

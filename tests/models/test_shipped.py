@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import obelics_pipeline.models as models_package
 from obelics_pipeline.core.storage import file_sha256
 from obelics_pipeline.filters import Text, build
 from obelics_pipeline.fit.farm_detector.families import WEIGHTS
@@ -14,7 +15,16 @@ from obelics_pipeline.models import perplexity, quality_classifier
 from tests.prose_pages import prose_pages
 
 KENLM, QUALITY = Path(perplexity.SHIPPED), Path(quality_classifier.SHIPPED)
+LANGUAGES = sorted(path.name.removesuffix(perplexity.ARPA) for path in KENLM.glob(f"*{perplexity.ARPA}"))
 DOCS = prose_pages()
+# Sentences of our own, so that they are in no corpus.
+SENTENCES = {
+    "de": "Am Abend ging sie noch einmal durch den Garten, weil sie den Brief suchte, den der Bruder verloren hatte.",
+    "fr": "Le soir, elle traversa encore une fois le jardin, car elle cherchait la lettre que son frère avait perdue.",
+    "es": "Por la noche volvió a pasar por el jardín, porque buscaba la carta que su hermano había perdido allí.",
+    "it": "La sera passò ancora una volta per il giardino, perché cercava la lettera che il fratello aveva perduto.",
+    "pt": "À noite passou outra vez pelo jardim, porque procurava a carta que o irmão lá tinha perdido.",
+}
 
 
 def told(path: Path) -> dict[str, Any]:
@@ -28,28 +38,54 @@ def in_disorder(text: str) -> str:
     return " ".join(words)
 
 
-def test_they_are_small() -> None:
-    assert sum(path.stat().st_size for path in KENLM.iterdir()) < 5 * 2**20
-    assert sum(path.stat().st_size for path in QUALITY.iterdir()) < 2 * 2**20
+def test_all_models_of_the_package_are_small() -> None:
+    models = Path(models_package.__file__).parent
+    files = [path for path in models.rglob("*") if path.suffix in (".npz", ".bin", ".model", ".ftz")]
+    assert sum(path.stat().st_size for path in files) <= 40 * 10**6
+    for language in set(LANGUAGES) - {"en"}:
+        assert sum(path.stat().st_size for path in files if path.name.startswith(f"{language}.")) <= 4.5 * 10**6
 
 
-def test_what_made_the_language_model_is_told() -> None:
-    record = told(KENLM / "en.json")
-    assert record["settings"]["language"] == "en"
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_made_the_language_model_is_told(language: str) -> None:
+    record = told(KENLM / f"{language}.json")
+    assert record["settings"]["language"] == language
     assert all(len(file["sha256"]) == 64 and file["texts"] for file in record["input"])
-    assert set(record["files"]) == {"en.arpa.bin", "en.sp.model"}
+    assert set(record["files"]) == {f"{language}.arpa.bin", f"{language}.sp.model"}
     for name, file in record["files"].items():
         assert (file["sha256"], file["bytes"]) == (file_sha256(KENLM / name), (KENLM / name).stat().st_size)
 
 
-def test_what_made_the_classifier_is_told_back_to_the_texts() -> None:
-    record, texts = told(QUALITY / "en.json"), told(QUALITY / "farm_texts.json")
-    assert record["sha256"] == file_sha256(QUALITY / "en.ftz")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_made_the_classifier_is_told_back_to_the_texts(language: str) -> None:
+    record = told(QUALITY / f"{language}.json")
+    texts = told(QUALITY / ("farm_texts.json" if language == "en" else f"farm_texts.{language}.json"))
+    assert record["sha256"] == file_sha256(QUALITY / f"{language}.ftz")
     of = {file["name"]: file["sha256"] for files in record["input"].values() for file in files}
     assert of == {name: file["sha256"] for name, file in texts["files"].items()}
     assert texts["families"] == list(WEIGHTS)
     assert all(len(file["sha256"]) == 64 and file["texts"] for file in (*texts["trusted"], *texts["unusual"]))
     assert all(len(digest) == 64 for digest in texts["words"].values())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_is_scored_by_models_of_its_own(language: str) -> None:
+    pytest.importorskip("kenlm")
+    for name, file in (("perplexity", KENLM / f"{language}.arpa.bin"), ("quality_score", QUALITY / f"{language}.ftz")):
+        measuring = build(name)
+        assert str(file) in measuring.files()  # type: ignore[attr-defined]
+        assert measuring.score(Text("In Berlin, Lisboa, Paris, Roma e Madrid.", language)) is not None
+
+
+@pytest.mark.parametrize("language", sorted(set(LANGUAGES) & set(SENTENCES)))
+def test_words_of_a_language_out_of_order_surprise_its_model(language: str) -> None:
+    pytest.importorskip("kenlm")
+    measuring = build("perplexity")
+    ordered, disordered = (
+        measuring.score(Text(text, language)) for text in (SENTENCES[language], in_disorder(SENTENCES[language]))
+    )
+    assert ordered is not None and disordered is not None
+    assert ordered < disordered
 
 
 @pytest.mark.parametrize("name", ["perplexity", "worse_than_unigram_ratio"])
