@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.models.array_file import json_array, read_arrays
 from obelics_pipeline.models.farm_detector.evidence import evidence
 from obelics_pipeline.models.farm_detector.network import Network
-from obelics_pipeline.models.farm_detector.tokens import Vocabulary, find_tokens
+from obelics_pipeline.models.farm_detector.tokens import Read, Vocabulary, find_tokens
 from obelics_pipeline.models.forest import Forest, score_of
 
 TOKENS = 4096  # of the beginning of a text that are read: some 3,500 words
@@ -48,12 +48,11 @@ class Detector:
 
     def evidence(self, text: str) -> dict[str, float] | None:
         """What the score depends on; None for a text of too few words."""
-        tokens = find_tokens(text)[:TOKENS]
-        return None if len(self.vocabulary.lowered_words(tokens)) < FEWEST_WORDS else self._evidence(tokens)
+        read = self.vocabulary.read(find_tokens(text)[:TOKENS])
+        return None if np.count_nonzero(read.letters) < FEWEST_WORDS else self._evidence(read)
 
-    def _evidence(self, tokens: Sequence[str]) -> dict[str, float]:
-        rows = self.vocabulary.read(tokens)
-        return evidence(tokens, rows, self.network.read(rows), self.network.topics, self.vocabulary)
+    def _evidence(self, read: Read) -> dict[str, float]:
+        return evidence(read, self.network.read(read.rows), self.network.topics, self.vocabulary)
 
     @classmethod
     def load(cls, path: Path) -> Detector:
@@ -73,7 +72,7 @@ class Detector:
             raise ValueError(f"{len(words)} words, and a network of {len(network.words)}")
         forest = Forest.of_arrays(stored["features"], arrays)
         made = cls(str(stored["language"]), Vocabulary(map(str, words)), network, forest, dict(stored["about"]))
-        if unknown := sorted(set(forest.features) - set(made._evidence(["."]))):
+        if unknown := sorted(set(forest.features) - set(made._evidence(made.vocabulary.read(["."])))):
             raise ValueError(f"it asks for {unknown[0]}, which is no evidence of this version")
         return made
 

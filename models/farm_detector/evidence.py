@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, pairwise
-from math import exp, log
-from operator import itemgetter
+from collections.abc import Iterable, Iterator
+from math import exp, fsum, log
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from obelics_pipeline.models.farm_detector.network import HEADS, LOG_ODDS_ONE
@@ -16,11 +14,13 @@ from obelics_pipeline.models.farm_detector.tokens import (
     BREAK,
     DIGITS,
     FIRST_WORD,
+    LOOKS,
     LOWER,
     MARK,
     NOT_KNOWN,
     PARAGRAPH,
     UNKNOWN,
+    Read,
     Vocabulary,
 )
 from obelics_pipeline.models.farm_detector.tokens import BY_STEM as STEM
@@ -38,32 +38,31 @@ _DIVERSITY_WINDOWS = (50, 150)  # words
 _REPEATED = (2, 3, 4)  # words of an n-gram
 _FUNCTION_WORDS = 150  # the most frequent words carry grammar, not meaning
 _SHORTEST_SENTENCE = 4  # tokens
+_MOST_WORDS = 1 << 32  # more than any vocabulary has
 _ENDS = (".", "!", "?")
-_FIRST = itemgetter(0)
 
 
 def evidence(
-    tokens: Sequence[str],
-    rows: NDArray[np.int32],
+    read: Read,
     log_odds: NDArray[np.int64],
     topics: NDArray[np.int8],
     vocabulary: Vocabulary,
 ) -> dict[str, float]:
     """All numbers of a text with at least one token.
 
-    `rows` are the tokens as the vocabulary reads them, `log_odds` what the network says of them, `topics` its table.
+    `read` are the tokens as the vocabulary reads them, `log_odds` what the network says of them, `topics` its table.
     """
     probability = probabilities(log_odds)
-    places = _Places(rows, vocabulary)
-    words = vocabulary.lowered_words(tokens)
+    places = _Places(read.rows, vocabulary)
+    words = np.unique(read.forms[places.is_word], return_inverse=True)[1]
     return dict(
         [
             *_of_heads(log_odds.T / LOG_ODDS_ONE, probability.T.copy()),
             *_of_places(probability, places),
-            *_of_looks(rows, tokens, words),
+            *_of_looks(read, len(words)),
             *_of_diversity(words),
             *_of_repetition(words),
-            *_of_cohesion(rows[:, 0], places, topics),
+            *_of_cohesion(read.rows[:, 0], places, topics),
         ]
     )
 
@@ -91,7 +90,8 @@ class _Places:
         after = np.searchsorted(words, np.flatnonzero(ends) + 1)
         self.within = self.is_word.copy()
         self.within[words[after[after < len(words)]]] = False
-        self.begins = np.flatnonzero(self.is_word & ~self.within)
+        self.is_begin = self.is_word & ~self.within
+        self.begins = np.flatnonzero(self.is_begin)
         self.borders = np.concatenate([[0], self.begins, [len(rows)]])
         self.long = np.diff(self.borders) >= _SHORTEST_SENTENCE
 
@@ -124,39 +124,48 @@ def _of_places(probability: NDArray[np.float64], places: _Places) -> Numbers:
     yield "sentences_per_token", len(places.begins) / len(probability)
 
 
-def _of_looks(rows: NDArray[np.int32], tokens: Sequence[str], words: Sequence[str]) -> Numbers:
-    looks, count = rows[:, 2], max(1, len(words))
-    kinds = np.bincount(looks, minlength=16) / len(looks)
+def _of_looks(read: Read, words: int) -> Numbers:
+    number, _, looks = read.rows.T
+    count = max(1, words)
+    kinds = np.bincount(looks, minlength=LOOKS) / len(looks)
     yield "marks", float(kinds[MARK])
     yield "breaks", float(kinds[BREAK])
     yield "numbers", float(kinds[DIGITS])
-    yield "unknown_words", np.count_nonzero((rows[:, 0] == UNKNOWN) & (looks >= LOWER)) / count
+    yield "unknown_words", np.count_nonzero((number == UNKNOWN) & (looks >= LOWER)) / count
     yield "unknown_lower", np.count_nonzero(looks == LOWER + NOT_KNOWN) / count
     yield "unknown_endings", np.count_nonzero(looks == LOWER + STEM) / count
-    yield "capitals", sum(map(str.isupper, map(_FIRST, tokens))) / count
-    yield "word_length", sum(map(len, words)) / count
+    yield "capitals", int(read.capitals.sum()) / count
+    yield "word_length", int(read.letters.sum()) / count
     yield "log_words", log(count)
 
 
-def _of_diversity(words: Sequence[str]) -> Numbers:
+def _of_diversity(words: NDArray[np.int64]) -> Numbers:
     """Distinct words in windows of a fixed length, so that long and short texts compare."""
+    order = np.argsort(words, kind="stable")
+    before = np.full(len(words), -1)  # where a word stood last
+    again = words[order[1:]] == words[order[:-1]]
+    before[order[1:][again]] = order[:-1][again]
     for window in _DIVERSITY_WINDOWS:
-        begins = range(0, len(words) - window + 1, window // 2)
-        shares = [len(set(words[begin : begin + window])) / window for begin in begins]
-        yield f"distinct_{window}", sum(shares) / len(shares) if shares else MISSING
-        yield f"distinct_{window}_lowest", min(shares, default=MISSING)
+        if len(words) < window:
+            yield from ((f"distinct_{window}", MISSING), (f"distinct_{window}_lowest", MISSING))
+            continue
+        windows = sliding_window_view(before, window)[:: window // 2]
+        begins = np.arange(len(windows)) * (window // 2)
+        distinct = np.count_nonzero(windows < begins[:, None], axis=1)
+        yield f"distinct_{window}", int(distinct.sum()) / (window * len(distinct))
+        yield f"distinct_{window}_lowest", int(distinct.min()) / window
 
 
-def _of_repetition(words: Sequence[str]) -> Numbers:
+def _of_repetition(words: NDArray[np.int64]) -> Numbers:
     """N-grams that occur again, and how much of the text the most frequent one is."""
-    number = {word: at for at, word in enumerate(dict.fromkeys(words))}
-    single = np.fromiter(map(number.__getitem__, words), np.int64, len(words))
-    ngrams = single
+    distinct = int(words.max(initial=-1)) + 1
+    ngrams = words
     for length in _REPEATED:  # each by one longer; 64 bits hold four words of up to 55,000 distinct ones
-        ngrams = ngrams[:-1] * len(number) + single[length - 1 :]
-        times = np.unique(ngrams, return_counts=True)[1]
-        most = int(times.max(initial=0))
-        yield f"repeated_{length}", 1 - len(times) / len(ngrams) if len(ngrams) else 0.0
+        ngrams = ngrams[:-1] * distinct + words[length - 1 :]
+        inner = np.sort(ngrams)
+        begins = np.flatnonzero(np.diff(inner, prepend=-1, append=-1))
+        most = int(np.diff(begins).max(initial=0))
+        yield f"repeated_{length}", 1 - (len(begins) - 1) / len(ngrams) if len(ngrams) else 0.0
         yield f"most_repeated_{length}", most * length / len(words) if most > 1 else 0.0
 
 
@@ -173,14 +182,19 @@ def _of_cohesion(number: NDArray[np.int32], places: _Places, topics: NDArray[np.
         values = (_mean(nearby), _mean(whole), float(np.sort(whole)[len(whole) // 10]), _ahead(unit, nearby))
     yield from zip(("topic_nearby", "topic_whole", "topic_lowest", "topic_order"), values, strict=True)
     meaning = places.is_word & (number >= FIRST_WORD + _FUNCTION_WORDS)
-    words = np.where(meaning, number, 0).tolist()
-    sentences = zip(pairwise(places.borders.tolist()), places.long.tolist(), strict=True)
-    said = [set(words[a:b]) - {0} for (a, b), long in sentences if long]
-    count = Counter(chain.from_iterable(said))
-    again = sum(times for times in count.values() if times > 1)
-    yield "words_of_the_next", _overlap(said, 1)
-    yield "words_of_the_third", _overlap(said, 3)
-    yield "words_of_others", again / max(1, count.total())
+    sentence = np.cumsum(places.long)[np.cumsum(places.is_begin)] - 1  # of long ones, the number of the last
+    kept = meaning & places.long[np.cumsum(places.is_begin)]
+    yield from _of_shared(sentence[kept], number[kept], int(np.count_nonzero(places.long)))
+
+
+def _of_shared(sentence: NDArray[np.int64], number: NDArray[np.int32], count: int) -> Numbers:
+    """Words that sentences share, of words and the sentences that they stand in."""
+    said = np.unique(sentence * _MOST_WORDS + number)
+    in_each = np.bincount(said // _MOST_WORDS, minlength=count)
+    yield "words_of_the_next", _overlap(said, in_each, 1)
+    yield "words_of_the_third", _overlap(said, in_each, 3)
+    times = np.bincount(said % _MOST_WORDS)
+    yield "words_of_others", int(times[times > 1].sum()) / max(1, len(said))
 
 
 def _ahead(unit: NDArray[np.float64], nearby: NDArray[np.float64]) -> float:
@@ -188,9 +202,15 @@ def _ahead(unit: NDArray[np.float64], nearby: NDArray[np.float64]) -> float:
     return _mean(nearby) - _mean(_alike(unit[2:], unit[:-2]))
 
 
-def _overlap(said: Sequence[set[int]], apart: int) -> float:
-    pairs = [len(a & b) / max(1, min(len(a), len(b))) for a, b in zip(said[apart:], said, strict=False)]
-    return sum(pairs) / len(pairs) if pairs else MISSING
+def _overlap(said: NDArray[np.int64], in_each: NDArray[np.int64], apart: int) -> float:
+    """The share of its words that a sentence has in common with one so far from it, on average."""
+    if len(in_each) <= apart:
+        return MISSING
+    there = said + apart * _MOST_WORDS  # the same words, in the other sentence
+    found = said[np.minimum(np.searchsorted(said, there), len(said) - 1)] == there if len(said) else []
+    both = np.bincount(said[found] // _MOST_WORDS, minlength=len(in_each))
+    fewer = np.maximum(1, np.minimum(in_each[apart:], in_each[:-apart]))
+    return float(fsum((both[:-apart] / fewer).tolist()) / len(fewer))
 
 
 def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:

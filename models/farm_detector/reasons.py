@@ -82,7 +82,7 @@ def _named(detector: Detector, text: str) -> tuple[list[Suspect], Stretch]:
     """The words and the stretch of a text that has a score."""
     places = find_spans(text)[:TOKENS]
     tokens = [text[begin:end] for begin, end in places]
-    likely = probabilities(detector.network.read(detector.vocabulary.read(tokens)))
+    likely = probabilities(detector.network.read(detector.vocabulary.read(tokens).rows))
     replaced, junction = likely[:, HEADS.index("replaced")], likely[:, HEADS.index("junction")]
     quotes = _Quotes(text, places)
     return list(_suspects(tokens, replaced, quotes)), _worst(1 - (1 - replaced) * (1 - junction), quotes)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
-from typing import TypeVar
+from threading import Lock
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -30,8 +30,7 @@ _LONGEST_ENDING = (
     4  # letters that are taken from a word's end to find one that is known: -ness is the longest usual one
 )
 _SHORTEST_STEM = 3  # letters
-Found = TypeVar("Found")
-_REMEMBERED = 200_000  # words of one process whose numbers are kept: what an English crawl uses all day
+_REMEMBERED = 200_000  # tokens of one process whose numbers are kept: what an English crawl uses all day
 
 
 def find_tokens(text: str) -> list[str]:
@@ -54,14 +53,22 @@ def lowered(word: str) -> str:
     return word.lower().replace("’", "'")
 
 
+class Read(NamedTuple):
+    """Tokens as numbers, a row or a value for each."""
+
+    rows: NDArray[np.int32]  # word, ending and looks: shape (tokens, 3)
+    forms: NDArray[np.int32]  # the same for words that are the same when lower-cased, in one process
+    letters: NDArray[np.int32]  # of a word; else 0
+    capitals: NDArray[np.int32]  # 1 where it begins with one
+
+
 class Vocabulary:
     """The words that a detector knows, the most frequent first."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = tuple(words)
         self._numbers = {word: number for number, word in enumerate(self.words, FIRST_WORD)}
-        self._rows = _Remembered(self._row)
-        self._lowered = _Remembered(lambda token: lowered(token) if is_word(token) else "")
+        self._seen = _Seen(self._row)
 
     def __len__(self) -> int:
         """How many numbers of words there are."""
@@ -71,14 +78,14 @@ class Vocabulary:
         """The number of a lower-cased word or a mark."""
         return self._numbers.get(word, UNKNOWN)
 
-    def read(self, tokens: Sequence[str]) -> NDArray[np.int32]:
-        """Word, ending and looks of each token, shape (tokens, 3)."""
-        rows = chain.from_iterable(map(self._rows.__getitem__, tokens))
-        return np.fromiter(rows, np.int32, 3 * len(tokens)).reshape(-1, 3)
-
-    def lowered_words(self, tokens: Sequence[str]) -> list[str]:
-        """The words among tokens, lower-cased."""
-        return list(filter(None, map(self._lowered.__getitem__, tokens)))
+    def read(self, tokens: Sequence[str]) -> Read:
+        """What is known of each token."""
+        if len(self._seen) > _REMEMBERED:
+            self._seen = _Seen(self._row)
+        seen = self._seen
+        places = np.fromiter(map(seen.__getitem__, tokens), np.int64, len(tokens))
+        found = seen.rows.take(places, axis=0)  # after the places are known: it grows as they are found
+        return Read(np.ascontiguousarray(found[:, :3]), *np.ascontiguousarray(found[:, 3:].T))
 
     def _row(self, token: str) -> tuple[int, int, int]:
         if token[0] == "\n":
@@ -104,17 +111,27 @@ class Vocabulary:
         return UNKNOWN
 
 
-class _Remembered(dict[str, Found]):
-    """What a function finds for a token, found once for the first so many."""
+class _Seen(dict[str, int]):
+    """The place in `rows` of each token that this process has seen."""
 
-    def __init__(self, find: Callable[[str], Found]) -> None:
-        self._find = find
+    def __init__(self, row: Callable[[str], tuple[int, int, int]]) -> None:
+        self._row = row
+        self._forms: dict[str, int] = {}
+        self._lock = Lock()
+        self.rows = np.zeros((1024, 6), np.int32)
 
-    def __missing__(self, token: str) -> Found:
-        found = self._find(token)
-        if len(self) < _REMEMBERED:
-            self[token] = found
-        return found
+    def __missing__(self, token: str) -> int:
+        with self._lock:
+            place = self.get(token)
+            if place is None:
+                place = len(self)
+                if place == len(self.rows):
+                    self.rows = np.concatenate([self.rows, np.zeros_like(self.rows)])
+                word = lowered(token) if is_word(token) else ""
+                form = self._forms.setdefault(word, len(self._forms))
+                self.rows[place] = *self._row(token), form, len(word), token[0].isupper()
+                self[token] = place
+        return place
 
 
 def _looks(word: str) -> int:

@@ -114,7 +114,7 @@ def read_marked(made: Made, vocabulary: Vocabulary) -> tuple[NDArray[np.int32], 
             tokens.append(token)
             marks.append((piece.replaced, junction, made.family is not None))
             junction = False
-    return vocabulary.read(tokens), np.array(marks, np.float32).reshape(-1, len(HEADS))
+    return vocabulary.read(tokens).rows, np.array(marks, np.float32).reshape(-1, len(HEADS))
 
 
 def _window(

@@ -19,8 +19,7 @@ def numbers(text: str, log_odds: NDArray[np.float64] | None = None) -> dict[str,
     tokens = find_tokens(text)
     said = np.zeros((len(tokens), len(HEADS))) if log_odds is None else log_odds
     topics = np.random.default_rng(5).integers(-127, 128, (len(VOCABULARY), 8)).astype(np.int8)
-    rows = VOCABULARY.read(tokens)
-    return evidence(tokens, rows, (said * LOG_ODDS_ONE).astype(np.int64), topics, VOCABULARY)
+    return evidence(VOCABULARY.read(tokens), (said * LOG_ODDS_ONE).astype(np.int64), topics, VOCABULARY)
 
 
 @given(st.text(min_size=1, max_size=400).filter(lambda text: bool(find_tokens(text))))

@@ -26,7 +26,7 @@ def test_suspects_are_the_different_words_with_the_highest_probability_highest_f
     assert told is not None
     tokens = find_tokens(TEXT)
     made = detector()
-    replaced = probabilities(made.network.read(made.vocabulary.read(tokens)))[:, HEADS.index("replaced")]
+    replaced = probabilities(made.network.read(made.vocabulary.read(tokens).rows))[:, HEADS.index("replaced")]
     highest: dict[str, float] = {}
     for token, probability in zip(tokens, replaced, strict=True):
         if token[0].isalpha():
@@ -42,7 +42,7 @@ def test_the_stretch_is_a_quote_of_the_text_and_no_other_is_worse() -> None:
     assert told is not None
     assert told.stretch.quote in " ".join(TEXT.split())
     made, tokens = detector(), find_tokens(TEXT)
-    likely = probabilities(made.network.read(made.vocabulary.read(tokens)))
+    likely = probabilities(made.network.read(made.vocabulary.read(tokens).rows))
     wrong = 1 - (1 - likely[:, 0]) * (1 - likely[:, 1])
     worst = max(wrong[begin : begin + STRETCH].mean() for begin in range(len(tokens) - STRETCH + 1))
     assert told.stretch.share == round(float(worst), 2)

@@ -58,13 +58,13 @@ def test_words_numbers_marks_and_breaks_are_tokens() -> None:
     ],
 )
 def test_what_is_known_of_a_token(token: str, number: int, looks: int) -> None:
-    ((found, ending, seen),) = KNOWN.read([token]).tolist()
+    ((found, ending, seen),) = KNOWN.read([token]).rows.tolist()
     assert (found, seen) == (number, looks)
     assert (ending >= 16) == token[0].isalpha()
 
 
 def test_words_with_the_same_three_last_letters_have_the_same_ending() -> None:
-    endings = KNOWN.read(["walking", "TALKING", "boats", "12", "123456789", "1234567890"])[:, 1].tolist()
+    endings = KNOWN.read(["walking", "TALKING", "boats", "12", "123456789", "1234567890"]).rows[:, 1].tolist()
     assert endings[0] == endings[1] != endings[2]
     assert endings[3:] == [2, 8, 8]
 
@@ -72,9 +72,29 @@ def test_words_with_the_same_three_last_letters_have_the_same_ending() -> None:
 @given(st.text(max_size=200))
 def test_any_text_is_read_the_same_every_time_and_nothing_but_space_is_lost(text: str) -> None:
     tokens = find_tokens(text)
-    rows = KNOWN.read(tokens)
+    rows = KNOWN.read(tokens).rows
     assert rows.shape == (len(tokens), 3)
-    assert np.array_equal(rows, Vocabulary(KNOWN.words).read(tokens))
+    assert np.array_equal(rows, Vocabulary(KNOWN.words).read(tokens).rows)
     assert (rows >= 0).all()
     assert (rows < [len(KNOWN), ENDINGS, LOOKS]).all()
     assert "".join("".join(tokens).split()) == "".join(text.split())
+
+
+def test_words_that_differ_in_capitals_alone_have_one_form_and_what_is_no_word_has_no_letters() -> None:
+    read = KNOWN.read(["Boat", "boat", "BOATS", "Don’t", "don't", "12", ".", "Boat"])
+    assert read.forms[0] == read.forms[1] == read.forms[7] != read.forms[2]
+    assert read.forms[3] == read.forms[4]
+    assert read.letters.tolist() == [4, 4, 5, 5, 5, 0, 0, 4]
+    assert read.capitals.tolist() == [1, 0, 1, 1, 0, 0, 0, 1]
+
+
+def test_more_tokens_than_are_remembered_are_read_like_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("obelics_pipeline.models.farm_detector.tokens._REMEMBERED", 3)
+    known = Vocabulary(KNOWN.words)
+    tokens = [f"word{letter}" for letter in "abcdefgh"] * 300 + [
+        f"w{a}{b}{c}" for a in "abcdefghijk" for b in "abcdefghijk" for c in "abcdefghijk"
+    ]
+    first = known.read(tokens).rows
+    assert len(known._seen) > 1024  # what is kept grew
+    assert np.array_equal(first, known.read(tokens).rows)
+    assert len(known.read(["boat"]).rows) == len(known._seen) == 1
