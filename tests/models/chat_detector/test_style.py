@@ -22,6 +22,7 @@ def test_words_of_grammar_endings_and_capitals_are_shares_of_words() -> None:
     assert numbers["word_the"] == numbers["word_i"] == 1 / 17 and numbers["word_of"] == 2 / 17
     assert numbers["ending_ly"] == numbers["ending_ing"] == numbers["ending_ment"] == 1 / 17
     assert numbers["ending_s"] == 1 / 17 and numbers["ending_ed"] == 0
+    assert style_of(["is", "as", "boats"])["ending_s"] == 1 / 3  # short words have none
     assert (numbers["capitals"], numbers["all_capitals"], numbers["contractions"]) == (4 / 17, 1 / 17, 1 / 17)
 
 
