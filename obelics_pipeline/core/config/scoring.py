@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, FiniteFloat, PositiveInt
 
@@ -64,7 +64,7 @@ class JudgeConfig(Section):
 
     model: str = Field(description="As of language_model.")
     prompt: str = Field(description="What the model is asked, with {document} where the document stands.")
-    answers: dict[str, FiniteFloat] = Field(
+    answers: dict[Annotated[str, Field(coerce_numbers_to_str=True)], FiniteFloat] = Field(
         default_factory=lambda: {str(number): float(number) for number in range(1, 6)},
         min_length=2,
         description="Words that the prompt asks for, each a single token of the model, and the number that each means. "

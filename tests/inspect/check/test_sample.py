@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obelics_pipeline.core.config import load_config
+from obelics_pipeline.core.tables import read_kept
 from obelics_pipeline.inspect.check.sample import Sample, evenly_spaced, take_sample
 from obelics_pipeline.stages.read.inputs import resolve_inputs
 from obelics_pipeline.stages.read.ranges import ReadTask, plan_ranges
@@ -54,6 +55,9 @@ def test_a_sample_of_everything_counts_what_a_run_counts(warcs: list[Path], tmp_
     assert sample.whole["documents_read"] == ledgers["documents"]["in"]
     assert sample.whole["in_shards"] == ledgers["documents"]["kept"]
     assert sample.whole["images_in_shards"] == ledgers["images"]["kept"]
+    files = sorted((tmp_path / "out" / "assembled").glob("*.parquet"))
+    kept = sum(len(document.text().encode()) for path in files for document in read_kept(path))
+    assert sample.whole["text_bytes"] == kept > 0
     assert sample.problems == []
 
 

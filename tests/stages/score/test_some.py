@@ -75,6 +75,7 @@ def test_a_score_that_nobody_measures_is_refused() -> None:
         (", only: {farm_score: {min: 0.5}}", None),
         (", only: {farm_scor: {min: 0.5}}", r"score\.judge\.only\.farm_scor: no such score; did you mean farm_score\?"),
         (", only: {judge_mass: {min: 0.5}}", r"score\.judge\.only\.judge_mass: no such score"),
+        (", answers: {1: 1, 2: 2.5}", None),
         (", answers: {yes: 1}", r"score\.judge\.answers"),
     ],
 )
