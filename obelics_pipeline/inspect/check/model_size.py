@@ -42,7 +42,7 @@ class ModelSize:
 
     def patches(self, pixels: int) -> float:
         """Patches of an image; `pixels` at most are looked at where the tower takes any size."""
-        return (self.side**2 if self.side else pixels) / self.patch**2
+        return (self.side // self.patch) ** 2 if self.side else pixels / self.patch**2
 
     def image_tokens(self, pixels: int) -> float:
         """Tokens of an image in the sequence."""
@@ -119,7 +119,8 @@ def _of_config(folder: Path) -> ModelSize | None:
     own = layers * (2 * width * heads * each + 2 * width * keys + gated * width * inner) + tables * words * width
     seen = config.get("vision_config") or {}
     tower_width, tower_inner, tower_layers = _block(seen)
-    tower = tower_layers * (4 * tower_width**2 + 2 * tower_width * tower_inner)
+    tower_gated = 3 if seen.get("hidden_act") == "silu" else 2
+    tower = tower_layers * (4 * tower_width**2 + tower_gated * tower_width * tower_inner)
     return ModelSize(
         parameters=float(own + tower),
         source=f"its {CONFIG}",

@@ -43,7 +43,7 @@ def test_without_files_config_json_tells_them_to_a_percent(tmp_path: Path) -> No
 
 def test_a_tower_of_any_size_sees_so_many_pixels_and_one_of_a_fixed_size_its_own(tmp_path: Path) -> None:
     qwen = size_of(model(tmp_path / "q", TEXT | {"vision_config": QWEN_TOWER}))
-    fixed, latents = {"image_size": 378, "patch_size": 14}, {"resampler_n_latents": 64}
+    fixed, latents = {"image_size": 384, "patch_size": 14}, {"resampler_n_latents": 64}
     smol = size_of(model(tmp_path / "s", {"text_config": TEXT, "scale_factor": 3, "vision_config": fixed}))
     idefics = size_of(
         model(tmp_path / "i", {"text_config": TEXT, "vision_config": QWEN_TOWER, "perceiver_config": latents})
