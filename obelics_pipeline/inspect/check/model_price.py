@@ -37,7 +37,7 @@ class ModelPrice:
         if self.size is None:
             return f"{self.section}: nothing here says how large {self.name} is: --price parameters=2.2e9"
         weights = f"{rounded(self.size.parameters)} parameters ({self.size.source}) x {self.tokens} tokens"
-        memory = f"{gigabytes(self.memory)} of GPU memory{'' if self.size.width else ' for the weights alone'}"
+        memory = f"{gigabytes(self.memory)} of GPU memory{'' if self.size.width else ' without activations'}"
         return f"{self.section}: {weights}: {self.gpu_hours} GPU hours, {memory}, {self.dollars} dollars"
 
     def to_json(self) -> Mapping[str, Any]:

@@ -58,7 +58,7 @@ def test_a_second_model_and_float32_take_their_memory(tmp_path: Path) -> None:
 def test_a_flamingo_is_priced_by_its_name_and_a_size_that_nothing_tells_is_asked_for() -> None:
     flamingo = price(section="flamingo", model="openflamingo/OpenFlamingo-3B-vitl-mpt1b", image_gain=False)
     assert flamingo.gpu_hours.point == pytest.approx(2 * 3e9 * (1e9 + 0.5e6 * 64) / (0.5e12 * 3600))
-    assert "for the weights alone" in flamingo.line()
+    assert "without activations" in flamingo.line()
     unknown = price(model="someone/a-model")
     assert unknown.line().endswith("--price parameters=2.2e9")
     assert unknown.to_json() == {"section": "score.language_model", "model": "someone/a-model"}
