@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -261,3 +262,10 @@ def test_in_bfloat16_the_loss_is_near_that_of_float32() -> None:
         assert one["lm_images_seen"] == other["lm_images_seen"]
         if one["lm_loss"] is not None:
             assert one["lm_loss"] == pytest.approx(other["lm_loss"], rel=0.02)
+
+
+def test_images_wait_in_the_type_of_the_model() -> None:
+    made = load(str(tiny_vlm.saved(Path(mkdtemp()), "smolvlm")), device="cpu", dtype="bfloat16")
+    assert made.vision is not None
+    inputs = made.vision.prepare(np.zeros((20, 30, 3), np.uint8)).inputs
+    assert inputs["pixel_values"].dtype is torch.bfloat16 and not inputs["pixel_attention_mask"].is_floating_point()
