@@ -20,6 +20,7 @@ from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from zlib import crc32
 
 from obelics_pipeline.models.device.torchvision_import import import_torchvision
@@ -143,8 +144,8 @@ def of_image(shape: Shape) -> tuple[float, int]:
 
 def of_text(shape: Shape) -> tuple[float, int, int]:
     """Operations of a token in the blocks; parameters of the head; all parameters."""
-    t.masking_utils.find_packed_sequence_indices = lambda _: None  # asks for numbers, of which the meta device has none
-    with torch.device("meta"):
+    # it asks for numbers, of which the meta device has none
+    with patch.object(t.masking_utils, "find_packed_sequence_indices", return_value=None), torch.device("meta"):
         model = t.AutoModelForImageTextToText.from_config(shape.config(), attn_implementation="sdpa").eval()
         body = getattr(model.model, "language_model", None) or model.model.text_model
         tokens = torch.empty(1, TEXT, shape.text["hidden_size"])
