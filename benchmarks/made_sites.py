@@ -149,20 +149,30 @@ class Texts:
         found: list[str] = []
         while len(found) < number:
             for text in self.some(1):
-                found += [s for s in re.split(r"(?<=[.!?])\s+", " ".join(text)) if 10 <= len(s.split()) <= 45]
+                found += [s for s in sentences_of(" ".join(text)) if 10 <= len(s.split()) <= 45]
         return found[:number]
 
 
+def sentences_of(text: str) -> list[str]:
+    """A text in sentences."""
+    return re.split(r"(?<=[.!?])\s+", text)
+
+
 def farms(texts: Texts) -> Iterator[Site]:
-    """Farms of every family."""
+    """Farms of every family, and the honest sites that some of them took their texts from."""
     makers: dict[str, Callable[[Texts], Pages]] = {
         "doorway": doorway, "review": review, "dream": dream, "spun": spun, "chained": chained, "glued": glued,
     }  # fmt: skip
     for family, make in makers.items():
         for number in range(SITES):
             yield Site(f"farm-{family}-{number}.com", True, family, make(texts))
-    for network in range(2):
-        pool = texts.sentences(500)
+    stolen = [texts.some(PAGES) for _ in range(4)]  # from sites that are in the crawl too
+    for number, pages in enumerate(stolen):
+        yield Site(f"victim-{number}.org", False, "victim", pages)
+    for number, pages in enumerate(stolen[:2]):
+        yield Site(f"farm-respun-{number}.com", True, "respun", respun(texts, pages))
+    for network, pages in enumerate([*stolen[2:], texts.some(PAGES)]):
+        pool = [s for page in pages for s in sentences_of(" ".join(page))]
         for number in range(SITES):
             yield Site(f"farm-stitched-{network}-{number}.com", True, "stitched", stitched(texts, pool))
     for network, make in enumerate((review, dream)):
@@ -210,18 +220,24 @@ def dream(texts: Texts) -> Pages:
 
 def spun(texts: Texts) -> Pages:
     """Versions of three articles: a third of the long words changed for others that end alike."""
-    dice, articles = texts.dice, [texts.sentences(16) for _ in range(3)]
-    by_end: dict[str, list[str]] = {}
+    articles = [texts.sentences(16) for _ in range(3)]
+    return respun(texts, [[" ".join(articles[i % 3])] for i in range(PAGES)])
+
+
+def respun(texts: Texts, pages: Pages) -> Pages:
+    """A version of each page."""
+    dice, by_end = texts.dice, dict[str, list[str]]()
     for word in re.findall(r"\b[a-z]{5,}\b", " ".join(texts.sentences(1500))):
         by_end.setdefault(word[-2:], []).append(word)
 
-    def version(match: re.Match[str]) -> str:
+    def other(match: re.Match[str]) -> str:
         return dice.choice(by_end.get(match[0][-2:], [match[0]])) if dice.random() < 0.35 else match[0]
 
-    return [
-        in_paragraphs([re.sub(r"\b[a-z]{5,}\b", version, s) for s in articles[i % 3] if dice.random() < 0.9], 4)
-        for i in range(PAGES)
-    ]
+    def version(page: Paragraphs) -> Paragraphs:
+        said = [re.sub(r"\b[a-z]{5,}\b", other, s) for s in sentences_of(" ".join(page)) if dice.random() < 0.9]
+        return in_paragraphs(said, 4)
+
+    return [version(page) for page in pages]
 
 
 def chained(texts: Texts) -> Pages:
@@ -275,7 +291,7 @@ def honest(texts: Texts) -> Iterator[Site]:
 
 def cut(dice: random.Random, page: Paragraphs, texts: Texts) -> Paragraphs:
     """An agency's text as a paper prints it: some of its sentences, from the first on, and a few of the paper's own."""
-    sentences = re.split(r"(?<=[.!?])\s+", " ".join(page))
+    sentences = sentences_of(" ".join(page))
     return [
         *in_paragraphs(sentences[: dice.randrange(6, 25)], 4),
         *in_paragraphs(texts.sentences(dice.randrange(3, 9)), 4),

@@ -18,12 +18,13 @@ from obelics_pipeline.stages.site.verdict import MEAN, ODDS, probability
 
 MIN_DOCUMENTS = 5  # of a site, of which it can be told what repeats
 MIN_SITES = 10  # of a run, of which it can be told what stands on several
+MIN_SKELETONS, MIN_SENTENCES = 20, 5  # of a document that has a share: of 20 its standard error is 0.11 at most
 
 # Column, its counts (see shares.Shares), the least count of a document that has it, and what must be large.
 SHARES = (
-    ("borrowed_share", "borrowed", "sentences", 5, "many"),
-    ("skeleton_share", "repeated", "skeletons", 10, "large"),
-    ("skeleton_share_elsewhere", "elsewhere", "skeletons", 10, "many"),
+    ("borrowed_share", "borrowed", "sentences", MIN_SENTENCES, "many"),
+    ("skeleton_share", "repeated", "skeletons", MIN_SKELETONS, "large"),
+    ("skeleton_share_elsewhere", "elsewhere", "skeletons", MIN_SKELETONS, "many"),
 )
 DIGITS = 6  # of what is written: below them processors differ
 Numbers = NDArray[np.float64]
@@ -31,7 +32,7 @@ Flags = NDArray[np.bool_]
 
 
 def measured_score(config: RunConfig) -> str | None:
-    """The score that the evidence is about; None where there is none, or the config's filters do not measure it."""
+    """The score that the evidence is about, if the config names one and its filters measure it."""
     return config.site.score if config.site.score in score_names(config) else None
 
 

@@ -20,6 +20,7 @@ SPEAKS_FROM: Mapping[str, float] = MappingProxyType(
 WEIGHTS: Mapping[str, float] = MappingProxyType(
     {ODDS: 0.85, MEAN: 9.03, "borrowed_share": 37.14, "skeleton_share": 19.17, "skeleton_share_elsewhere": 12.48}
 )
+WITH_OTHER_SITES = ("borrowed_share", "skeleton_share_elsewhere")
 NOTHING = -7.46  # the log odds where nothing speaks
 
 
@@ -40,11 +41,14 @@ def evidence(values: Mapping[str, Numbers], prior: float) -> dict[str, Numbers]:
     """How much each speaks for a farm; none speaks against one, for generated text may well score as honest text does.
 
     ODDS are log odds above those of the prior; the others go from 0 to 1. Of a share the less of the document's and its
-    site's speaks.
+    site's speaks. What is shared with other sites speaks no louder than MEAN: a page that others took text from shares
+    as much as theirs.
     """
     odds = np.where(np.isnan(values[ODDS]), prior, values[ODDS]).clip(prior, 1 - 1e-6)
     found = {ODDS: np.log(odds / (1 - odds)) - np.log(prior / (1 - prior))}
     for name, start in SPEAKS_FROM.items():
-        less = values[MEAN] if name == MEAN else np.fmin(values[name], values[f"site_{name}"])
+        less = values[MEAN] if name == MEAN else np.minimum(values[name], values[f"site_{name}"])
         found[name] = np.maximum(np.where(np.isnan(less), 0, less) - start, 0) / (1 - start)
+    for name in WITH_OTHER_SITES:
+        found[name] = np.minimum(found[name], found[MEAN])
     return found

@@ -11,6 +11,8 @@ TEMPLATE = [
     "If you live in {0} and you are in need of a {1}, then it is we who can be with you within the hour or less.",
     "There is no one in {0} who would not have been with us at one time or another for some {1} of their own.",
     "We have been in {0} for more than {2} years, and for each of those we did what we said we would do for you.",
+    "If it is not what you had in mind, then you need not have it, and for all that we did in {0} you owe us nothing.",
+    "Some of us were here in {0} before there was a {1} at all, and we are still with those who were with us then.",
     "Once you are one of ours in {0}, you will not have to ask for a {1} from anyone else, and neither will they.",
 ]
 BOUND = {"site": {"document": {"site_farm_probability": {"max": 0.5}}}}

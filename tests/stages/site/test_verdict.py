@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obelics_pipeline.stages.site.verdict import MEAN, ODDS, SPEAKS_FROM, probability
+from obelics_pipeline.stages.site.verdict import MEAN, ODDS, SPEAKS_FROM, WITH_OTHER_SITES, probability
 
 NAMES = [ODDS, *(x for name in SPEAKS_FROM for x in ((name,) if name == MEAN else (name, f"site_{name}")))]
 PRIOR = 0.05
@@ -25,11 +25,19 @@ def test_low_scores_and_low_shares_say_nothing() -> None:
     assert low < PRIOR
 
 
-@pytest.mark.parametrize("share", [name for name in SPEAKS_FROM if name != MEAN])
-def test_a_page_falls_by_what_it_and_its_site_share_and_not_by_one_alone(share: str) -> None:
-    assert judged(**{share: 1, f"site_{share}": 1}) > 0.5
-    assert judged(**{share: 1, f"site_{share}": 0.1}) < 0.5
-    assert judged(**{share: 0.1, f"site_{share}": 1}) < 0.5
+def test_a_page_falls_by_what_it_and_its_site_repeat_and_not_by_one_alone() -> None:
+    assert judged(skeleton_share=1, site_skeleton_share=1) > 0.5
+    assert judged(skeleton_share=1, site_skeleton_share=0.1) < 0.5
+    assert judged(skeleton_share=0.1, site_skeleton_share=1) < 0.5
+    assert judged(skeleton_share=1) < 0.5  # of a site with few pages
+    assert judged(site_skeleton_share=1) < 0.5  # of a page that is too short
+
+
+@pytest.mark.parametrize("share", WITH_OTHER_SITES)
+def test_a_page_that_others_took_text_from_does_not_fall_and_one_whose_site_scores_high_does(share: str) -> None:
+    shares = {share: 1.0, f"site_{share}": 1.0}
+    assert judged(mean=0.2, **shares) < 0.1
+    assert judged(mean=0.9, **shares) > judged(mean=0.9)
 
 
 @given(st.lists(st.floats(0, 1), min_size=len(NAMES), max_size=len(NAMES)), st.sampled_from(NAMES), st.floats(0, 1))
