@@ -27,7 +27,7 @@ from obelics_pipeline.stages.site.columns import MIN_DOCUMENTS
 from obelics_pipeline.stages.site.verdict import MEAN, NOTHING, ODDS, SPEAKS_FROM, WEIGHTS, evidence
 
 BOUND = 0.5
-PENALTY = 0.00001  # of the sum of squared weights
+PENALTY = 0.0001  # of the sum of squared weights
 STEPS = 200
 
 Numbers = NDArray[np.float64]

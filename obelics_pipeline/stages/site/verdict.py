@@ -18,10 +18,10 @@ SPEAKS_FROM: Mapping[str, float] = MappingProxyType(
     {MEAN: 0.4, "borrowed_share": 0.2, "skeleton_share": 0.4, "skeleton_share_elsewhere": 0.4}
 )
 WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {ODDS: 0.85, MEAN: 9.03, "borrowed_share": 37.14, "skeleton_share": 19.17, "skeleton_share_elsewhere": 12.48}
+    {ODDS: 0.58, MEAN: 8.56, "borrowed_share": 0.09, "skeleton_share": 12.11, "skeleton_share_elsewhere": 5.38}
 )
 WITH_OTHER_SITES = ("borrowed_share", "skeleton_share_elsewhere")
-NOTHING = -7.46  # the log odds where nothing speaks
+NOTHING = -5.57  # the log odds where nothing speaks
 
 
 def probability(values: Mapping[str, Numbers], prior: float) -> Numbers:
