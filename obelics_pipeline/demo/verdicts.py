@@ -22,11 +22,7 @@ from obelics_pipeline.demo.pages import farms, unusual
 from obelics_pipeline.jobs.noted import stages_in
 
 FARM_SCORE = "farm_score"
-REASONS = (
-    FARM_SCORE,
-    "site_farm_probability",
-    "farm_score_in_site",
-)  # by the page alone; by all of its site; by scores
+REASONS = (FARM_SCORE, "farm_score_in_site")  # of the page alone; given those of its site
 
 
 @dataclass(frozen=True)
