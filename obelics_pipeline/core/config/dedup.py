@@ -105,7 +105,7 @@ class DedupConfig(Section):
     buckets: PositiveInt = Field(
         16,
         description="Parts that a shuffle is cut into; no verdict depends on it. One part must fit into the memory of "
-        "a worker: 2 million shuffled rows fit, at about 20 rows a document.",
+        "a worker: 2 million shuffled rows fit, at about 20 rows a document, or 160 where the section site is on.",
     )
     page_url: PageUrlConfig = Field(default_factory=PageUrlConfig, description="Captures of one page address.")
     text: TextConfig = Field(default_factory=TextConfig, description="Documents with nearly the same text.")
