@@ -2,8 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.stages.site.shares import repeated_skeletons
+from obelics_pipeline.stages.site.sharing import SHARED, SITE, SKELETON, Shared
 from obelics_pipeline.stages.site.told import shared_with_others
 from tests.stages.site.farms import Corpus, config_of, judge, neighbours, rows, sentences, words
 
@@ -104,3 +109,14 @@ def test_without_near_duplicates_nothing_is_said_of_shares(tmp_path: Path) -> No
     judge(corpus, tmp_path, config_of(dedup={"text": {"enabled": False}}))
     assert {row["site_skeleton_share"] for row in rows(tmp_path).values()} == {None}
     assert {row["borrowed_share"] for row in rows(tmp_path).values()} == {None}
+
+
+def test_on_a_large_site_a_skeleton_must_stand_on_more_pages() -> None:
+    def repeats(of_site: int, with_it: int) -> bool:
+        rows = [(SITE, 1, of_site), (SKELETON, 8, with_it)]
+        common = {"partition": "a", "site": 1, "sites": 1, "other": 0}
+        table = pa.Table.from_pylist([common | {"kind": k, "key": key, "documents": n} for k, key, n in rows], SHARED)
+        return bool(repeated_skeletons(np.array([8], np.uint64), 1, Shared([table.drop_columns(["partition"])]))[0])
+
+    assert [repeats(10, pages) for pages in (1, 2, 3)] == [False, False, True]
+    assert [repeats(1000, pages) for pages in (3, 20, 21)] == [False, False, True]
