@@ -21,7 +21,7 @@ SETTINGS = [
     "images.min_side=200",
     "dedup.text.threshold=0.7",
     "language.min_score=0.35",
-    "site.document={farm_score_in_site: {max: 0.5}}",
+    "site.document.farm_score_in_site={max: 0.5}",
     "shard.target_bytes=1000000",
 ]
 
