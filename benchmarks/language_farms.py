@@ -1,13 +1,14 @@
 """What a detector finds of farms in its language that are made by strangers to it, and what it takes of honest texts.
 
     python -m benchmarks.language_farms LANGUAGE STRANGERS.jsonl.gz ENGLISH.index [--detector FILE.npz]
-        [--write FILE.jsonl]
+        [--column perplexity] [--write FILE.jsonl]
 
 STRANGERS are honest texts that no model has seen, lines {"id", "source", "text"} as benchmarks/language_texts.py
 writes them; ENGLISH.index is a dictionary from English, of dictd, with its .dict.dz. It prints the share of pages of
 each generator in benchmarks/stranger_farms/ above the score that one in a hundred of the honest texts is above, and
 above the bound of the default config, then the share of honest texts of each source above the bound, all with Wilson's
-95 % intervals, and the highest honest texts. --write keeps the pages.
+95 % intervals, and the highest honest texts. --column is another score, of the package's model: it has no bound, and of
+quality_score low is what others are high for. --write keeps the pages.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 from random import Random
 
@@ -30,6 +32,7 @@ PAGES, HONEST = 150, 200  # of each generator; of each source at most
 LENGTHS = (150, 400)  # words of a page
 FALSE_POSITIVES, BOUND = 0.01, 0.95  # of the honest texts; of default.yaml
 HIGHEST = 5  # honest texts that are told
+FARM_SCORE, SIGN = "farm_score", {"quality_score": -1}  # low is what others are high for
 
 
 def main() -> None:
@@ -39,6 +42,7 @@ def main() -> None:
     parser.add_argument("strangers")
     parser.add_argument("dictionary", type=Path, metavar="ENGLISH.index")
     parser.add_argument("--detector", help="in place of the shipped one")
+    parser.add_argument("--column", default=FARM_SCORE, help="another score than farm_score")
     parser.add_argument("--write", type=Path, metavar="FILE.jsonl")
     arguments = parser.parse_args()
     random = Random(7)
@@ -49,24 +53,26 @@ def main() -> None:
         rows = ({"generator": name, "text": text} for name, made in pages.items() for text in made)
         arguments.write.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
     options = {"paths": {arguments.language: arguments.detector}} if arguments.detector else {}
-    measure = build("farm_score", options)
+    measure, sign = build(arguments.column, options), SIGN.get(arguments.column, 1)
+    bound = BOUND if arguments.column == FARM_SCORE else inf
 
     def scored(found: Sequence[str]) -> list[float]:
         scores = (measure.score(Text(text, arguments.language)) for text in found)
-        return [score for score in scores if score is not None]
+        return [sign * score for score in scores if score is not None]
 
     honest = {source: scored(found) for source, found in by_source.items()}
     every = [score for scores in honest.values() for score in scores]
     if not every:
-        parser.exit(2, f"no text has a score: is there a detector for {arguments.language}?\n")
+        parser.exit(2, f"no text has a score: is there a model for {arguments.language}?\n")
     over = threshold(every, FALSE_POSITIVES)
-    print(f"{arguments.language}: {len(every)} honest texts; 1 % of them are above {over:.3f}")
+    half = threshold(every, 0.5)
+    print(f"{arguments.language}: {len(every)} honest texts; 1 % of them are above {over:.3f}, half above {half:.3f}")
     for name, made in pages.items():
         scores = scored(made)
-        at_one, at_bound = told(share_above(scores, over)), told(share_above(scores, BOUND))
-        print(f"{name:10} at 1 %: {at_one}  over {BOUND}: {at_bound}  AUC {auc(scores, every):.3f}")
+        at_one, at_bound = told(share_above(scores, over)), told(share_above(scores, bound))
+        print(f"{name:10} at 1 %: {at_one}  over {bound}: {at_bound}  AUC {auc(scores, every):.3f}")
     for source, scores in {**honest, "all": every}.items():
-        print(f"honest {source:10} over {BOUND}: {told(share_above(scores, BOUND))}")
+        print(f"honest {source:10} over {bound}: {told(share_above(scores, bound))}")
     ranked = sorted(((score, source) for source, scores in honest.items() for score in scores), reverse=True)
     print("highest:", ", ".join(f"{source} {score:.3f}" for score, source in ranked[:HIGHEST]))
 

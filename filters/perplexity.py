@@ -16,8 +16,8 @@ class Perplexity(KenlmFilter):
     """Perplexity under a KenLM model of SentencePiece pieces (reference statistic 10; the paper keeps up to 1500).
 
     `folder` holds `<language>.arpa.bin` and `<language>.sp.model`, as `obelics fit kenlm` writes them and `edugp/kenlm`
-    names them. Left out, it is the package's own, whose models are small: a bound for another model, such as the paper's,
-    does not hold for it. With an explicit `folder: null` nothing is measured.
+    names them. Left out, it is the package's own, of small models: a bound for another model, such as the paper's, does
+    not hold for them. With an explicit `folder: null` nothing is measured.
     """
 
     name: ClassVar[str] = "perplexity"
