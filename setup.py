@@ -174,6 +174,7 @@ setup(
         "obelics_pipeline.inspect.tune": ["page/*"],
         "obelics_pipeline.inspect.report": ["*.css", "*.html"],
         "obelics_pipeline.fit.farm_detector": ["irregular.txt", "wording/*.txt"],
+        "obelics_pipeline.fit.farm_detector.second": ["grammars.txt"],
         "obelics_pipeline.filters": ["words/**"],
         "obelics_pipeline.models": ["*.json", "kenlm/*", "quality/*"],
         "obelics_pipeline.models.chat_detector": ["*.npz"],

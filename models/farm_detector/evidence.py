@@ -162,10 +162,9 @@ def _of_repetition(words: NDArray[np.int64]) -> Numbers:
     ngrams = words
     for length in _REPEATED:  # each by one longer; 64 bits hold four words of up to 55,000 distinct ones
         ngrams = ngrams[:-1] * distinct + words[length - 1 :]
-        inner = np.sort(ngrams)
-        begins = np.flatnonzero(np.diff(inner, prepend=-1, append=-1))
-        most = int(np.diff(begins).max(initial=0))
-        yield f"repeated_{length}", 1 - (len(begins) - 1) / len(ngrams) if len(ngrams) else 0.0
+        times = _times(ngrams)
+        most = int(times.max(initial=0))
+        yield f"repeated_{length}", 1 - len(times) / len(ngrams) if len(ngrams) else 0.0
         yield f"most_repeated_{length}", most * length / len(words) if most > 1 else 0.0
 
 
@@ -189,11 +188,12 @@ def _of_cohesion(number: NDArray[np.int32], places: _Places, topics: NDArray[np.
 
 def _of_shared(sentence: NDArray[np.int64], number: NDArray[np.int32], count: int) -> Numbers:
     """Words that sentences share, of words and the sentences that they stand in."""
-    said = np.unique(sentence * _MOST_WORDS + number)
+    all_said = np.sort(sentence * _MOST_WORDS + number)
+    said = all_said[np.diff(all_said, prepend=-1) != 0]
     in_each = np.bincount(said // _MOST_WORDS, minlength=count)
     yield "words_of_the_next", _overlap(said, in_each, 1)
     yield "words_of_the_third", _overlap(said, in_each, 3)
-    times = np.bincount(said % _MOST_WORDS)
+    times = _times(said % _MOST_WORDS)
     yield "words_of_others", int(times[times > 1].sum()) / max(1, len(said))
 
 
@@ -225,6 +225,13 @@ def _alike(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.
 
 def _mean(values: NDArray[np.float64]) -> float:
     return float(values.mean()) if len(values) else MISSING
+
+
+def _times(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How often each value occurs that does."""
+    ordered = np.sort(values)
+    begins = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    return np.diff(np.concatenate([[0], begins, [len(values)]])) if len(values) else np.zeros(0, np.int64)
 
 
 def _extremes(sums: NDArray[np.float64], window: int) -> tuple[float, float]:

@@ -143,14 +143,18 @@ class Network:
     def _agreement(self, word: NDArray[np.int32]) -> NDArray[np.float32]:
         """A word's topic times that of the document, and times that of the words near it: shape (words, 2 * topics)."""
         topic = self.topics.take(word, axis=0)
-        padded = np.zeros((len(topic) + 2 * NEAR + 1, topic.shape[1]))
-        own = padded[NEAR + 1 : NEAR + 1 + len(topic)]
+        length, topics = topic.shape
+        padded = np.zeros((length + 2 * NEAR + 1, topics), np.float32)
+        own = padded[NEAR + 1 : NEAR + 1 + length]
         own[:] = topic
-        before = padded.cumsum(axis=0)
-        near = before[2 * NEAR + 1 :] - before[: len(topic)]
-        document = own * (before[-1] * TOPIC_GAIN) / (ONE * len(topic))
-        nearby = own * (near * TOPIC_GAIN) / (ONE * (2 * NEAR + 1))
-        agreement: NDArray[np.float32] = np.rint(np.hstack([document, nearby])).astype(np.float32)
+        before = padded.cumsum(axis=0, dtype=np.float32)  # whole numbers, as all sums here
+        agreement = np.empty((length, 2 * topics), np.float32)
+        document, nearby = agreement[:, :topics], agreement[:, topics:]
+        np.multiply(own, before[-1] * np.float32(TOPIC_GAIN / (ONE * max(1, length))), out=document)
+        np.subtract(before[2 * NEAR + 1 :], before[:length], out=nearby)
+        nearby *= own
+        nearby *= np.float32(TOPIC_GAIN / (ONE * (2 * NEAR + 1)))
+        np.rint(agreement, out=agreement)
         return agreement.clip(-LIMIT, LIMIT, out=agreement)
 
 

@@ -75,6 +75,12 @@ def _add_fit_detector(models: Commands) -> None:
     )
     detector.add_argument("--workers", type=positive, metavar="N", help="threads (default: one per CPU core)")
     detector.add_argument(
+        "--network",
+        type=Path,
+        metavar="DETECTOR.npz",
+        help="a detector whose network is kept, so that only the forest is trained; PyTorch is not needed",
+    )
+    detector.add_argument(
         "--forest-without-each",
         action="store_true",
         help="also measure how well the forest finds each family it was not trained on: one more fit per family",
@@ -97,6 +103,7 @@ def _fit_detector(arguments: argparse.Namespace) -> int:
         words=arguments.words,
         channels=arguments.channels,
         forest_without_each=arguments.forest_without_each,
+        keep=arguments.network,
     )
     return 0
 
@@ -149,12 +156,20 @@ def _add_sources(command: argparse.ArgumentParser) -> None:
         help="a pair of FreeDict dictionaries, to translate there and back; may be repeated",
     )  # fmt: skip
     command.add_argument(
-        "--leave-out",
-        nargs="+",
-        default=[],
-        metavar="FAMILY",
-        help="families of generated text to leave out of the training",
+        "--wordnet",
+        type=Path,
+        metavar="FOLDER",
+        help="WordNet 3's data and index files, for families with its synonyms",
     )
+    command.add_argument(
+        "--glossary", nargs="+", type=Path, default=[], metavar="THERE.index",
+        help="FreeDict dictionaries to English, for the second implementation of translation",
+    )  # fmt: skip
+    command.add_argument(
+        "--leave-out", nargs="*", default=["second"], metavar="FAMILY",
+        help="families of generated text to leave out of the training, which then judge; first or second names a whole "
+        "implementation of them, and no name leaves out nothing (default: second)",
+    )  # fmt: skip
 
 
 def _sources(arguments: argparse.Namespace) -> Sources:
@@ -162,7 +177,14 @@ def _sources(arguments: argparse.Namespace) -> Sources:
 
     dictionaries = [(there, back) for there, back in arguments.dictionary]
     return Sources(
-        arguments.trusted, arguments.unusual, arguments.thesaurus, dictionaries, arguments.leave_out, arguments.language
+        arguments.trusted,
+        arguments.unusual,
+        arguments.thesaurus,
+        dictionaries,
+        arguments.leave_out,
+        arguments.wordnet,
+        arguments.glossary,
+        arguments.language,
     )
 
 

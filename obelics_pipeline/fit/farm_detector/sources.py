@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,8 @@ from typing import Any
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.storage import file_sha256
 from obelics_pipeline.fit.farm_detector.dictionary import Dictionary
-from obelics_pipeline.fit.farm_detector.families import WEIGHTS, Families
+from obelics_pipeline.fit.farm_detector.families import WEIGHTS, Families, Words, without_groups
+from obelics_pipeline.fit.farm_detector.second.wordnet import Wordnet
 from obelics_pipeline.fit.farm_detector.texts import Texts, read_texts
 from obelics_pipeline.fit.farm_detector.thesaurus import Thesaurus
 from obelics_pipeline.fit.farm_detector.translating import Translator
@@ -29,24 +30,35 @@ class Sources:
     unusual: Sequence[str] = ()
     thesaurus: Path | None = None
     dictionaries: Sequence[tuple[Path, Path]] = ()  # pairs of indexes, there and back
-    leave_out: Sequence[str] = ()  # families
+    leave_out: Sequence[str] = ()  # families, or the name of an implementation
+    wordnet: Path | None = None  # folder
+    glossaries: Sequence[Path] = ()  # indexes, from other languages
     language: str = "en"
 
-    def load(self, say: Say) -> Material:
-        """Read all of it. Raises UserError, in one line, for a file that cannot be read."""
+    def load(self, say: Say, learned_from: Collection[str] | None = None) -> Material:
+        """Read all of it. Raises UserError, in one line, for a file that cannot be read.
+
+        `learned_from`: the sha256 of the files of a network that is kept, as `read_texts` takes them.
+        """
         files, genres = text_files(self.trusted), text_files(self.unusual)
-        texts, unusual = read_texts(files), read_texts(genres)
+        texts, unusual = read_texts(files, learned_from), read_texts(genres, learned_from)
         for file in (*files, *genres):
             say(str(file))
-        words = Thesaurus.load(self.thesaurus) if self.thesaurus else Thesaurus.of_texts(texts.network)
-        translators = [Translator(Dictionary.load(there), Dictionary.load(back)) for there, back in self.dictionaries]
-        return Material(self, files, genres, texts, unusual, words, translators)
+        words = Words(
+            Thesaurus.load(self.thesaurus) if self.thesaurus else Thesaurus.of_texts(texts.network or texts.forest),
+            [Translator(Dictionary.load(there), Dictionary.load(back)) for there, back in self.dictionaries],
+            Wordnet.load(self.wordnet) if self.wordnet else None,
+            [Dictionary.load(index) for index in self.glossaries],
+            self.language,
+        )
+        return Material(self, files, genres, texts, unusual, words)
 
     def word_lists(self) -> list[Path]:
         """The files that words are taken from."""
-        indexes = [index for pair in self.dictionaries for index in pair]
+        indexes = [*(index for pair in self.dictionaries for index in pair), *self.glossaries]
         articles = [index.with_suffix(".dict.dz") for index in indexes]
-        return [*([self.thesaurus] if self.thesaurus else []), *indexes, *articles]
+        sets = [*sorted(self.wordnet.glob("data.*")), *sorted(self.wordnet.glob("index.*"))] if self.wordnet else []
+        return [*([self.thesaurus] if self.thesaurus else []), *indexes, *articles, *sets]
 
 
 @dataclass(frozen=True)
@@ -58,8 +70,7 @@ class Material:
     genres: Sequence[TextFile]
     texts: Texts
     unusual: Texts
-    words: Thesaurus
-    translators: Sequence[Translator]
+    words: Words
 
     def families(self) -> Families:
         """Of all texts. Raises UserError where they are too few, or a family to leave out is unknown."""
@@ -80,24 +91,35 @@ class Material:
         self._enough(min(len(self.texts.network), len(self.texts.forest)), 5 * _FEWEST)
         return made
 
+    def forest_families(self) -> Families:
+        """Of the texts for the forest alone. Raises UserError as `families` does."""
+        made = self._families(self.texts.forest, self.unusual.forest, self.sources.leave_out)
+        self._enough(len(self.texts.forest), _FEWEST)
+        return made
+
     def left_out(self) -> Families | None:
         """Those that are left out, of the texts for the forest; None where none of them can be made."""
-        others = [name for name in self.sources.leave_out if self.translators or name != "translating"]
+        cannot = self.words.cannot()
+        others = [name for name in without_groups(self.sources.leave_out) if name not in cannot]
         rest = [name for name in WEIGHTS if name not in others]
         return self._families(self.texts.forest, self.unusual.forest, rest) if others else None
 
     def description(self) -> dict[str, Any]:
         """What was read, for the record of what is made of it: names, sha256 and counts, and no folder or time."""
         return {
-            "families": [family for family in WEIGHTS if family not in self.sources.leave_out],
+            "families": self._families_made(),
             "trusted": [file.description() for file in self.files],
             "unusual": [file.description() for file in self.genres],
             "words": {path.name: file_sha256(path) for path in self.sources.word_lists()},
         }
 
+    def _families_made(self) -> list[str]:
+        others = {*without_groups(self.sources.leave_out), *self.words.cannot()}
+        return [family for family in WEIGHTS if family not in others]
+
     def _families(self, texts: Sequence[str], unusual: Sequence[str], leave_out: Sequence[str]) -> Families:
         genres = TrustedTexts(unusual, self.sources.language) if unusual else None
-        return Families(TrustedTexts(texts, self.sources.language), genres, self.words, self.translators, leave_out)
+        return Families(TrustedTexts(texts, self.sources.language), genres, self.words, leave_out)
 
     def _enough(self, fewest: int, give: int) -> None:
         if fewest < _FEWEST:

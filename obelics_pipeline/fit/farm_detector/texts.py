@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from obelics_pipeline.fit.texts import TextFile
@@ -18,11 +18,17 @@ class Texts:
     forest: list[str]
 
 
-def read_texts(files: Sequence[TextFile]) -> Texts:
-    """The texts of files. Raises `UserError` for one that cannot be read."""
+def read_texts(files: Sequence[TextFile], learned_from: Collection[str] | None = None) -> Texts:
+    """The texts of files. Raises `UserError` for one that cannot be read.
+
+    With a network that is there already, `learned_from` are the sha256 of its files: all texts of others are set aside.
+    """
     found = Texts([], [])
     for file in files:
         texts = [row.text for row in file.texts()]
+        if learned_from is not None and file.description()["sha256"] not in learned_from:
+            found.forest.extend(texts)
+            continue
         for number, text in enumerate(texts):
             block = number * _BLOCKS // len(texts)
             (found.forest if block % _EVERY == _EVERY // 2 else found.network).append(text)

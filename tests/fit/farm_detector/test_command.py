@@ -45,7 +45,20 @@ def test_a_detector_is_made_told_of_and_used(tmp_path: Path, capsys: pytest.Capt
     told = re.findall(r"^(\w+): [01]\.\d+ of \d+ found by a forest that saw none of it$", capsys.readouterr().out, re.M)
     assert told == sorted(made.about["recall"])
     assert "found by a forest" not in printed
-    honest = texts()[3]
+    kept = tmp_path / "kept.npz"
+    capsys.readouterr()
+    assert main([*arguments, "--network", str(output), *numbers, "--output", str(kept)]) == 0
+    few = int(re.findall(r"^(\d+) texts for the forest", capsys.readouterr().out, re.M)[0])
+    assert few < len(texts()) / 2  # of a file that the network learned from, what was set aside
+    alike, other = (
+        Detector.load(kept),
+        written(tmp_path / "other.jsonl", [{"text": f"{text} " * 2} for text in texts()]),
+    )
+    assert alike.about["network"]["steps"] == 100
+    assert alike.score(honest := texts()[3]) == made.score(honest)
+    fresh = ["fit", "detector", "--trusted", str(other), "--network", str(output), "--documents", "200"]
+    assert main([*fresh, "--output", str(kept)]) == 0
+    assert f"{len(texts())} texts for the forest" in capsys.readouterr().out
     stuffed = "Best boat in Leeds 2020. You can buy boat online or at a boat store near you. " * 8
     scorer = FarmScore(paths={"xx": str(output)})
     assert (scorer.score(Text(stuffed, "xx")) or 0) > (scorer.score(Text(honest, "xx")) or 1)

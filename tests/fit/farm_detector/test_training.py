@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from obelics_pipeline.fit.farm_detector.families import Families, Made
+from obelics_pipeline.fit.farm_detector.families import Families, Made, Words
 from obelics_pipeline.fit.farm_detector.marked_text import Piece, plain
 from obelics_pipeline.fit.farm_detector.thesaurus import Thesaurus
 from obelics_pipeline.models.farm_detector.tokens import Vocabulary, find_tokens
@@ -37,7 +37,7 @@ def test_the_same_training_gives_the_same_network_and_learns() -> None:
     said: list[str] = []
 
     def network(steps: int) -> dict[str, np.ndarray]:
-        families = Families(trusted(), None, Thesaurus.of_texts(texts()), (), ())
+        families = Families(trusted(), None, Words(Thesaurus.of_texts(texts())), ())
         return train(families, vocabulary, steps, 1, said.append).in_whole_numbers().arrays()
 
     one, two = network(3), network(3)
