@@ -21,7 +21,7 @@ help:
 	@echo 'make test        install into $(VENV) and run the linters and the tests'
 	@echo 'make test-fast   the tests alone'
 	@echo 'make test-slow   the tests marked slow: kills, large inputs, builds'
-	@echo 'make test-by-hand  the longest tests, which CI leaves out: docs/development.md names them'
+	@echo 'make test-by-hand  the longest tests, which CI leaves out: docs/development.md'
 	@echo 'make flamingo    install PyTorch and open_flamingo into $(VENV): tests that need them run instead of being skipped'
 	@echo 'make test-torch  make flamingo, then all tests, slow ones too, of the files that need PyTorch'
 	@echo 'make lint        ruff, mypy, import-linter, the prose check'
