@@ -104,6 +104,7 @@ def test_what_an_earlier_config_left_behind_does_not_count(run_of_demo: Path, tm
     values = load_resolved(run_of_demo / "config.yaml")
     assert [stage for stage, _ in document_folders(folder)] == ["extract", "dedup", "site", "assemble"]
     values["dedup"]["enabled"] = values["site"]["enabled"] = False
+    values["site"]["document"] = {}  # a bound switches it on as well
     (tmp_path / "out/config.yaml").write_text(yaml.safe_dump(values))
     assert [stage for stage, _ in document_folders(folder)] == ["extract", "assemble"]
     assert document_table(folder)["duplicate_of"].null_count == document_table(folder).num_rows
