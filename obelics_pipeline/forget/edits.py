@@ -18,6 +18,7 @@ from obelics_pipeline.policy.forgotten import FORGOTTEN
 from obelics_pipeline.policy.tombstones.keyed import SIZE
 from obelics_pipeline.stages.extract.stage import RECORDS, blank_record
 from obelics_pipeline.stages.fetch.result import ANSWER_SCHEMA
+from obelics_pipeline.stages.site.keys import keys_in
 
 Edit = Callable[[pa.Table], pa.Table]
 
@@ -112,10 +113,5 @@ def without_keys(counted: pa.Table, before: pa.Table, after: pa.Table) -> pa.Tab
     """Counted keys (`sharing.KEYS`) less those that no document has any more: `before` and `after` list those of each
     (`keys.PASSAGES`).
     """
-    gone = pa.array(sorted(_keys_in(before) - _keys_in(after)), pa.uint64())
+    gone = pa.array(sorted(keys_in(before) - keys_in(after)), pa.uint64())
     return counted.filter(pc.invert(pc.is_in(counted["key"], gone)))
-
-
-def _keys_in(passages: pa.Table) -> set[int]:
-    lists = [pc.list_flatten(passages[name]) for name in ("sentences", "skeletons")]
-    return {key for keys in (*lists, passages["site"].drop_null()) for key in keys.to_pylist()}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.commit import Attempt, Manifest, committed
@@ -79,6 +80,12 @@ def read_passages(path: Location) -> Iterator[tuple[int | None, Passages]]:
             for row in file.read_row_group(number).to_pylist():
                 skeletons = None if row["skeletons"] is None else np.array(row["skeletons"], np.uint64)
                 yield row["site"], Passages(np.array(row["sentences"], np.uint64), skeletons)
+
+
+def keys_in(passages: pa.Table) -> set[int]:
+    """Every key that rows of PASSAGES name; a site has one too."""
+    lists = [pc.list_flatten(passages[name]) for name in ("sentences", "skeletons")]
+    return {key for keys in (*lists, passages["site"].drop_null()) for key in keys.to_pylist()}
 
 
 def _documents(source: Location) -> Iterator[list[dict[str, Any]]]:
