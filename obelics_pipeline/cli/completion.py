@@ -8,8 +8,8 @@ from typing import Any
 
 SHELLS = ("bash", "zsh", "fish")
 FILES = frozenset(
-    "CONFIG CORPUS CORPUS… DIR|FILE DOCUMENTS EXPERIMENT FILE FILE.dat FILE.jsonl INPUT MODEL.ftz MODEL.json MODEL.npz "
-    "PLAN RECIPE RUN|CHECKPOINT RUN|MODEL".split()
+    "CONFIG CORPUS CORPUS… DIR|FILE DOCUMENTS EXPERIMENT FILE FILE.dat FILE.index FILE.jsonl INPUT MODEL.ftz "
+    "MODEL.json MODEL.npz PLAN RECIPE RUN|CHECKPOINT RUN|MODEL".split()
 )
 """Metavars of arguments that are files, or files and folders."""
 FOLDERS = frozenset({"DIR", "FOLDER", "OTHER", "RUN"})

@@ -77,7 +77,7 @@ def _add_fit_detector(models: Commands) -> None:
     detector.add_argument(
         "--network",
         type=Path,
-        metavar="DETECTOR.npz",
+        metavar="MODEL.npz",
         help="a detector whose network is kept, so that only the forest is trained; PyTorch is not needed",
     )
     detector.add_argument(
@@ -162,7 +162,7 @@ def _add_sources(command: argparse.ArgumentParser) -> None:
         help="WordNet 3's data and index files, for families with its synonyms",
     )
     command.add_argument(
-        "--glossary", nargs="+", type=Path, default=[], metavar="THERE.index",
+        "--glossary", nargs="+", type=Path, default=[], metavar="FILE.index",
         help="FreeDict dictionaries to English, for the second implementation of translation",
     )  # fmt: skip
     command.add_argument(
