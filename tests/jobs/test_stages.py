@@ -20,6 +20,7 @@ ALLOWED = [
     ("core/shards/", "shard", "a column of the index"),
     ("demo/pages.py", "site", "the folder of the demo's pages"),
     ("filters/measuring.py", "score", "the method of a filter"),
+    ("fit/chat_detector/command.py", "score", "a key of a line of scores"),
     ("forget/shards.py", "shard", "a column of the index"),
     ("inspect/card/", "extract shard", "a word of Croissant, a column, a noun"),
     ("inspect/check/sample.py", "dedup fetch score", "sections of the config that a sample sets"),

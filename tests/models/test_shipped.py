@@ -10,7 +10,7 @@ import pytest
 import obelics_pipeline.models as models_package
 from obelics_pipeline.core.storage import file_sha256
 from obelics_pipeline.filters import Text, build
-from obelics_pipeline.fit.farm_detector.families import WEIGHTS
+from obelics_pipeline.fit.farm_detector.families import IMPLEMENTATIONS
 from obelics_pipeline.models import perplexity, quality_classifier
 from tests.prose_pages import prose_pages
 
@@ -64,7 +64,7 @@ def test_what_made_the_classifier_is_told_back_to_the_texts(language: str) -> No
     assert record["sha256"] == file_sha256(QUALITY / f"{language}.ftz")
     of = {file["name"]: file["sha256"] for files in record["input"].values() for file in files}
     assert of == {name: file["sha256"] for name, file in texts["files"].items()}
-    assert texts["families"] == list(WEIGHTS)
+    assert texts["families"] == list(IMPLEMENTATIONS["first"])
     assert all(len(file["sha256"]) == 64 and file["texts"] for file in (*texts["trusted"], *texts["unusual"]))
     assert all(len(digest) == 64 for digest in texts["words"].values())
 
