@@ -38,7 +38,7 @@ def test_the_same_training_gives_the_same_network_and_learns() -> None:
 
     def network(steps: int) -> dict[str, np.ndarray]:
         families = Families(trusted(), None, Words(Thesaurus.of_texts(texts())), ())
-        return train(families, vocabulary, steps, 1, said.append).in_whole_numbers().arrays()
+        return train(families, vocabulary, steps, 64, 1, said.append).in_whole_numbers().arrays()
 
     one, two = network(3), network(3)
     assert all(np.array_equal(one[name], two[name]) for name in one)
