@@ -64,7 +64,14 @@ def test_a_run_that_can_start_is_estimated(
 
     found, whole = estimated("2"), estimated("100")
     assert not found["everything_sampled"] and whole["everything_sampled"]
-    assert [stage["stage"] for stage in found["stages"]] == ["extract", "dedup", "assemble", "shard", "validate"]
+    assert [stage["stage"] for stage in found["stages"]] == [
+        "extract",
+        "dedup",
+        "site",
+        "assemble",
+        "shard",
+        "validate",
+    ]
     documents, kept = found["counts"]["documents"], whole["counts"]["documents"]["point"]
     assert documents["low"] <= documents["point"] <= documents["high"]
     assert kept / 2 <= documents["point"] <= kept * 2  # two units tell about how many there are
