@@ -71,8 +71,7 @@ def _of_language_model(
     seen = images * size.image_tokens(model.image_pixels)
     looks = bool(seen.high)
     passes = 1 + (looks and model.image_gain) + (looks and model.second_model is not None)
-    operations = (text * passes + seen) * (OPERATIONS * (size.parameters - size.tower))
-    operations += images * (OPERATIONS * size.tower * size.patches(model.image_pixels))
+    operations = _operations(size, text * passes + seen, images, model.image_pixels)
     weights = size.parameters
     if model.second_model is not None:
         second = _size(model.second_model, assumed) or size
@@ -108,8 +107,7 @@ def _of_judge(config: ModelsConfig, text: Interval, images: Interval, assumed: A
         yield ModelPrice("score.judge", model.model, None)
         return
     tokens = text + images * size.image_tokens(model.image_pixels)
-    operations = tokens * (OPERATIONS * (size.parameters - size.tower))
-    operations += images * (OPERATIONS * size.tower * size.patches(model.image_pixels))
+    operations = _operations(size, tokens, images, model.image_pixels)
     memory = _memory(size, size.parameters, model.batch_tokens, BYTES[model.dtype])
     yield _priced("score.judge, of every document", model.model, size, tokens, operations, memory, assumed)
 
@@ -117,6 +115,12 @@ def _of_judge(config: ModelsConfig, text: Interval, images: Interval, assumed: A
 def _size(name: str, assumed: Assumptions) -> ModelSize | None:
     given = ModelSize(assumed.parameters, "as given") if assumed.parameters else None
     return size_of(name) or given
+
+
+def _operations(size: ModelSize, tokens: Interval, images: Interval, pixels: int) -> Interval:
+    """Of tokens that the language model reads, and of images that its tower sees."""
+    of_tokens = tokens * (OPERATIONS * (size.parameters - size.tower))
+    return of_tokens + images * (OPERATIONS * size.tower * size.patches(pixels))
 
 
 def _memory(size: ModelSize, weights: float, tokens: int, each: int) -> float:
