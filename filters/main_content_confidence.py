@@ -1,4 +1,4 @@
-"""How sure extraction is of what is the main content of a document's page."""
+"""How well extraction is likely to have told the main content of a document's page from the rest."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from obelics_pipeline.filters.text import Text
 
 @dataclass(frozen=True, config=STRICT)
 class MainContentConfidence:
-    """From 0 to 1, as extraction noted it (`MainContent`); for documents only. Below 0.8 the page was kept whole."""
+    """From 0 to 1, as extraction noted it (`MainContent`): the F1 to expect; for documents only."""
 
     name: ClassVar[str] = "main_content_confidence"
     documents_only: ClassVar[bool] = True

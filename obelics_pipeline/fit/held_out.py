@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
 from obelics_pipeline.fit.example import Example
 from obelics_pipeline.fit.gold import Truth
-from obelics_pipeline.fit.score import figures
+from obelics_pipeline.fit.score import figures, word_f1
 from obelics_pipeline.fit.training import fit
-from obelics_pipeline.stages.extract.main_content import MIN_CONFIDENCE, MIN_PROBABILITY, decide
+from obelics_pipeline.stages.extract.main_content import decide
 
-# Whether a page's main content is told from the rest: by which texts are kept of it, and the confidence.
-_Rule = Callable[[NDArray[np.bool_], float], bool]
-_RULES: dict[str, _Rule] = {
-    "whole pages": lambda kept, confidence: False,
-    f"probability over {MIN_PROBABILITY}": lambda kept, confidence: bool(kept.any()),
-    f"and confidence from {MIN_CONFIDENCE}": lambda kept, confidence: confidence >= MIN_CONFIDENCE,
-}
+_WIDTH = len("main content")
+_BANDS = (0.0, 0.5, 0.7, 0.8, 0.9, 1.1)  # of the confidence
 _COLUMNS = ("precision", "recall", "f1", "found", "avoided", "balanced")
 
 
@@ -45,15 +42,26 @@ def judge_held_out(examples: Sequence[Example], fold_of: dict[str, int]) -> Iter
 
 
 def table(judged: Sequence[Judged]) -> Iterator[str]:
-    """The figures under each rule, in percent, a line each. Where a rule says no, the page is kept whole."""
-    width = max(map(len, _RULES))
-    yield " " * width + "".join(name.rjust(11) for name in _COLUMNS)
-    for name, rule in _RULES.items():
-        found = figures((page.truth, _text(page, rule)) for page in judged)
-        yield name.ljust(width) + "".join(f"{100 * getattr(found, column):11.1f}" for column in _COLUMNS)
+    """The figures of whole pages and of what is kept of them, in percent, a line each."""
+    yield " " * _WIDTH + "".join(name.rjust(11) for name in _COLUMNS)
+    for name, texts in (("whole pages", [page.example.whole for page in judged]), ("main content", _kept(judged))):
+        found = figures(zip((page.truth for page in judged), texts, strict=True))
+        yield name.ljust(_WIDTH) + "".join(f"{100 * getattr(found, column):11.1f}" for column in _COLUMNS)
 
 
-def _text(page: Judged, rule: _Rule) -> str:
-    if not rule(page.kept, page.confidence):
-        return page.example.whole
-    return "\n\n".join(page.example.texts[number] for number in np.flatnonzero(page.kept).tolist())
+def calibration(judged: Sequence[Judged]) -> Iterator[str]:
+    """The confidence beside the F1 of words that it foretells, of pages whose article is known, a line a band."""
+    known = [
+        (page.confidence, word_f1(page.truth.article, text))
+        for page, text in zip(judged, _kept(judged), strict=True)
+        if page.truth.article is not None
+    ]
+    for low, high in pairwise(_BANDS):
+        band = [pair for pair in known if low <= pair[0] < high]
+        if band:
+            confidence, found = (100 * fmean(part) for part in zip(*band, strict=True))
+            yield f"confidence from {low:.1f}: {len(band)} pages, mean {confidence:.1f}, F1 of words {found:.1f}"
+
+
+def _kept(judged: Sequence[Judged]) -> list[str]:
+    return ["\n\n".join(page.example.texts[number] for number in np.flatnonzero(page.kept).tolist()) for page in judged]

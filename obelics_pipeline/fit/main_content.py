@@ -15,7 +15,7 @@ from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.fit.example import UNKNOWN, Example, make_example
 from obelics_pipeline.fit.folds import deal
 from obelics_pipeline.fit.gold import Gold, read_gold
-from obelics_pipeline.fit.held_out import judge_held_out, table
+from obelics_pipeline.fit.held_out import calibration, judge_held_out, table
 from obelics_pipeline.fit.say import Say
 from obelics_pipeline.fit.training import fit, load_lightgbm
 from obelics_pipeline.stages.read.inputs import resolve_inputs
@@ -42,7 +42,8 @@ def fit_main_content(inputs: Sequence[str], gold: Path, output: Path, folds: int
     for line in _of_the_pages(examples):
         say(line)
     say(f"in percent, {folds} folds, all pages of a domain in one of them:")
-    for line in table(list(judge_held_out(examples, fold_of))):
+    judged = list(judge_held_out(examples, fold_of))
+    for line in (*table(judged), *calibration(judged)):
         say(line)
     forest = fit(examples)
     try:

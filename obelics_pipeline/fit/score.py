@@ -68,3 +68,10 @@ def _shingles(text: str) -> Counter[tuple[str, ...]]:
     tokens = _TOKEN.findall(text)
     starts = range(max(1, len(tokens) - _SHINGLE + 1)) if tokens else ()
     return Counter(tuple(tokens[start : start + _SHINGLE]) for start in starts)
+
+
+def word_f1(article: str, text: str) -> float:
+    """F1 of the bags of words, in lower case: the measure of WCXB (Foley, 2026). Of two empty texts it is 1."""
+    expected, given = (Counter(_TOKEN.findall(words.lower())) for words in (article, text))
+    both = (expected & given).total()
+    return 2 * both / (expected.total() + given.total()) if expected or given else 1.0

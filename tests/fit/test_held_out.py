@@ -7,9 +7,8 @@ from obelics_pipeline.fit import held_out
 from obelics_pipeline.fit.example import Example, make_example
 from obelics_pipeline.fit.folds import deal
 from obelics_pipeline.fit.gold import Truth
-from obelics_pipeline.fit.held_out import Judged, judge_held_out, table
+from obelics_pipeline.fit.held_out import Judged, calibration, judge_held_out, table
 from obelics_pipeline.models.forest import NODE, SCALE, Forest
-from obelics_pipeline.stages.extract.main_content import MIN_PROBABILITY
 from obelics_pipeline.stages.extract.main_features import NAMES
 from tests.fit.site import COUNT, html, page, paragraphs, url
 
@@ -50,25 +49,25 @@ def test_pages_of_which_nothing_is_known_are_learnt_from_but_not_judged(monkeypa
 
 
 def rows_of(*judged: Judged) -> dict[str, list[float]]:
-    return {line[:24].strip(): [float(cell) for cell in line.split()[-6:]] for line in list(table(judged))[1:]}
+    return {line[:12].strip(): [float(cell) for cell in line.split()[-6:]] for line in list(table(judged))[1:]}
 
 
 def test_a_perfect_model_has_perfect_figures() -> None:
     (first, *_) = examples()
     assert first.truth is not None
     found = rows_of(Judged(first, first.truth, first.labels == 1, 0.99))
-    for name in (f"probability over {MIN_PROBABILITY}", "and confidence from 0.8"):
-        assert found[name][:3] == [100, 100, 100]
+    assert found["main content"][:3] == [100, 100, 100]
     assert found["whole pages"][1] == 100
     assert found["whole pages"][0] < 100
 
 
-def test_a_page_without_confidence_or_without_kept_texts_is_kept_whole() -> None:
-    (first, *_) = examples()
+def test_the_confidence_stands_beside_what_it_foretells() -> None:
+    first, second, *_ = examples()
     assert first.truth is not None
-    unsure = rows_of(Judged(first, first.truth, first.labels == 1, 0.79))
-    assert unsure["and confidence from 0.8"] == unsure["whole pages"] != unsure[f"probability over {MIN_PROBABILITY}"]
-    nothing = rows_of(Judged(first, first.truth, first.labels > 9, 0.0))
-    assert (
-        nothing["and confidence from 0.8"] == nothing[f"probability over {MIN_PROBABILITY}"] == nothing["whole pages"]
-    )
+    assert second.truth is not None
+    nothing = Judged(second, second.truth, second.labels > 9, 0.61)
+    by_snippets = Judged(second, Truth(None, ("a",), ()), second.labels == 1, 0.2)
+    assert list(calibration([Judged(first, first.truth, first.labels == 1, 0.94), nothing, by_snippets])) == [
+        "confidence from 0.5: 1 pages, mean 61.0, F1 of words 0.0",
+        "confidence from 0.9: 1 pages, mean 94.0, F1 of words 100.0",
+    ]

@@ -44,7 +44,7 @@ def test_the_model_finds_the_article_of_a_page_it_has_not_seen(
     output = tmp_path / "model.json"
     assert fit(warc, write_gold(tmp_path, gold_rows(warc)), output, "--folds", "3", "--workers", "1") == 0
     said = capsys.readouterr().out
-    (figures,) = [line.split()[-6:] for line in said.splitlines() if line.startswith("probability")]
+    (figures,) = [line.split()[-6:] for line in said.splitlines() if line.startswith("main content")]
     assert [float(figure) for figure in figures] == [100] * 6
     forest = Forest.load(output)
     assert forest.features == NAMES

@@ -15,8 +15,8 @@ class ExtractionConfig(Section):
     )
     scope: Literal["main", "page"] = Field(
         "main",
-        description="What is kept of a page by the default rules. main: its main content, or the whole page where that "
-        "cannot be told (see the score main_content_confidence). page: all but the page's frame. The obelics rules "
+        description="What is kept of a page by the default rules. main: its main content (how well it was told is the "
+        "score main_content_confidence). page: all but the page's frame. The obelics rules "
         "always keep the page.",
     )
     markup: Literal["plain", "markdown"] = Field(

@@ -16,7 +16,6 @@ from obelics_pipeline.inspect.explain.in_run import Fate, InRun
 from obelics_pipeline.inspect.report.reasons import words_for, words_of
 from obelics_pipeline.inspect.run_tables.training import Trained
 from obelics_pipeline.stages.bounded import Bounded
-from obelics_pipeline.stages.extract.main_content import MIN_CONFIDENCE, MIN_PROBABILITY
 from obelics_pipeline.stages.extract.tree import CHARS
 from obelics_pipeline.stages.read.page import Page
 
@@ -145,11 +144,7 @@ def _main_content(explanation: Explanation) -> Iterator[Row]:
     if kept.confidence is None:
         yield "kept", "the whole page except its frame (extract.scope: page)"
         return
-    if kept.confidence < MIN_CONFIDENCE:
-        why = f"below {MIN_CONFIDENCE:g}: the whole page is kept except its frame"
-    else:
-        why = f"at least {MIN_CONFIDENCE:g}: only texts with a probability over {MIN_PROBABILITY:g} are kept"
-    yield "confidence", f"{kept.confidence:.3f}, {why}"
+    yield "confidence", f"{kept.confidence:.3f}: the F1 to expect; texts with a probability over half of it are kept"
 
 
 def _in_run(in_run: InRun) -> Iterator[Row]:

@@ -60,26 +60,34 @@ typedef struct {
     int32_t parent;       /* the root is its own */
     int32_t frames_ended; /* that end before this row */
     size_t group;         /* of the children of its parent with its tag and names */
+    size_t name;          /* of the rows with its tag and names */
     float quotients[QUOTIENTS];
 } Row;
 
 typedef struct {
     int32_t row;
     int64_t weight, linked;
+    size_t peers;         /* of the texts that stand as it does */
 } Text;
 
 typedef struct {
     int64_t key;
-    int32_t size; /* 0: the place is free */
+    int32_t size;         /* 0: the place is free */
+    int32_t first, last;  /* of texts, their numbers */
+    int64_t weight, linked;
 } Group;
+
+typedef struct {
+    Group *items;
+    size_t mask;
+} Groups;
 
 typedef struct {
     const int32_t (*table)[WIDTH];
     Py_ssize_t length, n_texts, n_long;
     Row *rows;    /* and one behind the last */
     Text *texts;  /* outside the frame */
-    Group *groups;
-    size_t mask;
+    Groups alike, names, peers;
     Sums total;
     int32_t best; /* the row with the best score */
     int32_t *path; /* from the root to it */
@@ -186,14 +194,14 @@ static int read_rows(Page *page)
 /* ---- names and likeness ------------------------------------------------------------------------------------------- */
 
 /* The place of a key. The table's address goes into the hash, so that no page can be written to make it slow. */
-static size_t group_of(Page *page, int64_t key)
+static size_t group_of(Groups *groups, int64_t key)
 {
-    uint64_t hash = (uint64_t)key ^ ((uint64_t)(uintptr_t)page->groups >> 4);
+    uint64_t hash = (uint64_t)key ^ ((uint64_t)(uintptr_t)groups->items >> 4);
     size_t i;
     hash = (hash ^ hash >> 33) * UINT64_C(0xFF51AFD7ED558CCD); /* the finalizer of MurmurHash3 */
     hash = (hash ^ hash >> 33) * UINT64_C(0xC4CEB9FE1A85EC53);
-    for (i = (size_t)(hash ^ hash >> 33) & page->mask;; i = (i + 1) & page->mask) {
-        Group *group = &page->groups[i];
+    for (i = (size_t)(hash ^ hash >> 33) & groups->mask;; i = (i + 1) & groups->mask) {
+        Group *group = &groups->items[i];
         if (!group->size)
             group->key = key;
         if (group->key == key) {
@@ -215,7 +223,25 @@ static void read_names(Page *page)
         row->around = marks | (entry & ~INT64_C(0xFFFFFFFF));
         if (row->parent != i)
             row->around |= page->rows[row->parent].around;
-        row->group = group_of(page, (int64_t)((uint64_t)row->parent << 40 | (uint64_t)columns[TAG] << 22 | (uint64_t)marks));
+        row->name = group_of(&page->names, (int64_t)columns[TAG] << 22 | marks);
+        row->group = group_of(&page->alike, (int64_t)((uint64_t)row->parent << 40 | (uint64_t)columns[TAG] << 22 | (uint64_t)marks));
+    }
+}
+
+static void find_peers(Page *page)
+{
+    Py_ssize_t i;
+    for (i = 0; i < page->n_texts; i++) {
+        Text *text = &page->texts[i];
+        const Row *within = &page->rows[page->rows[text->row].parent];
+        Group *group;
+        text->peers = group_of(&page->peers, (int64_t)((uint64_t)within->name << 32 | page->rows[within->parent].name));
+        group = &page->peers.items[text->peers];
+        if (group->size == 1)
+            group->first = (int32_t)i;
+        group->last = (int32_t)i;
+        group->weight += text->weight;
+        group->linked += text->linked;
     }
 }
 
@@ -278,7 +304,7 @@ static void divide(Page *page)
         row->quotients[MEAN] = (float)quotient(sums.weight, sums.texts);
         row->quotients[IMAGES] = (float)quotient(sums.images, sums.texts);
         row->quotients[SCORE] = (float)quotient(row->score, best);
-        row->quotients[ALIKE] = (float)page->groups[row->group].size;
+        row->quotients[ALIKE] = (float)page->alike.items[row->group].size;
     }
 }
 
@@ -370,6 +396,19 @@ static float *put_containers(const Page *page, const Text *text, float *out)
     return out + QUOTIENTS * levels;
 }
 
+static float *put_peers(const Page *page, const Text *text, float *out)
+{
+    const Group *peers = &page->peers.items[text->peers];
+    *out++ = (float)peers->size;
+    *out++ = (float)quotient(peers->weight, peers->size);
+    *out++ = (float)quotient(peers->weight, page->total.weight);
+    *out++ = (float)quotient(peers->linked, peers->weight);
+    *out++ = (float)quotient(peers->last - peers->first, page->n_texts);
+    *out++ = (float)quotient(peers->first, page->n_texts);
+    *out++ = (float)quotient(peers->last, page->n_texts);
+    return out;
+}
+
 /* `begun` and `ended` are the elements of the path that have begun and ended before the text. */
 static float *put_best(const Page *page, Py_ssize_t begun, Py_ssize_t ended, float *out)
 {
@@ -430,6 +469,7 @@ static int fill(const Page *page, PyObject *const *values, int64_t *rows, float 
         *next++ = (float)(i - last_title < far ? i - last_title : far);
         next = put_names(page, text, next);
         next = put_containers(page, text, next);
+        next = put_peers(page, text, next);
         next = put_best(page, begun, ended, next);
         next = put_place(page, i, next);
         put_page(page, next);
@@ -439,14 +479,22 @@ static int fill(const Page *page, PyObject *const *values, int64_t *rows, float 
 
 /* ---- from and to Python ------------------------------------------------------------------------------------------- */
 
+static int allocate_groups(Groups *groups, Py_ssize_t keys)
+{
+    for (groups->mask = 15; groups->mask < 2 * (size_t)keys; groups->mask = 2 * groups->mask + 1)
+        ;
+    groups->items = calloc(groups->mask + 1, sizeof *groups->items);
+    return groups->items ? 0 : -1;
+}
+
 static int allocate(Page *page)
 {
-    for (page->mask = 15; page->mask < 2 * (size_t)page->length; page->mask = 2 * page->mask + 1)
-        ;
+    if (allocate_groups(&page->alike, page->length) < 0 || allocate_groups(&page->names, page->length) < 0 ||
+        allocate_groups(&page->peers, page->length) < 0)
+        return -1;
     page->rows = calloc((size_t)page->length + 1, sizeof *page->rows);
     page->texts = calloc((size_t)page->length + 1, sizeof *page->texts);
-    page->groups = calloc(page->mask + 1, sizeof *page->groups);
-    return page->rows && page->texts && page->groups ? 0 : -1;
+    return page->rows && page->texts ? 0 : -1;
 }
 
 static PyObject *result_of(const Page *page, PyObject *const *values)
@@ -468,6 +516,7 @@ static PyObject *features_of(Page *page, PyObject *const *values)
         return NULL;
     if (page->n_texts) {
         read_names(page);
+        find_peers(page);
         if (find_best(page) < 0)
             return PyErr_NoMemory();
         divide(page);
@@ -500,7 +549,9 @@ static PyObject *main_features(PyObject *self, PyObject *args)
         result = features_of(&page, PySequence_Fast_ITEMS(items));
     free(page.rows);
     free(page.texts);
-    free(page.groups);
+    free(page.alike.items);
+    free(page.names.items);
+    free(page.peers.items);
     free(page.path);
     Py_XDECREF(items);
     PyBuffer_Release(&table);
@@ -559,7 +610,7 @@ static int check_ellipses(void)
 
 static int check_width(void)
 {
-    Py_ssize_t filled = 8 + 3 + 1 + bits.length + QUOTIENTS * levels + 2 + 3 + neighbours.length + 5;
+    Py_ssize_t filled = 8 + 3 + 1 + bits.length + QUOTIENTS * levels + 7 + 2 + 3 + neighbours.length + 5;
     if (filled == width)
         return 0;
     PyErr_Format(PyExc_ValueError, "expected %zd features, found %zd", filled, width);

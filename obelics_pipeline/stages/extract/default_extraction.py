@@ -14,7 +14,7 @@ from obelics_pipeline.stages.extract.compose import compose
 from obelics_pipeline.stages.extract.head import Head
 from obelics_pipeline.stages.extract.image_candidates import Candidate, image_candidates, picture_name
 from obelics_pipeline.stages.extract.image_roles import set_roles
-from obelics_pipeline.stages.extract.main_content import MIN_CONFIDENCE, MainContent, find_main_content
+from obelics_pipeline.stages.extract.main_content import MainContent, find_main_content
 from obelics_pipeline.stages.extract.main_images import main_images, picture_rows
 from obelics_pipeline.stages.extract.markup import Markdown, Markup, Plain
 from obelics_pipeline.stages.extract.page_scope import page_scope
@@ -29,7 +29,8 @@ _MARKUPS: dict[str, Markup] = {"plain": Plain(), "markdown": Markdown()}
 class Kept:
     """What is kept of a page: a flag per row of the tree, True where it may stay, and the page's pictures.
 
-    `confidence`: how clearly the main content was separated (see `MainContent`); None if it was not looked for.
+    `confidence`: how well the main content was likely told from the rest (see `MainContent`); None if it was not
+    looked for.
     """
 
     rows: NDArray[np.bool_]
@@ -42,9 +43,9 @@ def choose(tree: SimplifiedTree, url: str, head: Head, config: ExtractionConfig)
     confidence = None
     if config.scope == "main":
         main = find_main_content(tree)
-        if main.confidence >= MIN_CONFIDENCE:
+        if main.kept.any():
             return _main(tree, main, url, head)
-        confidence = main.confidence
+        confidence = main.confidence  # all its text is in the frame, or it has pictures only
     rows = page_scope(tree)
     return Kept(rows, image_candidates(tree, url, head.base_href, rows), confidence)
 

@@ -68,6 +68,7 @@ NAMES = (
         for what in "share links long_share mean images score alike".split()
         for level in range(LEVELS)
     ),
+    *(f"peers_{what}" for what in "count mean share links spread first last".split()),
     *"best_level best_score before long_before from_end".split(),
     *(f"link_{place:+d}" for place in NEIGHBOURS),
     *"page_long page_links page_texts best_characters best_long_share".split(),
@@ -110,6 +111,7 @@ def main_features(tree: SimplifiedTree) -> tuple[Ints, Floats]:
         *_of_its_words(tree, page),
         *_of_its_names(page),
         *_of_its_containers(page, scores),
+        *_of_its_peers(page),
         *_of_the_best_container(page, scores),
         *_of_its_place(page),
         *_of_its_neighbours(page),
@@ -261,6 +263,31 @@ def _alike(page: _Page) -> Ints:
     _, group, size = np.unique(keys, return_inverse=True, return_counts=True)
     alike: Ints = size[group].astype(np.int64)
     return alike
+
+
+def _of_its_peers(page: _Page) -> Columns:
+    """Of the texts that stand as this one does: the two elements around them have the same tags and names.
+
+    The teasers of a list, the posts of a thread, the rows of a table are each other's peers, wherever they are.
+    """
+    _, name = np.unique((page.tags << 22) | page.marks, return_inverse=True)
+    within = page.parents[page.texts]
+    _, first, group = np.unique(
+        name[within] * len(name) + name[page.parents[within]], return_index=True, return_inverse=True
+    )
+    texts, place = len(group), np.arange(len(group))
+    last = np.zeros(len(first), np.int64)
+    last[group] = place  # the last assignment counts
+    size, weight, linked = (np.bincount(group, part) for part in (None, page.weights, page.linked))
+    return [
+        size[group],
+        (weight / size)[group],
+        weight[group] / max(1, page.before[-1]),
+        (linked / np.maximum(1, weight))[group],
+        (last - first)[group] / texts,
+        first[group] / texts,
+        last[group] / texts,
+    ]
 
 
 def _of_the_best_container(page: _Page, scores: Ints) -> Columns:

@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from obelics_pipeline.models.forest import SCALE
 from obelics_pipeline.stages.extract import main_content as module
-from obelics_pipeline.stages.extract.main_content import MIN_CONFIDENCE, decide, find_main_content, probabilities
+from obelics_pipeline.stages.extract.main_content import decide, find_main_content, probabilities
 from obelics_pipeline.stages.extract.main_features import main_features
 from tests.stages.extract.trees import row_of, tree_of
 from tests.stages.extract.written_pages import article, forum, links, page, paragraph
@@ -17,7 +18,7 @@ THAI = "ท่าเรือเก่าถูกสร้างขึ้นใ
 def kept(html: str) -> list[str]:
     tree = tree_of(html)
     main = find_main_content(tree)
-    assert main.confidence >= MIN_CONFIDENCE
+    assert main.confidence > 0.8
     assert main.kept.shape == (len(tree.rows),)
     return [value for value, flag in zip(tree.values, main.kept, strict=True) if flag and isinstance(value, str)]
 
@@ -58,20 +59,42 @@ def test_the_frame_of_a_page_is_not_asked_about() -> None:
     assert found[row_of(tree, "Part 3")] > found[row_of(tree, "Teaser")]
 
 
-def test_all_is_kept_that_is_more_likely_than_the_limit() -> None:
-    likely, limit = 3 * SCALE, round(SCALE * float(np.log(0.55 / 0.45)))
-    content, confidence = decide(np.array([likely, limit + 1, limit, -likely]), np.array([100, 0, 5, 1_000], np.int32))
-    assert content.tolist() == [True, True, False, False]
-    assert confidence == round(1 / (1 + np.exp(-3)), 3)
+def log_odds(*probabilities: float) -> NDArray[np.int64]:
+    return np.array([round(SCALE * float(np.log(p / (1 - p)))) for p in probabilities], np.int64)
 
 
-@given(st.lists(st.tuples(st.integers(-(2**40), 2**40), st.integers(0, 2**20))))
-def test_confidence_is_a_share(texts: list[tuple[int, int]]) -> None:
-    odds, characters = np.array(texts, np.int64).reshape(-1, 2).T
-    with np.errstate(over="ignore"):
-        content, confidence = decide(odds, characters.astype(np.int32))
+def characters(*counts: int) -> NDArray[np.int32]:
+    return np.array(counts, np.int32)
+
+
+def test_where_all_is_clear_what_is_likelier_than_not_is_kept() -> None:
+    content, confidence = decide(log_odds(0.999, 0.999, 0.52, 0.45, 0.001), characters(5_000, 5_000, 80, 80, 5_000))
+    assert content.tolist() == [True, True, True, False, False]
+    assert confidence > 0.98
+
+
+def test_where_little_is_clear_more_is_kept() -> None:
+    content, confidence = decide(log_odds(0.45, 0.4, 0.35, 0.05), characters(500, 500, 500, 500))
+    assert content.tolist() == [True, True, True, False]
+    assert confidence == pytest.approx(2 * 1.2 / (3 + 1.25), abs=0.001)
+
+
+def test_what_is_left_out_lowers_the_confidence() -> None:
+    kept = decide(log_odds(0.99, 0.01), characters(1_000, 1_000))
+    beside = decide(log_odds(0.99, 0.01, *[0.3] * 9), characters(1_000, 1_000, *[300] * 9))
+    assert kept[0].tolist()[:2] == beside[0].tolist()[:2] == [True, False]
+    assert beside[1] < kept[1] - 0.2
+
+
+@given(st.lists(st.tuples(st.integers(-(2**40), 2**40), st.integers(0, 2**20)), min_size=1))
+def test_what_is_kept_is_likelier_than_half_the_confidence_and_the_rest_is_not(texts: list[tuple[int, int]]) -> None:
+    odds, counts = np.array(texts, np.int64).T
+    content, confidence = decide(odds, counts.astype(np.int32))
     assert 0 <= confidence <= 1
-    assert confidence == 0 or content.any()
+    assert content.any()
+    chances = 1 / (1 + np.exp(-np.clip(odds / SCALE, -50, 50)))
+    assert (chances[content] > confidence / 2 - 0.001).sum() >= content.sum() - 1  # the likeliest stays in any case
+    assert (chances[~content] < confidence / 2 + 0.001).all()
 
 
 def test_a_model_of_other_features_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,7 +91,7 @@ def test_nodes_come_in_the_order_of_the_page(config: ExtractionConfig, order: li
         "i": lambda i: f"<p><img src='/mark{i}z.jpg'></p>",
     }
     html = "".join(block[kind](i) for i, kind in zip(order, kinds, strict=True))
-    page = extract_page(html, URL, config)
+    page = extract_page(html, URL, config.model_copy(update={"scope": "page"}))
     flat = " ".join(n.text if isinstance(n, TextNode) else n.src for n in page.nodes)
     places = [flat.index(f"mark{i}z") for i in order]
     assert places == sorted(places)
