@@ -9,6 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from obelics_pipeline.core.config.section import Sha256
 from obelics_pipeline.filters.options import STRICT
+from obelics_pipeline.filters.prose import Prose
 from obelics_pipeline.filters.spans import Span, capped, joined
 from obelics_pipeline.filters.text import Text
 from obelics_pipeline.models.device.weight_files import check
@@ -16,13 +17,15 @@ from obelics_pipeline.models.farm_detector.detector import Detector, all_bundled
 from obelics_pipeline.models.farm_detector.plain_words import in_plain_words
 from obelics_pipeline.models.farm_detector.reasons import reasons, spans
 
+FEWEST = 100  # words of prose: of the texts that judge detectors, none has fewer
+
 
 @dataclass(frozen=True, config=STRICT)
 class FarmScore:
-    """From 0 to 1. `paths`: detectors by language, as `obelics fit detector` makes them.
+    """From 0 to 1, of the prose of a text (`prose.Prose`).
 
-    They go before those that the package ships. `sha256`: of these files, by language, compared
-    before they are read.
+    `paths`: detectors by language, as `obelics fit detector` makes them. They go before those that the package ships.
+    `sha256`: of these files, by language, compared before they are read.
     """
 
     name: ClassVar[str] = "farm_score"
@@ -43,9 +46,10 @@ class FarmScore:
     def _paths(self) -> dict[str, str]:
         return all_bundled() | (self.paths or {})
 
-    def _detector(self, language: str | None) -> Detector | None:
-        path = self._paths.get(language or "")
-        return None if path is None else load(path)
+    def _judged(self, text: Text) -> tuple[Detector, Prose] | None:
+        """The detector and what it reads of a text; None where there is no score."""
+        path, prose = self._paths.get(text.language or ""), Prose.of(text)
+        return None if path is None or len(prose.text.split()) < FEWEST else (load(path), prose)
 
     @property
     def not_applied(self) -> str | None:
@@ -53,19 +57,22 @@ class FarmScore:
         return None if self._paths else "no detector is given (options.paths)"
 
     def score(self, text: Text) -> float | None:
-        """None in a language without a detector, and for a text of fewer than 50 words."""
-        detector = self._detector(text.language)
-        return None if detector is None else detector.score(text.text)
+        """None in a language without a detector, and for a text with fewer than 100 words of prose."""
+        judged = self._judged(text)
+        return None if judged is None else judged[0].score(judged[1].text)
 
     def spans(self, text: Text) -> list[Span]:
         """The words that `reasons` names and the worst stretch."""
-        detector = self._detector(text.language)
-        return [] if detector is None else capped(joined(sorted(spans(detector, text.text))))
+        judged = self._judged(text)
+        if judged is None:
+            return []
+        detector, prose = judged
+        return capped(prose.in_whole(joined(sorted(spans(detector, prose.text)))))
 
     def reasons(self, text: Text) -> Iterator[tuple[str, str, str]]:
         """What made the score: what it is about, a number, and a quote of the text or what would be otherwise."""
-        detector = self._detector(text.language)
-        found = None if detector is None else reasons(detector, text.text)
+        judged = self._judged(text)
+        found = None if judged is None else reasons(judged[0], judged[1].text)
         if found is None:
             return
         for suspect in found.suspects:

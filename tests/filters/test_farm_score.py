@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from obelics_pipeline.core.document import Document, TextNode
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.filters.farm_score import FarmScore
 from obelics_pipeline.filters.text import Text
@@ -49,3 +50,22 @@ def test_it_tells_the_reasons_of_its_score_in_rows_of_three(path: str) -> None:
     assert any(row[2].startswith("harbour, in “") for row in rows)
     assert not list(made.reasons(Text(TEXT, "yy")))
     assert not list(made.reasons(Text("boat", "xx")))
+
+
+def test_of_a_document_its_prose_is_judged_and_the_reasons_stand_there(path: str) -> None:
+    made = FarmScore(paths={"xx": path})
+    names = TextNode("\n".join(["Jib 12 m"] * 60), "list")
+    page = Document("0" * 32, "http://a.example/", "w", 0, 1, [names, TextNode(TEXT), names])
+    text = Text(page.text(), "xx", document=page)
+    assert made.score(text) == made.score(Text(TEXT, "xx")) is not None
+    begin = len(names.text) + 2
+    assert made.spans(text) == [(begin + first, begin + last) for first, last in made.spans(Text(TEXT, "xx"))] != []
+    assert list(made.reasons(text)) == list(made.reasons(Text(TEXT, "xx")))
+    page.nodes = [names, names]
+    assert made.score(Text(page.text(), "xx", document=page)) is None
+
+
+def test_of_few_words_there_is_no_score_and_no_reason(path: str) -> None:
+    made, few = FarmScore(paths={"xx": path}), Text(" ".join(["boat"] * 99), "xx")
+    assert (made.score(few), made.spans(few), list(made.reasons(few))) == (None, [], [])
+    assert made.score(Text(" ".join(["boat"] * 100), "xx")) is not None

@@ -1,0 +1,57 @@
+"""The prose of a text: what a model of sentences can judge, without lists of names, tables and code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR, TextNode, kept_texts
+from obelics_pipeline.filters.spans import Span
+from obelics_pipeline.filters.text import Text
+
+_NO_PROSE = ("table", "code")
+_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]]*\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """The prose of a text, its parts joined by a blank line, and where each stands in that text."""
+
+    text: str
+    parts: tuple[Span, ...]
+
+    @classmethod
+    def of(cls, text: Text) -> Prose:
+        """All of a text that is no document's. Of a document's: no table, no code, no list of mere names."""
+        if text.document is None:
+            return cls(text.text, ((0, len(text.text)),))
+        parts, begin = list[Span](), 0
+        for node in kept_texts(text.document.nodes):
+            end = begin + len(node.text)
+            if is_prose(node):
+                parts.append((begin, end))
+            begin = end + len(PARAGRAPH_SEPARATOR)
+        return cls(PARAGRAPH_SEPARATOR.join(text.text[begin:end] for begin, end in parts), tuple(parts))
+
+    def in_whole(self, spans: Iterable[Span]) -> Iterator[Span]:
+        """Ranges of characters of the prose, which rise and lie apart, as ranges of the text that it is of."""
+        left, begin = iter(self.parts), 0
+        part = next(left, None)
+        for first, last in spans:
+            while part is not None and begin < last:
+                length = part[1] - part[0]
+                if first < begin + length:
+                    yield part[0] + max(first - begin, 0), part[0] + min(last - begin, length)
+                if last <= begin + length:
+                    break
+                begin += length + len(PARAGRAPH_SEPARATOR)
+                part = next(left, None)
+
+
+def is_prose(node: TextNode) -> bool:
+    """Whether it is neither table nor code, and no list of which fewer than half of the lines end as sentences do."""
+    if node.role != "list":
+        return node.role not in _NO_PROSE
+    lines = [line for line in node.text.split("\n") if line.strip()]
+    return 2 * sum(_SENTENCE_END.search(line) is not None for line in lines) >= len(lines)
