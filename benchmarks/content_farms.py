@@ -119,7 +119,7 @@ def print_bench(arguments: argparse.Namespace) -> None:
 
         def measure(missing: Sequence[Row], measuring: Filter = measuring, clock: list[str] = clock) -> list[Score]:
             seconds, found = timed([measuring], missing)
-            clock.append(speed(seconds, len(missing)))
+            clock.append(speed(seconds, missing))
             return [score for (score,) in found]
 
         kept = KeptScores.of(arguments.scores, name_of(column))
@@ -133,7 +133,7 @@ def print_bench(arguments: argparse.Namespace) -> None:
         print(*clock, end="\n\n")
     if len(made) > 1:
         some = rows[:: max(1, len(rows) // TIMED)]
-        print(f"== {' + '.join(made)}: {speed(timed(list(made.values()), some)[0], len(some))}")
+        print(f"== {' + '.join(made)}: {speed(timed(list(made.values()), some)[0], some)}")
 
 
 def name_of(column: str) -> str:
@@ -222,9 +222,11 @@ def timed(measuring: Sequence[Filter], rows: Sequence[Row]) -> tuple[float, list
     return time.process_time() - begin, found
 
 
-def speed(seconds: float, documents: int) -> str:
+def speed(seconds: float, rows: Sequence[Row]) -> str:
     """Of one core."""
-    return f"{documents / seconds:.0f} documents/s of one core, {seconds / documents * 1000:.2f} ms each"
+    each, words = 1000 * seconds / len(rows), sum(len(row["text"].split()) for row in rows)
+    of_words = f"{1e6 * seconds / words:.2f} ms for 1,000 words"
+    return f"{len(rows) / seconds:.0f} documents/s of one core, {each:.2f} ms each, {of_words}"
 
 
 def table(scores: Scores, fixed: Sequence[float]) -> Iterator[str]:

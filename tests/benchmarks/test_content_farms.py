@@ -20,8 +20,8 @@ from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.stages.site.value import SITE
 from tests.models.farm_detector.small import detector
 
-HIGH = "old boat " * 40  # 0.881 by the small detector: most of its words are not distinct
-LOW = " ".join(first + second for first in "abcdefgh" for second in "abcdefgh")  # 0.119
+HIGH = "old boat " * 60  # 0.881 by the small detector: most of its words are not distinct
+LOW = " ".join(first + second for first in "abcdefghij" for second in "abcdefghij")  # 0.119
 
 
 def test_it_prints_a_table_for_each_column_and_the_speed_of_all_together(
@@ -34,8 +34,8 @@ def test_it_prints_a_table_for_each_column_and_the_speed_of_all_together(
     content_farms.main()
     said = capsys.readouterr().out
     assert re.findall(r"^== (\w+): 12 documents, 0 without a score$", said, re.M) == ["farm_score", "word_count"]
-    assert len(re.findall(r"^\d+ documents/s of one core, [\d.]+ ms each$", said, re.M)) == 2
-    together = r"== farm_score \+ word_count: \d+ documents/s of one core, [\d.]+ ms each"
+    assert len(re.findall(r"^\d+ documents/s of one core, [\d.]+ ms each, [\d.]+ ms for 1,000 words$", said, re.M)) == 2
+    together = r"== farm_score \+ word_count: \d+ documents/s of one core, [\d.]+ ms each, [\d.]+ ms for 1,000 words"
     assert re.fullmatch(together, said.splitlines()[-1])
 
 
@@ -245,7 +245,7 @@ def write_bench(path: Path) -> Path:
             "id": f"{generator}{number}",
             "label": int(generator == "spun"),
             "generator": generator,
-            "text": f"old boat {'house ' * number}" * 40,
+            "text": f"old boat {'house ' * number}" * 60,
         }
         for generator in ("clean", "hard_list", "spun")
         for number in range(4)
