@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.models.device.placement import cast, check_dtype, chosen_device, chosen_dtype
@@ -21,6 +22,8 @@ from obelics_pipeline.models.language_model.scorer import LanguageModelScorer
 from obelics_pipeline.models.language_model.scoring import Scoring
 from obelics_pipeline.models.language_model.vision import Vision
 from obelics_pipeline.models.pictures.sources import ImageSource, no_images
+
+_HELD = WeakValueDictionary[tuple[Path, str, str, bool], LanguageModel]()  # by what was asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class LoadLanguageModel:
 def load(
     name_or_folder: str, device: str = "auto", dtype: str = "auto", trust_remote_code: bool = False
 ) -> LanguageModel:
-    """A model that is ready to score.
+    """A model that is ready to score; the same one, for as long as anything holds it, where the same is asked for.
 
     `name_or_folder`: a name of the hub, or a folder as transformers' `save_pretrained` writes it. `device`: "cpu",
     "cuda", "cuda:1", …; by itself the first GPU where there is one. `dtype`: one of `placement.DTYPES`; by itself
@@ -67,7 +70,11 @@ def load(
     check_dtype(dtype)
     device = chosen_device(device)
     folder = folder_of(name_or_folder, trust_remote_code)
-    return _loaded(folder, device, chosen_dtype(dtype, device), trust_remote_code)
+    asked = (folder.resolve(), device, chosen_dtype(dtype, device), trust_remote_code)
+    model = _HELD.get(asked)
+    if model is None:
+        model = _HELD[asked] = _loaded(*asked)
+    return model
 
 
 def require() -> None:

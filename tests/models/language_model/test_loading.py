@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import gc
 import pickle
 import shutil
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,17 @@ def test_what_makes_a_scorer_is_picklable_hashable_and_equal_likewise(tmp_path: 
     again = pickle.loads(pickle.dumps(make))
     assert again == make and hash(again) == hash(make)
     assert again().score([document("A loaf of rye.")])[0]["lm_loss"] is not None
+
+
+def test_a_model_is_loaded_once_for_all_that_hold_it_and_let_go_with_the_last(tmp_path: Path) -> None:
+    folder = tiny.saved(tmp_path / "a")
+    first, same = load(str(folder), device="cpu"), load(f"{folder}/../a", device="cpu")
+    assert same is first
+    assert load(str(folder), device="cpu", dtype="bfloat16") is not first
+    gone = weakref.ref(first)
+    del first, same
+    gc.collect()
+    assert gone() is None
 
 
 def test_a_second_model_of_another_tokenizer_is_refused(tmp_path: Path) -> None:
