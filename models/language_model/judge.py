@@ -76,10 +76,6 @@ class Judge:
                 f"in windows of {self.scoring.window_tokens}; shorten it, or set window_tokens higher"
             )
 
-    def announce(self, documents: Sequence[Document]) -> None:
-        """Begin to prepare documents that a later call of `score` will be given: those of the next unit."""
-        self._preparation.announce(documents)
-
     def score(self, documents: Sequence[Document]) -> list[dict[str, float | None]]:
         """The columns of each document, in their order.
 

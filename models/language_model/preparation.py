@@ -36,10 +36,6 @@ class Preparation:
         self._decoders = ThreadPoolExecutor(scoring.decoding_threads)
         self._ahead = Prefetch(self._prepare)
 
-    def announce(self, documents: Sequence[Document]) -> None:
-        """Begin with the first block of documents that will be asked for later."""
-        self._ahead.announce(self._cut(documents)[0])
-
     def blocks(self, documents: Sequence[Document]) -> Iterator[tuple[Block, Images]]:
         """Each block of at most `Scoring.block_documents`, and its images as they were encoded on the device."""
         for block in self._ahead(self._cut(documents) if documents else ()):

@@ -42,10 +42,6 @@ class LanguageModelScorer:
         self.scoring = self.scoring.within(both)
         self._preparation = Preparation(self.model, self.images, self.scoring)
 
-    def announce(self, documents: Sequence[Document]) -> None:
-        """Begin to prepare documents that a later call of `score` will be given: those of the next unit."""
-        self._preparation.announce(documents)
-
     def score(self, documents: Sequence[Document]) -> list[dict[str, float | None]]:
         """Statistics by name for each document, in their order.
 

@@ -23,24 +23,6 @@ def test_the_next_is_prepared_while_the_caller_has_one() -> None:
         assert n == 2 or begun[n + 1].wait(10)
 
 
-def test_what_was_announced_is_prepared_before_it_is_asked_for_and_once() -> None:
-    made: list[int] = []
-    done = threading.Event()
-
-    def prepare(n: int) -> int:
-        made.append(n)
-        if n == 7:
-            done.set()
-        return n
-
-    ahead = Prefetch(prepare)
-    ahead.announce(7)
-    assert done.wait(10)
-    assert list(ahead([1, 2])) == [1, 2]  # of a call in between
-    assert list(ahead([7, 8])) == [7, 8]
-    assert made == [7, 1, 2, 8]
-
-
 def test_an_error_comes_at_the_item_it_belongs_to() -> None:
     def prepare(n: int) -> int:
         return 1 // n

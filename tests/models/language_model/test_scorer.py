@@ -99,13 +99,6 @@ def test_the_same_documents_have_the_same_scores_to_the_last_bit() -> None:
     assert scores(*DOCUMENTS) == scores(*DOCUMENTS)
 
 
-def test_announced_documents_have_the_same_scores() -> None:
-    made = scorer(block_documents=3)
-    made.announce(DOCUMENTS)
-    assert made.score(DOCUMENTS[:2]) == scores(*DOCUMENTS[:2], block_documents=3)
-    assert made.score(DOCUMENTS) == scores(*DOCUMENTS, block_documents=3)
-
-
 def test_a_document_without_text_has_counts_only() -> None:
     for one in scores(document("image:1"), document()):
         assert {name for name, value in one.items() if value is not None} == {"lm_tokens", "lm_images_seen"}
