@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from pathlib import Path
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.models.device.weight_files import SUFFIXES
 from obelics_pipeline.models.flamingo.released import check_cached
 
+_AT = "@"  # owner/name@revision: a branch, a tag or a commit; without it the hub's main
+_COMMIT = re.compile("[0-9a-f]{40}")
 _CONFIGURATION = ("*.json", "*.txt", "*.model", "*.jinja")
 
 
@@ -16,9 +20,38 @@ def is_folder(name_or_folder: str) -> bool:
     path = Path(name_or_folder).expanduser()
     if path.is_dir():
         return True
-    if path.exists() or name_or_folder.count("/") != 1 or name_or_folder.startswith((".", "/", "~")):
+    if path.exists() or repository(name_or_folder).count("/") != 1 or name_or_folder.startswith((".", "/", "~")):
         raise UserError(f"language model: {name_or_folder} is neither a folder nor a name of the hub (owner/name)")
     return False
+
+
+def repository(name: str) -> str:
+    """A name of the hub without its revision."""
+    return name.partition(_AT)[0]
+
+
+def pinned(name_or_folder: str) -> str:
+    """A name of the hub with the commit that it means now, which a process asks once; a folder stays as it is.
+
+    The hub is asked, and its cache on this machine where it does not answer. Raises `UserError` where neither knows.
+    """
+    if is_folder(name_or_folder):
+        return name_or_folder
+    name, _, revision = name_or_folder.partition(_AT)
+    return f"{name}{_AT}{revision if _COMMIT.fullmatch(revision) else _commit(name, revision or 'main')}"
+
+
+@cache
+def _commit(name: str, revision: str) -> str:
+    from huggingface_hub import HfApi, constants
+
+    try:
+        return str(HfApi().model_info(name, revision=revision).sha)
+    except Exception as error:  # of many kinds: of HTTP, of the hub
+        seen = Path(constants.HF_HUB_CACHE) / f"models--{name.replace('/', '--')}" / "refs" / revision
+        if seen.is_file():
+            return seen.read_text().strip()
+        raise _not_had(name, error) from None
 
 
 def folder_of(name_or_folder: str, trust_remote_code: bool) -> Path:
@@ -28,9 +61,10 @@ def folder_of(name_or_folder: str, trust_remote_code: bool) -> Path:
     """
     if is_folder(name_or_folder):
         return Path(name_or_folder).expanduser()
-    folder = _snapshot(name_or_folder, (*_CONFIGURATION, *(["*.py"] if trust_remote_code else []), "*.safetensors"))
+    name = pinned(name_or_folder)
+    folder = _snapshot(name, (*_CONFIGURATION, *(["*.py"] if trust_remote_code else []), "*.safetensors"))
     if not any(folder.glob("*.safetensors")):
-        folder = _snapshot(name_or_folder, ("*.bin",))
+        folder = _snapshot(name, ("*.bin",))
     for path in sorted(folder.glob("*")):
         if path.suffix in SUFFIXES:
             check_cached(path)
@@ -40,10 +74,15 @@ def folder_of(name_or_folder: str, trust_remote_code: bool) -> Path:
 def _snapshot(name: str, patterns: tuple[str, ...]) -> Path:
     import huggingface_hub
 
+    repo, _, commit = name.partition(_AT)
     try:
-        return Path(huggingface_hub.snapshot_download(name, allow_patterns=list(patterns)))
+        return Path(huggingface_hub.snapshot_download(repo, revision=commit, allow_patterns=list(patterns)))
     except Exception as error:  # of many kinds: of HTTP, of the hub, of the disk
-        reason = " ".join(str(error).split())[:200]
-        raise UserError(
-            f"language model: {name} cannot be had from huggingface.co: {reason}; give a local folder, docs/gpu.md"
-        ) from None
+        raise _not_had(name, error) from None
+
+
+def _not_had(name: str, error: Exception) -> UserError:
+    reason = " ".join(str(error).split())[:200]
+    return UserError(
+        f"language model: {name} cannot be had from huggingface.co: {reason}; give a local folder, docs/gpu.md"
+    )

@@ -33,7 +33,10 @@ class FlamingoConfig(Section):
 class LanguageModelConfig(Section):
     """The loss of any causal language model or vision-language model of transformers: docs/gpu.md."""
 
-    model: str = Field(description="A folder as transformers saves one, or the name of a repository of huggingface.co.")
+    model: str = Field(
+        description="A folder as transformers saves one, or the name of a repository of huggingface.co, owner/name or "
+        "owner/name@revision; a run keeps to the commit that it means."
+    )
     second_model: str | None = Field(
         None,
         description="A model with the same tokenizer, for lm_binoculars (arXiv 2401.12070): costs a pass of each model "

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from obelics_pipeline.models.flamingo.folder import LANGUAGE_MODEL
+from obelics_pipeline.models.language_model.files import repository
 
 CONFIG = "config.json"
 IN_NAME = re.compile(r"(\d+(?:\.\d+)?)([bm])(?![a-z])", re.IGNORECASE)  # 3B, 500M, 1.7b
@@ -71,7 +72,7 @@ def _folder(name_or_folder: str) -> Path | None:
     try:
         from huggingface_hub import try_to_load_from_cache
 
-        cached = try_to_load_from_cache(name_or_folder, CONFIG)
+        cached = try_to_load_from_cache(repository(name_or_folder), CONFIG)
     except (ImportError, ValueError):  # the package is an extra's; the name is not one of the hub
         return None
     return Path(cached).parent if isinstance(cached, str) else None

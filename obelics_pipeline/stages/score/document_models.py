@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from obelics_pipeline.core.config import (
     ClassifierConfig,
@@ -17,10 +18,12 @@ from obelics_pipeline.core.config import (
     SimilarityConfig,
 )
 from obelics_pipeline.core.config.models import classifier_of
+from obelics_pipeline.core.config.section import Section
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.models.device.threads import use_threads
 from obelics_pipeline.models.flamingo.statistics import COLUMNS as FLAMINGO_COLUMNS
 from obelics_pipeline.models.language_model.columns import COLUMNS as LANGUAGE_MODEL_COLUMNS
+from obelics_pipeline.models.language_model.files import pinned
 from obelics_pipeline.models.language_model.rubric import COLUMNS as JUDGE_COLUMNS
 from obelics_pipeline.models.language_model.rubric import Rubric
 from obelics_pipeline.models.pictures.sources import ImageSource
@@ -52,10 +55,13 @@ def model_columns(config: ScoringConfig) -> list[str]:
 
 
 Config = TypeVar("Config", bound=ScoringConfig)
+Made = TypeVar("Made")
 
 
 def located(config: Config) -> Config:
-    """The same with the full paths of its files: a worker may be in another folder, or another's home."""
+    """The same with the full paths of its files and the commits of the hub's names: a worker may be in another folder,
+    or another's home, and the hub may change.
+    """
     flamingo = config.flamingo
     if flamingo is not None:
         paths = {"model": _full(flamingo.model), "token_counts": flamingo.token_counts and _full(flamingo.token_counts)}
@@ -63,9 +69,9 @@ def located(config: Config) -> Config:
     language_model = config.language_model
     if language_model is not None:
         second = language_model.second_model
-        paths = {"model": _full(language_model.model), "second_model": second and _full(second)}
+        paths = {"model": pinned(_full(language_model.model)), "second_model": second and pinned(_full(second))}
         language_model = language_model.model_copy(update=paths)
-    judge = config.judge and config.judge.model_copy(update={"model": _full(config.judge.model)})
+    judge = config.judge and config.judge.model_copy(update={"model": pinned(_full(config.judge.model))})
     similarity = config.similarity
     if similarity is not None:
         paths = {"model": _full(similarity.model), "weights": _full(similarity.weights)}
@@ -142,83 +148,34 @@ def _flamingo(config: FlamingoConfig, images: ImageSource) -> DocumentScorer:
     from obelics_pipeline.models.flamingo.loading import LoadFlamingo
     from obelics_pipeline.models.flamingo.scorer import Scoring
 
-    scoring = Scoring(
-        window_tokens=config.window_tokens,
-        overlap=config.overlap,
-        batch_tokens=config.batch_tokens,
-        batch_images=config.batch_images,
-        max_images=config.max_images,
-        image_gain=config.image_gain,
-    )
-    return LoadFlamingo(
-        config.model,
-        images=images,
-        scoring=scoring,
-        unigram=config.token_counts,
-        device=config.device,
-        dtype=config.dtype,
-        trust_remote_code=config.trust_remote_code,
-    )()
+    scoring = _of_config(Scoring, config)
+    return _of_config(LoadFlamingo, config, images=images, scoring=scoring, unigram=config.token_counts)()
 
 
 def _language_model(config: LanguageModelConfig, images: ImageSource) -> DocumentScorer:
     from obelics_pipeline.models.language_model.loading import LoadLanguageModel
     from obelics_pipeline.models.language_model.scoring import Scoring
 
-    scoring = Scoring(
-        window_tokens=config.window_tokens,
-        overlap=config.overlap,
-        batch_tokens=config.batch_tokens,
-        batch_images=config.batch_images,
-        max_images=config.max_images,
-        image_pixels=config.image_pixels,
-        image_gain=config.image_gain,
-    )
-    return LoadLanguageModel(
-        config.model,
-        images=images,
-        scoring=scoring,
-        second_model=config.second_model,
-        device=config.device,
-        dtype=config.dtype,
-        trust_remote_code=config.trust_remote_code,
-    )()
+    return _of_config(LoadLanguageModel, config, images=images, scoring=_of_config(Scoring, config))()
 
 
 def _judge(config: JudgeConfig, images: ImageSource) -> DocumentScorer:
     from obelics_pipeline.models.language_model.judge import LoadJudge
     from obelics_pipeline.models.language_model.scoring import Scoring
 
-    scoring = Scoring(
-        window_tokens=config.window_tokens,
-        overlap=1,  # a judge reads one window
-        batch_tokens=config.batch_tokens,
-        batch_images=config.batch_images,
-        max_images=config.max_images,
-        image_pixels=config.image_pixels,
-    )
-    judge = LoadJudge(
-        config.model,
-        Rubric(config.prompt, tuple(config.answers.items())),
-        images=images,
-        scoring=scoring,
-        device=config.device,
-        dtype=config.dtype,
-        trust_remote_code=config.trust_remote_code,
-    )()
+    scoring = _of_config(Scoring, config, overlap=1)  # a judge reads one window
+    rubric = Rubric(config.prompt, tuple(config.answers.items()))
+    judge = _of_config(LoadJudge, config, rubric=rubric, images=images, scoring=scoring)()
     return ScoreSome(judge, config.only, JUDGE_COLUMNS)
 
 
 def _similarity(config: SimilarityConfig, images: ImageSource) -> DocumentScorer:
     from obelics_pipeline.models.similarity.loading import LoadSimilarity
 
-    return LoadSimilarity(
-        config.model,
-        config.weights,
-        sha256=config.sha256,
-        images=images,
-        device=config.device,
-        dtype=config.dtype,
-        batch=config.batch,
-        max_images=config.max_images,
-    )()
+    return _of_config(LoadSimilarity, config, images=images)()
+
+
+def _of_config(kind: Callable[..., Made], config: Section, **others: Any) -> Made:
+    """A dataclass whose fields are those of a config that have the same names, and the others that are given."""
+    same = signature(kind).parameters.keys() & type(config).model_fields.keys()
+    return kind(**{name: getattr(config, name) for name in same}, **others)

@@ -7,6 +7,9 @@ import pytest
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.models.language_model.identity import identity
+from tests.models.language_model.hub_cache import offline, remembered
+
+__all__ = ["offline"]  # a fixture
 
 
 def model(folder: Path, weights: bytes = b"weights") -> str:
@@ -26,9 +29,14 @@ def test_other_weights_of_the_same_size_are_another_model(tmp_path: Path) -> Non
     assert identity(model(tmp_path / "a"), False) != identity(model(tmp_path / "b", b"Weights"), False)
 
 
-def test_a_model_of_the_hub_is_its_name(tmp_path: Path) -> None:
-    assert identity("owner/name", False) == {"hub": "owner/name", "trust_remote_code": False}
+def test_a_model_of_the_hub_is_its_name_and_commit(offline: Path) -> None:
+    remembered(offline, "owner/name", main="a" * 40, v2="b" * 40)
+    assert identity("owner/name", False) == {"hub": f"owner/name@{'a' * 40}", "trust_remote_code": False}
+    assert (
+        identity("owner/name@main", False) == identity(f"owner/name@{'a' * 40}", False) == identity("owner/name", False)
+    )
     assert identity("owner/name", False) != identity("owner/name", True)
+    assert identity("owner/name@v2", False) == {"hub": f"owner/name@{'b' * 40}", "trust_remote_code": False}
 
 
 def test_another_name_is_refused() -> None:

@@ -127,9 +127,13 @@ def test_the_columns_are_the_same_on_the_local_engine_on_ray_and_on_beam(
     assert inferred == {row["doc_id"]: {name: row[name] for name in COLUMNS} for row in rows}
 
 
+@pytest.mark.parametrize("family", [None, *tiny_vlm.FAMILIES])
 @pytest.mark.parametrize("bounds", [{}, {"lm_loss": {"max": 1e9}}, {"lm_loss": {"sample": [[0, 1]]}}])
-def test_a_loss_that_is_no_number_fails_its_document_whatever_the_bounds(bounds: Any, tmp_path: Path) -> None:
-    config = config_of(tiny.saved(tmp_path / "model"))
+def test_a_loss_that_is_no_number_fails_its_document_whatever_the_bounds(
+    bounds: Any, family: str | None, tmp_path: Path
+) -> None:
+    folder = tmp_path / "model"
+    config = config_of(tiny.saved(folder) if family is None else tiny_vlm.saved(folder, family))
     columns = model_columns(config)
     scorer = LoadDocumentModels(config.model_dump_json(), no_images)()
     with torch.no_grad():  # as bfloat16 overflows at some texts: a model that always does is refused when it is loaded
@@ -156,7 +160,10 @@ def test_a_judge_answers_for_the_documents_that_another_models_score_chooses(tmp
     config = config_of(folder).model_copy(
         update={"judge": JudgeConfig.model_validate(judge | {"only": {"lm_tokens": {"min": 60}}})}
     )
-    found = LoadDocumentModels(config.model_dump_json(), no_images)().score([document(n, n) for n in range(6)])
+    models = LoadDocumentModels(config.model_dump_json(), no_images)()
+    language_model, some = models._scorers
+    assert some.scorer.model is language_model.model  # type: ignore[attr-defined]  # of one folder: loaded once
+    found = models.score([document(n, n) for n in range(6)])
     assert [row["judge_score"] is not None for row in found] == [(row["lm_tokens"] or 0) >= 60 for row in found]
     scores = [row["judge_score"] for row in found if row["judge_score"] is not None]
     assert 0 < len(scores) < 6
