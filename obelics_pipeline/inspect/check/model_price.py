@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from obelics_pipeline.core.config import ModelsConfig
+from obelics_pipeline.core.config import FlamingoConfig, JudgeConfig, LanguageModelConfig, ModelsConfig
 from obelics_pipeline.core.interval import Interval, rounded
 from obelics_pipeline.inspect.check.finding import gigabytes
 from obelics_pipeline.inspect.check.model_size import ModelSize, size_of
@@ -54,20 +54,21 @@ def model_prices(config: ModelsConfig, counts: Mapping[str, Interval], assumed: 
     """The price of each model that reads text; `counts` are those of an `Estimate`, upper bounds as these are."""
     text = counts["text_bytes"] * (1 / assumed.bytes_per_token)
     images = counts["images_in_shards"] * (assumed.image_success if counts["images"].high else 0.0)
-    priced = (_of_language_model, _of_flamingo, _of_judge)
-    return [price for of in priced for price in of(config, text, images, assumed)]
+    return list(_prices(config, text, images, assumed))
+
+
+def _prices(config: ModelsConfig, text: Interval, images: Interval, assumed: Assumptions) -> Iterator[ModelPrice]:
+    for name, of in (("language_model", _of_language_model), ("flamingo", _of_flamingo), ("judge", _of_judge)):
+        model = getattr(config, name)
+        if model is not None:
+            size = _size(model.model, assumed)
+            unknown = ModelPrice(f"score.{name}", model.model, None)
+            yield unknown if size is None else of(model, size, text, images, assumed)
 
 
 def _of_language_model(
-    config: ModelsConfig, text: Interval, images: Interval, assumed: Assumptions
-) -> Iterator[ModelPrice]:
-    model = config.language_model
-    if model is None:
-        return
-    size = _size(model.model, assumed)
-    if size is None:
-        yield ModelPrice("score.language_model", model.model, None)
-        return
+    model: LanguageModelConfig, size: ModelSize, text: Interval, images: Interval, assumed: Assumptions
+) -> ModelPrice:
     seen = images * size.image_tokens(model.image_pixels)
     looks = bool(seen.high)
     passes = 1 + (looks and model.image_gain) + (looks and model.second_model is not None)
@@ -79,37 +80,27 @@ def _of_language_model(
         weights += second.parameters
     slices = 3 if model.second_model is None else 5
     memory = _memory(size, weights, model.batch_tokens, BYTES[model.dtype]) + slices * SLICE
-    yield _priced("score.language_model", model.model, size, text * passes + seen, operations, memory, assumed)
+    return _priced("score.language_model", model.model, size, text * passes + seen, operations, memory, assumed)
 
 
-def _of_flamingo(config: ModelsConfig, text: Interval, images: Interval, assumed: Assumptions) -> Iterator[ModelPrice]:
-    model = config.flamingo
-    if model is None:
-        return
-    size = _size(model.model, assumed)
-    if size is None:
-        yield ModelPrice("score.flamingo", model.model, None)
-        return
+def _of_flamingo(
+    model: FlamingoConfig, size: ModelSize, text: Interval, images: Interval, assumed: Assumptions
+) -> ModelPrice:
     tokens = text * (2 if images.high and model.image_gain else 1) + images * LATENTS
     each = BYTES[model.dtype]
     memory = _memory(size, size.parameters, model.batch_tokens, each) + model.batch_tokens * size.vocabulary * each
     operations = tokens * (OPERATIONS * size.parameters)
-    yield _priced("score.flamingo", model.model, size, tokens, operations, memory, assumed)
+    return _priced("score.flamingo", model.model, size, tokens, operations, memory, assumed)
 
 
-def _of_judge(config: ModelsConfig, text: Interval, images: Interval, assumed: Assumptions) -> Iterator[ModelPrice]:
+def _of_judge(
+    model: JudgeConfig, size: ModelSize, text: Interval, images: Interval, assumed: Assumptions
+) -> ModelPrice:
     """As if it judged every document: how many `only` leaves, a run knows."""
-    model = config.judge
-    if model is None:
-        return
-    size = _size(model.model, assumed)
-    if size is None:
-        yield ModelPrice("score.judge", model.model, None)
-        return
     tokens = text + images * size.image_tokens(model.image_pixels)
     operations = _operations(size, tokens, images, model.image_pixels)
     memory = _memory(size, size.parameters, model.batch_tokens, BYTES[model.dtype])
-    yield _priced("score.judge, of every document", model.model, size, tokens, operations, memory, assumed)
+    return _priced("score.judge, of every document", model.model, size, tokens, operations, memory, assumed)
 
 
 def _size(name: str, assumed: Assumptions) -> ModelSize | None:
