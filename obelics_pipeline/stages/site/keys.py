@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.net.registered_domain import site_of_url
 from obelics_pipeline.stages.dedup.groups import read_groups
 from obelics_pipeline.stages.site.evidence import site_key
-from obelics_pipeline.stages.site.passages import Keys, Passages, passages_of
+from obelics_pipeline.stages.site.passages import Keys, Passages, has_keys, passages_of
 from obelics_pipeline.stages.site.sharing import KEYS, SENTENCE, SITE, SKELETON, key_rows
 
 VERSION = 1  # raise it when the same keys would be counted otherwise
@@ -36,11 +36,6 @@ def short_site(url: str) -> int | None:
     """64 bits of a page's site; None where it has none."""
     key = site_key(site_of_url(url))
     return int.from_bytes(key[:8], "little") or 1 if key is not None else None
-
-
-def running_text(nodes: list[Mapping[str, Any]]) -> list[str]:
-    """The kept paragraphs of running text of a document's nodes."""
-    return [n["text"] for n in nodes if n["kind"] == "text" and n["role"] == "paragraph" and n["reason"] is None]
 
 
 def keys_unit(
@@ -62,7 +57,10 @@ def keys_unit(
                 found = list[dict[str, Any]]()
                 for row in rows:
                     url = json.loads(row["general_metadata"])["url"]
-                    site, passages = short_site(url), passages_of(running_text(row["nodes"]), row["language"])
+                    texts = [
+                        n["text"] for n in row["nodes"] if n["kind"] == "text" and has_keys(n["role"], n["reason"])
+                    ]
+                    site, passages = short_site(url), passages_of(texts, row["language"])
                     found.append({"site": site, "sentences": passages.sentences, "skeletons": passages.skeletons})
                     page = groups.page(row["doc_id"])
                     if site is not None and groups.counts(page):

@@ -42,6 +42,11 @@ class Passages:
     skeletons: Keys | None
 
 
+def has_keys(role: str | None, reason: str | None) -> bool:
+    """Whether a text node of this role is a kept paragraph of running text."""
+    return role == "paragraph" and reason is None
+
+
 def passages_of(paragraphs: Sequence[str], language: str | None) -> Passages:
     """The keys of a document's paragraphs of running text."""
     found = list(long_sentences(paragraphs))

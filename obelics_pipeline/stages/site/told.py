@@ -13,7 +13,7 @@ from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.storage import read_table
 from obelics_pipeline.filters.word_lists import stop_words
 from obelics_pipeline.stages.site.keys import short_site
-from obelics_pipeline.stages.site.passages import Keys, long_sentences, sentence_key, skeleton, skeleton_keys
+from obelics_pipeline.stages.site.passages import Keys, has_keys, long_sentences, sentence_key, skeleton, skeleton_keys
 from obelics_pipeline.stages.site.shares import borrowed_sentences, repeated_skeletons, skeletons_elsewhere
 from obelics_pipeline.stages.site.sharing import SENTENCE, SKELETON, Shared
 from obelics_pipeline.stages.site.site_evidence import SHARED_FOLDER
@@ -47,7 +47,7 @@ def shared_with_others(folder: RunFolder, unit: str, document: Document) -> list
 
 
 def _passages(document: Document, site: int, shared: Shared) -> Iterator[SharedPassage]:
-    texts = [n.text for n in document.nodes if isinstance(n, TextNode) and n.reason is None and n.role == "paragraph"]
+    texts = [n.text for n in document.nodes if isinstance(n, TextNode) and has_keys(n.role, n.reason)]
     sentences = list(long_sentences(texts))
     keys = np.array([sentence_key(tokens) for _, tokens in sentences], np.uint64)
     pages, sites, _ = shared.look_up(SENTENCE, keys, site)
