@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -12,6 +15,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from obelics_pipeline.core.document import Document, ImageNode, TextNode
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.models.language_model.families import FAMILIES
 from obelics_pipeline.models.language_model.loading import LoadLanguageModel
 from obelics_pipeline.models.language_model.scorer import LanguageModelScorer
@@ -87,3 +91,78 @@ def test_the_loss_is_that_of_transformers_with_and_without_images_packed_and_alo
         else:
             assert one["lm_image_gain"] is None
     assert max(abs(one["lm_image_gain"] or 0) for one in packed) > 1e-3
+
+
+@contextmanager
+def beside(
+    made: LanguageModelScorer, before: Callable[[int], None], after: Callable[[Any], Any] | None = None
+) -> Iterator[None]:
+    """Each pass of the language model tells `before` how many tokens it is given, and `after` what comes out."""
+
+    def told(_model: Any, _given: Any, out: Any) -> None:
+        if after is not None:
+            after(out[0])
+
+    text = made.model.text
+    handles = [
+        text.register_forward_pre_hook(lambda _m, _a, named: before(named["inputs_embeds"].shape[1]), with_kwargs=True),
+        text.register_forward_hook(told),
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+@pytest.mark.parametrize("family", tiny_vlm.FAMILIES)
+def test_an_image_that_is_not_to_be_had_or_is_none_leaves_the_text_as_if_it_had_none(family: str) -> None:
+    plain, missing, broken = scorer(family).score(
+        [document(A, B), document(A, "image:none", B), document(A, "image:bad", B)]
+    )
+    assert plain["lm_images_seen"] == missing["lm_images_seen"] == broken["lm_images_seen"] == 0
+    assert missing["lm_loss"] == broken["lm_loss"] == pytest.approx(plain["lm_loss"], abs=1e-5)
+    assert missing["lm_image_gain"] is broken["lm_image_gain"] is None
+
+
+@pytest.mark.parametrize("family", tiny_vlm.FAMILIES)
+def test_a_document_longer_than_the_model_is_scored_whole_and_its_image_seen(family: str) -> None:
+    made, given = scorer(family, batch_tokens=1), list[int]()
+    long = document(*[f"{A} {B} {C}"] * 4, "image:1", *[f"{C} {B}"] * 4)
+    with beside(made, given.append):
+        found = made.score([long])[0]
+    assert (found["lm_tokens"] or 0) > 512 == made.model.positions
+    assert max(given) <= 512
+    assert found["lm_images_seen"] == 1 and found["lm_image_gain"] is not None
+    assert math.isfinite(found["lm_loss"] or math.nan)
+
+
+@pytest.mark.parametrize("family", tiny_vlm.FAMILIES)
+def test_numbers_that_are_not_finite_are_nan_and_not_missing(family: str) -> None:
+    made = scorer(family)
+    with beside(made, lambda _: None, lambda out: out.fill_(math.nan)):
+        seen, text = made.score(DOCUMENTS[:2])
+    assert math.isnan(seen["lm_loss"] or 0) and math.isnan(seen["lm_image_gain"] or 0)
+    assert math.isnan(text["lm_loss"] or 0)
+    assert seen["lm_tokens"] and text["lm_tokens"]
+
+
+@pytest.mark.parametrize("family", tiny_vlm.FAMILIES)
+def test_what_does_not_fit_the_memory_is_halved_and_a_device_too_small_for_one_window_is_named(family: str) -> None:
+    made, given = scorer(family), list[int]()
+    expected = made.score(DOCUMENTS)
+    with beside(made, given.append):
+        for one in DOCUMENTS:
+            made.score([one])
+    most = max(given)
+
+    def full(tokens: int) -> None:
+        if tokens > most:
+            raise torch.OutOfMemoryError("out of memory")
+
+    with beside(made, full):
+        for found, other in zip(made.score(DOCUMENTS), expected, strict=True):
+            assert found["lm_loss"] == pytest.approx(other["lm_loss"], abs=1e-5)
+        most = 1
+        with pytest.raises(UserError, match=r"single window of \d+ tokens does not fit the memory of cpu; set window"):
+            made.score(DOCUMENTS[:1])
