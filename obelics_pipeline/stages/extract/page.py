@@ -17,6 +17,7 @@ from obelics_pipeline.stages.extract.links import LinkCounts, count_links
 from obelics_pipeline.stages.extract.obelics_listener import ObelicsListener
 from obelics_pipeline.stages.extract.parse_cost import check_parse_cost
 from obelics_pipeline.stages.extract.publication import published
+from obelics_pipeline.stages.extract.rebuild.panels import show_panels
 from obelics_pipeline.stages.extract.rebuild.streamed import is_streamed, show_parts
 from obelics_pipeline.stages.extract.simplify import simplify
 from obelics_pipeline.stages.extract.tree import CHARS, SimplifiedTree
@@ -135,6 +136,7 @@ def _simplify(source: bytes, config: ExtractionConfig) -> tuple[LexborHTMLParser
     parser, root, head = _parse(source)
     if is_streamed(source):
         show_parts(parser)
+    show_panels(parser)
     tree = simplify(root, config)
     head.note_body(tree.declarations)
     return parser, tree, head
