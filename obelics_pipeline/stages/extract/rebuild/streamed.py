@@ -79,9 +79,14 @@ def _is_in_a_part(node: LexborNode) -> bool:
 
 
 def _fallback(place: LexborNode, most: int) -> list[LexborNode]:
-    """What stands after a place up to the end of its boundary; nothing where it is no boundary, or has no end."""
+    """What stands after a place up to the end of its boundary; nothing where it is no boundary, or has no end.
+
+    A placeholder may stand first in a part that fills a boundary, behind that boundary's comment.
+    """
     before = place.prev
     if before is None or not before.is_comment_node or before.comment_content not in _BEGINS:
+        return []
+    if (place.id or "").rpartition(":")[0].endswith("P"):
         return []
     found: list[LexborNode] = []
     depth, node = 1, place.next

@@ -47,6 +47,11 @@ def test_parts_inside_parts_are_shown_in_whatever_order_they_come(inner_first: b
     assert texts(boundary(0) + "".join(parts)) == ["Outer.", "Inner."]
 
 
+def test_a_placeholder_that_begins_a_part_hides_nothing_of_it() -> None:
+    outer = part(0, '<template id="P:1"></template><p>Second.</p>')
+    assert texts(boundary(0) + outer + part(1, "<p>First.</p>")) == ["First.", "Second."]
+
+
 def test_a_boundary_inside_a_fallback_ends_before_it() -> None:
     fallback = "<!--$--><p>Loading</p><!--/$--><p>more</p>"
     assert texts(f"{boundary(0, fallback)}<p>After.</p>{part(0, '<p>The part.</p>')}") == ["The part.", "After."]
