@@ -17,7 +17,16 @@ from obelics_pipeline.stages.extract.links import LinkCounts, count_links
 from obelics_pipeline.stages.extract.obelics_listener import ObelicsListener
 from obelics_pipeline.stages.extract.parse_cost import check_parse_cost
 from obelics_pipeline.stages.extract.publication import published
+from obelics_pipeline.stages.extract.rebuild.left_open import close_iframes, unwrap_frames
 from obelics_pipeline.stages.extract.rebuild.panels import show_panels
+from obelics_pipeline.stages.extract.rebuild.splash import (
+    HIDDEN_MORE,
+    SPLASH,
+    UNSEEN_MORE,
+    is_page,
+    opened,
+    show_hidden,
+)
 from obelics_pipeline.stages.extract.rebuild.streamed import is_streamed, show_parts
 from obelics_pipeline.stages.extract.simplify import simplify
 from obelics_pipeline.stages.extract.tree import CHARS, SimplifiedTree
@@ -58,6 +67,9 @@ class SimplifiedPage:
     licence: PageLicence = NO_LICENCE
 
 
+_Simplified = tuple[LexborHTMLParser, SimplifiedTree, Head]
+
+
 def extract_page(html: str, url: str, config: ExtractionConfig, licence: bool = False) -> ExtractedPage:
     """Extract a page by the configured rule set. `url` is the page's own URL, against which images are resolved.
 
@@ -66,7 +78,7 @@ def extract_page(html: str, url: str, config: ExtractionConfig, licence: bool = 
     """
     if config.rules == "obelics":
         return _extract_by_reference(_source(html, config), url, config, licence)
-    source = _source(html, config)
+    source = _whole_source(html, config)
     page = _simplified(source, url, config, licence)
     head = page.head
     return ExtractedPage(
@@ -84,41 +96,53 @@ def extract_page(html: str, url: str, config: ExtractionConfig, licence: bool = 
 
 def simplify_page(html: str, url: str, config: ExtractionConfig) -> SimplifiedPage:
     """The simplified tree of a page by the default rules, and what stays of it. Raises `PageRejected`."""
-    return _simplified(_source(html, config), url, config)
+    return _simplified(_whole_source(html, config), url, config)
 
 
 def _simplified(source: bytes, url: str, config: ExtractionConfig, licence: bool = False) -> SimplifiedPage:
     parser, tree, head = _simplify(source, config)
-    shown = tree.rows[:, CHARS].sum()
-    if shown < _SPLASH and _NOSCRIPT in source:
-        # Nearly all text is for those without scripts, or in a noscript that is never closed, as scripted browsers do
-        # not see.
-        opened_parser, opened, opened_head = _simplify(_opened(source), config)
-        if opened.rows[:, CHARS].sum() - shown > max(_NOTICE, _MORE * shown):
-            parser, tree, head = opened_parser, opened, opened_head
+    shown = _chars(tree)
+    if shown < SPLASH:
+        for held, more in ((_hidden(parser, head, config), HIDDEN_MORE), (_opened(source, config), UNSEEN_MORE)):
+            if _chars(held[1]) > _chars(tree) and is_page(_chars(held[1]), shown, more):
+                parser, tree, head = held
     under = read_licence(parser, source, head.licences, url) if licence else NO_LICENCE
     return SimplifiedPage(tree, head, choose(tree, url, head, config), under)
 
 
-_NOSCRIPT, _NOSCRIPT_END = b"<noscript", b"</noscript"
-_NOTICE = 200  # characters; a page that only scripts fill says in no more that they are needed
-# A page of fewer characters may be what is shown while scripts load. Of 1,225 pages of WCXB and 893 others, noscript
-# held at least 300 times what such a page showed, or less than it.
-_SPLASH, _MORE = 1_000, 10
+def _chars(tree: SimplifiedTree) -> int:
+    return int(tree.rows[:, CHARS].sum())
 
 
-def _opened(source: bytes) -> bytes:
-    """The page with its noscript elements as blocks."""
-    return source.replace(_NOSCRIPT, b"<x-noscript").replace(_NOSCRIPT_END, b"</x-noscript")
+def _hidden(parser: LexborHTMLParser, head: Head, config: ExtractionConfig) -> _Simplified:
+    show_hidden(parser)
+    return parser, simplify(_root(parser), config), head
+
+
+def _opened(source: bytes, config: ExtractionConfig) -> _Simplified:
+    unseen = opened(source)
+    check_parse_cost(unseen, config)
+    return _simplify(unseen, config)
 
 
 def _source(html: str, config: ExtractionConfig) -> bytes:
     """The text that the parser gets. Raises `PageRejected` for a page that would take too long to parse."""
-    source = html.encode("utf-8", "replace")
-    if b"\0" in source:
-        source = source.replace(b"\0", b"")  # browsers ignore it in text; our rule sets may use it as a mark
+    source = _encoded(html)
     check_parse_cost(source, config)
     return source
+
+
+def _whole_source(html: str, config: ExtractionConfig) -> bytes:
+    """The same for the default rules: nothing of it is swallowed by an element that is left open."""
+    source = close_iframes(_encoded(html))
+    check_parse_cost(source, config)
+    return source
+
+
+def _encoded(html: str) -> bytes:
+    """The page without NUL: browsers ignore it in text; our rule sets may use it as a mark."""
+    source = html.encode("utf-8", "replace")
+    return source.replace(b"\0", b"") if b"\0" in source else source
 
 
 def _parse(source: bytes) -> tuple[LexborHTMLParser, LexborNode, Head]:
@@ -126,14 +150,18 @@ def _parse(source: bytes) -> tuple[LexborHTMLParser, LexborNode, Head]:
         parser = LexborHTMLParser(source)
     except SelectolaxError:
         raise PageRejected("parser_error") from None
-    root = parser.root
-    if root is None:
+    return parser, _root(parser), read_head(parser)
+
+
+def _root(parser: LexborHTMLParser) -> LexborNode:
+    if parser.root is None:
         raise PageRejected("parser_error")
-    return parser, root, read_head(parser)
+    return parser.root
 
 
-def _simplify(source: bytes, config: ExtractionConfig) -> tuple[LexborHTMLParser, SimplifiedTree, Head]:
+def _simplify(source: bytes, config: ExtractionConfig) -> _Simplified:
     parser, root, head = _parse(source)
+    unwrap_frames(parser)
     if is_streamed(source):
         show_parts(parser)
     show_panels(parser)

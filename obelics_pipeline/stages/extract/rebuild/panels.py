@@ -12,6 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from obelics_pipeline.stages.extract.image_source import Attributes
 
+HIDDEN = '[hidden], [style*="none" i]'  # elements that may be hidden
 _LABELLED_ROLES = ("", "region", "group")  # WAI-ARIA Authoring Practices: an accordion's panel, named by its heading
 _TITLES = frozenset("h2 h3 h4 h5 h6 dt".split())
 # As Bootstrap, jQuery UI, WordPress blocks, Chakra and AEM name panels, and what else opens at a click.
@@ -23,25 +24,38 @@ _MOST_SIBLINGS = 10  # white space and comments before a panel
 
 
 def show_panels(parser: LexborHTMLParser) -> None:
-    """Take from each hidden panel what hides it."""
-    for node in parser.css('[hidden], [style*="none" i]'):
-        attributes = node.attributes
-        style = (attributes.get("style") or "").replace(" ", "").lower()
-        undisplayed = "display:none" in style
-        if (undisplayed or "hidden" in attributes) and _is_panel(node, attributes):
-            for name, hides in (("hidden", "hidden" in attributes), ("style", undisplayed)):
-                if hides:
-                    del node.attrs[name]
+    """Show each hidden panel."""
+    for node in parser.css(HIDDEN):
+        if _is_panel(node):
+            show(node)
 
 
-def _is_panel(node: LexborNode, attributes: Attributes) -> bool:
-    names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
-    if _POPUP.search(names):
+def show(node: LexborNode) -> None:
+    """Take from an element what hides it."""
+    attributes = node.attributes
+    if "hidden" in attributes:
+        del node.attrs["hidden"]
+    if "display:none" in (attributes.get("style") or "").replace(" ", "").lower():
+        del node.attrs["style"]
+
+
+def is_popup(attributes: Attributes) -> bool:
+    """Whether an element is named as one that pops up over the page."""
+    return _POPUP.search(_names(attributes)) is not None
+
+
+def _names(attributes: Attributes) -> str:
+    return f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+
+
+def _is_panel(node: LexborNode) -> bool:
+    attributes = node.attributes
+    if is_popup(attributes):
         return False
     role = (attributes.get("role") or "").strip().lower()
     if role == "tabpanel" or ("aria-labelledby" in attributes and role in _LABELLED_ROLES):
         return True
-    return not role and (_PANEL.search(names) is not None or _follows_title(node))
+    return not role and (_PANEL.search(_names(attributes)) is not None or _follows_title(node))
 
 
 def _follows_title(node: LexborNode) -> bool:
