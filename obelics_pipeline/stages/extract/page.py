@@ -17,10 +17,12 @@ from obelics_pipeline.stages.extract.links import LinkCounts, count_links
 from obelics_pipeline.stages.extract.obelics_listener import ObelicsListener
 from obelics_pipeline.stages.extract.parse_cost import check_parse_cost
 from obelics_pipeline.stages.extract.publication import published
+from obelics_pipeline.stages.extract.rebuild.held import held_text, insert
 from obelics_pipeline.stages.extract.rebuild.left_open import close_iframes, unwrap_frames
 from obelics_pipeline.stages.extract.rebuild.panels import show_panels
 from obelics_pipeline.stages.extract.rebuild.splash import (
     HIDDEN_MORE,
+    NOTICE,
     SPLASH,
     UNSEEN_MORE,
     is_page,
@@ -100,29 +102,47 @@ def simplify_page(html: str, url: str, config: ExtractionConfig) -> SimplifiedPa
 
 
 def _simplified(source: bytes, url: str, config: ExtractionConfig, licence: bool = False) -> SimplifiedPage:
-    parser, tree, head = _simplify(source, config)
-    shown = _chars(tree)
-    if shown < SPLASH:
-        for held, more in ((_hidden(parser, head, config), HIDDEN_MORE), (_opened(source, config), UNSEEN_MORE)):
-            if _chars(held[1]) > _chars(tree) and is_page(_chars(held[1]), shown, more):
-                parser, tree, head = held
+    parser, tree, head = _rebuilt(source, config)
     under = read_licence(parser, source, head.licences, url) if licence else NO_LICENCE
     return SimplifiedPage(tree, head, choose(tree, url, head, config), under)
 
 
-def _chars(tree: SimplifiedTree) -> int:
-    return int(tree.rows[:, CHARS].sum())
+def _rebuilt(source: bytes, config: ExtractionConfig) -> _Simplified:
+    """A page as its scripts would show it, as far as its source tells."""
+    page = _simplify(source, config)
+    shown = _chars(page)
+    if shown >= SPLASH:
+        return page
+    best = page
+    text = held_text(page[0]) if shown < NOTICE else ""
+    for held, more in ((_unhidden(page, config), HIDDEN_MORE), (_simplify(opened(source), config), UNSEEN_MORE)):
+        if _chars(held) > _chars(best) and is_page(_chars(held), shown, more):
+            best = held
+    if best is page and text:
+        held = _with(text, _simplify(source, config), config)
+        best = held if is_page(_chars(held), shown, UNSEEN_MORE) else page
+    return best
 
 
-def _hidden(parser: LexborHTMLParser, head: Head, config: ExtractionConfig) -> _Simplified:
+def _unhidden(page: _Simplified, config: ExtractionConfig) -> _Simplified:
+    parser, _, head = page
     show_hidden(parser)
     return parser, simplify(_root(parser), config), head
 
 
-def _opened(source: bytes, config: ExtractionConfig) -> _Simplified:
-    unseen = opened(source)
-    check_parse_cost(unseen, config)
-    return _simplify(unseen, config)
+def _chars(page: _Simplified) -> int:
+    return int(page[1].rows[:, CHARS].sum())
+
+
+def _with(html: str, page: _Simplified, config: ExtractionConfig) -> _Simplified:
+    """A page with HTML where its content stands; without it, where it would exceed the bounds of the config."""
+    parser, _, head = page
+    try:
+        check_parse_cost(html.encode(), config)
+        insert(parser, html)
+        return parser, simplify(_root(parser), config), head
+    except PageRejected:
+        return page
 
 
 def _source(html: str, config: ExtractionConfig) -> bytes:
@@ -133,10 +153,8 @@ def _source(html: str, config: ExtractionConfig) -> bytes:
 
 
 def _whole_source(html: str, config: ExtractionConfig) -> bytes:
-    """The same for the default rules: nothing of it is swallowed by an element that is left open."""
-    source = close_iframes(_encoded(html))
-    check_parse_cost(source, config)
-    return source
+    """The text for the default rules: nothing of it is swallowed by an element that is left open."""
+    return close_iframes(_encoded(html))
 
 
 def _encoded(html: str) -> bytes:
@@ -160,6 +178,7 @@ def _root(parser: LexborHTMLParser) -> LexborNode:
 
 
 def _simplify(source: bytes, config: ExtractionConfig) -> _Simplified:
+    check_parse_cost(source, config)
     parser, root, head = _parse(source)
     unwrap_frames(parser)
     if is_streamed(source):

@@ -10,12 +10,12 @@ SPLASH = 1_000  # a page of fewer characters may be what is shown while scripts 
 # How many times what it shows such a page holds at least. Of half of the domains of WCXB and of 893 other pages, none
 # held twice to 300 times as much; on the other half hidden text was at least 3.6 times as long, or at most once.
 HIDDEN_MORE, UNSEEN_MORE = 3, 10
-_NOTICE = 200  # characters; a page that only scripts fill says in no more that they are needed
+NOTICE = 200  # characters; a page that only scripts fill says in no more that they are needed
 
 
 def is_page(held: int, shown: int, more: int) -> bool:
     """Whether a page that shows `shown` characters is rather what it holds: `more` times as many besides."""
-    return shown < SPLASH and held - shown > max(_NOTICE, more * shown)
+    return shown < SPLASH and held - shown > max(NOTICE, more * shown)
 
 
 def opened(source: bytes) -> bytes:
