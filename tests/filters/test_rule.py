@@ -68,8 +68,8 @@ def test_what_makes_no_sense_is_refused() -> None:
         build_rules({"image_count": Threshold()}, "paragraph")
     with pytest.raises(UserError, match=r"filters\.document\.word_count\.roles"):
         build_rules({"word_count": Threshold(roles=("heading",))}, "document")
-    with pytest.raises(ValueError, match="unknown role headline; valid roles: paragraph, heading"):
-        Threshold(roles=("headline",))
+    with pytest.raises(ValueError, match="unknown role slogan; valid roles: paragraph, headline"):
+        Threshold(roles=("slogan",))
 
 
 def test_one_paragraph_can_be_scored_by_name() -> None:

@@ -19,6 +19,11 @@ class ExtractionConfig(Section):
         "score main_content_confidence). page: all but the page's frame. The obelics rules "
         "always keep the page.",
     )
+    headline: bool = Field(
+        True,
+        description="Whether the default rules put the page's headline and standfirst into the text where they stand "
+        "outside of its main content. They have these roles.",
+    )
     markup: Literal["plain", "markdown"] = Field(
         "plain",
         description="How headings, lists, tables, code and quotations are written by the default rules. plain: nothing "

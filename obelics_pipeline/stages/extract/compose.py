@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.core.document import ImageNode, Node, TextNode
 from obelics_pipeline.stages.extract import default_rules as rules
+from obelics_pipeline.stages.extract.headline import HEADLINE
 from obelics_pipeline.stages.extract.markup import Item, Markup
 from obelics_pipeline.stages.extract.table import Table, read_table
 from obelics_pipeline.stages.extract.tags import TEXT, by_id, flags, tag_id
@@ -22,10 +23,15 @@ _ORDERED, _TABLE = tag_id("ol"), tag_id("table")
 
 
 def compose(
-    tree: SimplifiedTree, kept: NDArray[np.bool_], images: Mapping[int, ImageNode], markup: Markup
+    tree: SimplifiedTree,
+    kept: NDArray[np.bool_],
+    images: Mapping[int, ImageNode],
+    markup: Markup,
+    roles: Mapping[int, str] | None = None,
 ) -> list[Node]:
     """The nodes of the texts whose row is kept and of the images, by row, in document order.
 
+    `roles` has those of texts whose element does not tell, by row: the headline, for one.
     A data table is kept if most of its text is.
     """
     composer = _Composer(markup)
@@ -42,7 +48,7 @@ def compose(
             composer.image(images[row])
         elif tag == TEXT:
             if (text := texts[row]) is not None:
-                composer.text(text)
+                composer.text(text, roles.get(row) if roles else None)
         elif tag == _TABLE and composer.takes_tables and (table := read_table(tree, row)) is not None:
             after_table = end
             if _is_mostly_kept(tree, kept, row, end):
@@ -131,10 +137,12 @@ class _Composer:
                 if not self._numbers:
                     self._end_list()
 
-    def text(self, text: str) -> None:
-        """A text; what it is follows from the innermost of the elements that say so, in the order below."""
+    def text(self, text: str, role: str | None = None) -> None:
+        """A text; what it is follows from its role, else from the innermost of the elements below, in their order."""
         depths, markup = self._depths, self._markup
-        if depths[rules.PREFORMATTED]:
+        if role is not None:
+            self._add(markup.heading(text, 1) if role == HEADLINE else text, role)
+        elif depths[rules.PREFORMATTED]:
             self._add(markup.code(text), "code")
         elif depths[rules.HEADING]:
             self._add(markup.heading(text, self._levels[-1]), "heading")

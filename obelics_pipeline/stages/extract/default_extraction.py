@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from obelics_pipeline.core.config.extraction import ExtractionConfig
 from obelics_pipeline.core.document import Node
 from obelics_pipeline.stages.extract.compose import compose
 from obelics_pipeline.stages.extract.head import Head
+from obelics_pipeline.stages.extract.headline import find_headline, repeats
 from obelics_pipeline.stages.extract.image_candidates import Candidate, image_candidates, picture_name
 from obelics_pipeline.stages.extract.image_roles import set_roles
 from obelics_pipeline.stages.extract.main_content import MainContent, find_main_content
@@ -29,12 +31,14 @@ _MARKUPS: dict[str, Markup] = {"plain": Plain(), "markdown": Markdown()}
 class Kept:
     """What is kept of a page: a flag per row of the tree, True where it may stay, and the page's pictures.
 
+    `roles`: those of the texts of the headline and the standfirst, by row.
     `confidence`: how well the main content was likely told from the rest (see `MainContent`); None if it was not
     looked for.
     """
 
     rows: NDArray[np.bool_]
     pictures: Sequence[Candidate]
+    roles: Mapping[int, str]
     confidence: float | None
 
 
@@ -44,22 +48,34 @@ def choose(tree: SimplifiedTree, url: str, head: Head, config: ExtractionConfig)
     if config.scope == "main":
         main = find_main_content(tree)
         if main.kept.any():
-            return _main(tree, main, url, head)
+            return _main(tree, main, url, head, config)
         confidence = main.confidence  # all its text is in the frame, or it has pictures only
     rows = page_scope(tree)
-    return Kept(rows, image_candidates(tree, url, head.base_href, rows), confidence)
+    roles = _set_headline(tree, rows, url, head) if config.headline else {}
+    return Kept(rows, image_candidates(tree, url, head.base_href, rows), roles, confidence)
 
 
-def _main(tree: SimplifiedTree, main: MainContent, url: str, head: Head) -> Kept:
+def _main(tree: SimplifiedTree, main: MainContent, url: str, head: Head, config: ExtractionConfig) -> Kept:
+    rows = main.kept.copy()
+    roles = _set_headline(tree, rows, url, head) if config.headline else {}
     candidates = image_candidates(tree, url, head.base_href, picture_rows(tree, main.kept))
     pictures = main_images(tree, main.kept, candidates, lead=frozenset(map(picture_name, head.images)))
-    return Kept(main.kept | _captions(tree, pictures), pictures, main.confidence)
+    return Kept(rows | _captions(tree, pictures), pictures, roles, main.confidence)
+
+
+def _set_headline(tree: SimplifiedTree, rows: NDArray[np.bool_], url: str, head: Head) -> dict[int, str]:
+    """The roles of the headline's texts, which are kept from now on, each once."""
+    names = [*urlsplit(url).netloc.split("."), head.site_name]
+    roles = find_headline(tree, rows, names, head.titles, head.descriptions)
+    rows[repeats(tree, roles)] = False
+    rows[list(roles)] = True
+    return roles
 
 
 def nodes_of(tree: SimplifiedTree, kept: Kept, config: ExtractionConfig) -> list[Node]:
     """The nodes of what stays."""
     set_roles(tree, kept.rows, kept.pictures)
-    return compose(tree, kept.rows, {c.row: c.image for c in kept.pictures}, _MARKUPS[config.markup])
+    return compose(tree, kept.rows, {c.row: c.image for c in kept.pictures}, _MARKUPS[config.markup], kept.roles)
 
 
 def _captions(tree: SimplifiedTree, pictures: Sequence[Candidate]) -> NDArray[np.bool_]:

@@ -14,6 +14,8 @@ from obelics_pipeline.stages.extract.tags import tag_id
 
 _BASE = tag_id("base")
 _TDM_NAMES = frozenset({"tdm-reservation", "tdm-policy"})  # https://www.w3.org/community/reports/tdmrep/
+_TITLE_NAMES = frozenset({"og:title", "twitter:title"})
+_DESCRIPTION_NAMES = frozenset({"description", "og:description", "twitter:description"})
 _IMAGE_NAMES = frozenset({"og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"})
 
 
@@ -22,6 +24,9 @@ class Head:
     """Declarations, wherever in the page they stand: broken pages carry their metas in the body."""
 
     title: str | None = None
+    shared_titles: list[str] = field(default_factory=list)  # for those who link to the page, as written
+    site_name: str = ""
+    descriptions: list[str] = field(default_factory=list)  # as written
     html_lang: str | None = None
     base_href: str | None = None  # the first one counts, as in a browser
     robots: set[str] = field(default_factory=set)  # lower case
@@ -29,6 +34,11 @@ class Head:
     dates: list[str] = field(default_factory=list)  # of publication, as written
     licences: list[str] = field(default_factory=list)  # statements about the page's rights, as written
     tdm: dict[str, str] = field(default_factory=dict)  # of text and data mining, by the name of the meta; the first one
+
+    @property
+    def titles(self) -> list[str]:
+        """All that the page says to be its title."""
+        return [*self.shared_titles, *([self.title] if self.title else [])]
 
     def note_meta(self, attributes: dict[str, str | None]) -> None:
         """A meta element: directives for robots, a picture for those who link to the page, or its date."""
@@ -40,6 +50,12 @@ class Head:
             self.robots.update(d for d in map(str.strip, content.lower().split(",")) if d)
         elif name in _IMAGE_NAMES and content.strip():
             self.images.append(content.strip())
+        elif name in _TITLE_NAMES:
+            self.shared_titles.append(content)
+        elif name == "og:site_name":
+            self.site_name = content
+        elif name in _DESCRIPTION_NAMES:
+            self.descriptions.append(content)
         elif name in META_NAMES and content.strip():
             self.dates.append(content.strip())
         elif name in LICENCE_NAMES and content.strip():

@@ -1,0 +1,147 @@
+"""The headline of a page and its standfirst, found by what the page's head says of them.
+
+They often stand in a header outside of the main content: above a lead picture, beside a date, in a banner.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from obelics_pipeline.stages.extract.tags import TEXT, flags, tag_id
+from obelics_pipeline.stages.extract.tree import CHARS, END, TAG, SimplifiedTree
+
+HEADLINE, STANDFIRST = "headline", "standfirst"
+
+# Chosen on annotated pages of seven kinds (docs/extraction.md).
+_AGREES = 0.5  # of the words of an h1 and of a title that both have
+_IS_TITLE = 0.8  # the same for other headings, which are more
+_LONGEST = 300  # characters of a headline
+_TELLS = 0.7  # of the words of a standfirst and of the page's description that both have
+_FEWEST = 6  # words of a standfirst
+_NEAR = 12  # texts behind the headline among which the standfirst is looked for
+
+_SEPARATOR = re.compile(r"\s+[|/\-–—:·»«•<>]+\s+|\s*[|｜»]\s*|:\s+")  # between a title and the name of its site
+_WORD = re.compile(r"[\u2e80-\ud7ff\uf900-\ufaff]|[^\W\u2e80-\ud7ff\uf900-\ufaff]+")
+_H1 = tag_id("h1")
+_HEADING, _FRAME, _ITEM = flags("h1", "h2", "h3", "h4", "h5", "h6"), flags("aside", "footer"), flags("li")
+
+
+def find_headline(
+    tree: SimplifiedTree,
+    kept: NDArray[np.bool_],
+    names: Sequence[str],
+    titles: Sequence[str],
+    descriptions: Sequence[str],
+) -> dict[int, str]:
+    """The role of each text row of the headline and of the standfirst; empty where no element has a headline.
+
+    `kept` has one flag a row of the texts that stay. `names` are those of the site, `titles` and `descriptions`
+    what the head says of the page.
+    """
+    shown = np.flatnonzero(kept & (tree.rows[:, TAG] == TEXT))
+    if not len(shown):
+        return {}
+    first, last = int(shown[0]), int(shown[-1])
+    headings = [heading for heading in _headings(tree) if heading[0] <= last]
+    site = {"".join(_words(name)) for name in names}
+    known = [words for title in titles for words in _parts(title) if "".join(words) not in site]
+    rows = _main_heading(tree, headings, known, site, first) or _titled_text(tree, known, first)
+    if not rows:
+        return {}
+    found = dict.fromkeys(rows, HEADLINE)
+    standfirst = _standfirst(tree, rows[-1], [set(_words(text)) for text in descriptions])
+    return found if standfirst is None else found | {standfirst: STANDFIRST}
+
+
+def repeats(tree: SimplifiedTree, roles: dict[int, str]) -> NDArray[np.bool_]:
+    """Which text rows say the headline again: before it, such as the end of a path, or as a heading."""
+    found = np.zeros(len(tree.rows), np.bool_)
+    rows = [row for row, role in roles.items() if role == HEADLINE]
+    if not rows:
+        return found
+    said = _words(_text(tree, rows))
+    heading = tree.inside(_HEADING[tree.rows[:, TAG]])
+    for row in np.flatnonzero((tree.rows[:, TAG] == TEXT) & (heading | (np.arange(len(tree.rows)) < rows[0]))).tolist():
+        if row not in roles and _words(str(tree.values[row])) == said:
+            found[row] = True
+    return found
+
+
+def _headings(tree: SimplifiedTree) -> Iterator[tuple[int, list[int]]]:
+    """The headings outside of the page's frame: the row of each, and its texts."""
+    tags, ends = tree.rows[:, TAG], tree.rows[:, END]
+    for row in np.flatnonzero(_HEADING[tags] & ~tree.inside(_FRAME[tags])).tolist():
+        texts = (row + np.flatnonzero(tags[row : ends[row]] == TEXT)).tolist()
+        if texts and tree.rows[texts, CHARS].sum() <= _LONGEST:
+            yield row, texts
+
+
+def _main_heading(
+    tree: SimplifiedTree, headings: Iterable[tuple[int, list[int]]], known: list[list[str]], site: set[str], first: int
+) -> list[int]:
+    """The texts of the h1 that agrees most with a title; without one, of the h1 above the content, or of a lower
+    heading above it that is a title.
+    """
+    best: tuple[float, list[int]] = 0.0, []
+    above: list[int] = []
+    lower: list[int] = []
+    for row, texts in headings:
+        words = _words(_text(tree, texts))
+        agreement = max((_agreement(words, title) for title in known), default=0.0)
+        if tree.rows[row, TAG] != _H1:
+            if agreement >= _IS_TITLE and row <= first and not lower:
+                lower = texts
+        elif words and "".join(words) not in site:  # else it is the name of the site
+            if agreement > best[0]:
+                best = agreement, texts
+            if row <= first:
+                above = texts
+    if best[0] >= _AGREES:
+        return best[1]
+    return lower or above or best[1]
+
+
+def _titled_text(tree: SimplifiedTree, known: list[list[str]], first: int) -> list[int]:
+    """The last text above the content, or its first one, that is a title and no part of a list."""
+    rows = tree.rows[: first + 1]
+    texts = np.flatnonzero((rows[:, TAG] == TEXT) & ~tree.inside(_ITEM[tree.rows[:, TAG]])[: first + 1])
+    for row in texts[::-1].tolist():
+        if rows[row, CHARS] <= _LONGEST and _words(str(tree.values[row])) in known:
+            return [row]
+    return []
+
+
+def _standfirst(tree: SimplifiedTree, headline: int, descriptions: list[set[str]]) -> int | None:
+    """The row of the text near behind the headline that the page's description was taken from."""
+    rows = headline + 1 + np.flatnonzero(tree.rows[headline + 1 :, TAG] == TEXT)[:_NEAR]
+    for row in map(int, rows):
+        words = set(_words(str(tree.values[row])))
+        both = max((len(words & said) / max(len(words), len(said)) for said in descriptions if said), default=0.0)
+        if len(words) >= _FEWEST and both >= _TELLS:
+            return row
+    return None
+
+
+def _parts(title: str) -> Iterator[list[str]]:
+    """The words of a title, and of what stands before, behind and between its separators."""
+    parts = [words for part in _SEPARATOR.split(title) if (words := _words(part))]
+    for begin in range(len(parts)):
+        for end in range(begin + 1, len(parts) + 1):
+            yield [word for part in parts[begin:end] for word in part]
+
+
+def _agreement(words: list[str], title: list[str]) -> float:
+    """The share of words that both have, of all of theirs: 1 where they have the same."""
+    return 2 * len(set(words) & set(title)) / (len(set(words)) + len(set(title)))
+
+
+def _text(tree: SimplifiedTree, rows: Iterable[int]) -> str:
+    return " ".join(str(tree.values[row]) for row in rows)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())

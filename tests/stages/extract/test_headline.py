@@ -1,0 +1,83 @@
+"""The headline and the standfirst are found by what the head says, wherever they stand, and are said once."""
+
+import pytest
+
+from obelics_pipeline.core.config.extraction import ExtractionConfig
+from obelics_pipeline.core.document import TextNode
+from obelics_pipeline.stages.extract.page import extract_page
+from tests.stages.extract.written_pages import article
+
+TITLE = "<title>A harbour that moved to the water | Coast News</title>"
+DESCRIPTION = "How a town that had outgrown its quays built a basin of granite, and waited for a train."
+HEAD = f"{TITLE}<meta name=description content='{DESCRIPTION}'>"
+ABOVE = "<div class=banner><h1>A harbour that moved to the water</h1></div>"
+
+
+def texts(body: str, head: str = HEAD, markup: str = "plain", headline: bool = True) -> list[tuple[str, str]]:
+    config = ExtractionConfig.model_validate({"markup": markup, "headline": headline})
+    nodes = extract_page(
+        f"<html><head>{head}</head><body>{body}</body></html>", "https://coast.example/a", config
+    ).nodes
+    return [(node.role, node.text) for node in nodes if isinstance(node, TextNode)]
+
+
+def body(title: str) -> str:
+    return article().replace("<h1>The harbour</h1>", title)
+
+
+def headlines(found: list[tuple[str, str]]) -> list[str]:
+    return [text for role, text in found if role == "headline"]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        HEAD,
+        "<title>Coast News - A harbour that moved to the water</title>",
+        "<title>Coast News</title><meta property=og:title content='A harbour that moved to the water'>",
+        "<title>About a new harbour</title>",  # other words: it is the only h1 above the content
+    ],
+)
+def test_an_h1_outside_of_the_main_content_is_the_headline_and_comes_first(head: str) -> None:
+    found = texts(ABOVE + body(""), head)
+    assert found[0] == ("headline", "A harbour that moved to the water")
+    assert found[1][1].startswith("Part 0. ")
+
+
+def test_without_the_key_the_main_content_stays_as_it_was() -> None:
+    assert headlines(texts(ABOVE + body(""), headline=False)) == []
+
+
+def test_the_name_of_the_site_is_no_headline() -> None:
+    name = "<meta property=og:site_name content='Coast News'>"
+    assert headlines(
+        texts("<h1>Coast News</h1>" + body("<h2>A harbour that moved to the water</h2>"), HEAD + name)
+    ) == ["A harbour that moved to the water"]
+    assert headlines(texts("<h1>Coast</h1>" + body(""), "<title>Coast</title>")) == []  # it is in the host
+
+
+def test_a_text_that_is_the_title_is_a_headline_where_no_heading_is() -> None:
+    assert headlines(texts(body("<div>A harbour that moved to the water</div>"))) == [
+        "A harbour that moved to the water"
+    ]
+    assert headlines(texts(body("<div>Another thing</div>"))) == []
+
+
+def test_a_headline_is_said_once() -> None:
+    path = "<ul><li><a href=/>Start</a><li>A harbour that moved to the water</ul>"
+    again = "<h2>A harbour that moved to the water</h2>"
+    found = texts(path + ABOVE + body(again))
+    assert [text for _, text in found].count("A harbour that moved to the water") == 1
+
+
+def test_the_standfirst_behind_a_headline_is_one() -> None:
+    found = texts(ABOVE + f"<div class=intro><p>{DESCRIPTION}</p></div>" + body(""))
+    assert [role for role, _ in found][:3] == ["headline", "standfirst", "paragraph"]
+    other = texts(
+        ABOVE + "<div class=intro><p>Something else that stands between the headline and it.</p></div>" + body("")
+    )
+    assert "standfirst" not in dict(other)
+
+
+def test_in_markdown_a_headline_is_a_heading_of_the_first_level() -> None:
+    assert texts(ABOVE + body(""), markup="markdown")[0][1] == "# A harbour that moved to the water"
