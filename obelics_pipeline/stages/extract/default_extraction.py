@@ -17,7 +17,7 @@ from obelics_pipeline.stages.extract.headline import find_headline, repeats
 from obelics_pipeline.stages.extract.image_candidates import Candidate, image_candidates, picture_name
 from obelics_pipeline.stages.extract.image_roles import set_roles
 from obelics_pipeline.stages.extract.main_content import MainContent, find_main_content
-from obelics_pipeline.stages.extract.main_images import main_images, picture_rows
+from obelics_pipeline.stages.extract.main_images import main_images, page_images, picture_rows
 from obelics_pipeline.stages.extract.markup import Markdown, Markup, Plain
 from obelics_pipeline.stages.extract.page_scope import page_scope
 from obelics_pipeline.stages.extract.tags import tag_id
@@ -52,14 +52,15 @@ def choose(tree: SimplifiedTree, url: str, head: Head, config: ExtractionConfig)
         confidence = main.confidence  # all its text is in the frame, or it has pictures only
     rows = page_scope(tree)
     roles = _set_headline(tree, rows, url, head) if config.headline else {}
-    return Kept(rows, image_candidates(tree, url, head.base_href, rows), roles, confidence)
+    pictures = page_images(tree, image_candidates(tree, url, head.base_href, rows))
+    return Kept(rows, pictures, roles, confidence)
 
 
 def _main(tree: SimplifiedTree, main: MainContent, url: str, head: Head, config: ExtractionConfig) -> Kept:
     rows = main.kept.copy()
     roles = _set_headline(tree, rows, url, head) if config.headline else {}
-    candidates = image_candidates(tree, url, head.base_href, picture_rows(tree, main.kept))
-    pictures = main_images(tree, main.kept, candidates, lead=frozenset(map(picture_name, head.images)))
+    candidates = image_candidates(tree, url, head.base_href, picture_rows(tree, rows))
+    pictures = main_images(tree, main.kept, roles, candidates, lead=frozenset(map(picture_name, head.images)))
     return Kept(rows | _captions(tree, pictures), pictures, roles, main.confidence)
 
 

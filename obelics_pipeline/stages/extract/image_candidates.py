@@ -177,5 +177,9 @@ def picture_name(url: str) -> str:
 
 
 def file_of(candidate: Candidate) -> str:
-    """The end of a picture's address, the same for the forms that an image server makes of it."""
-    return "/".join(candidate.image.src.partition("?")[0].rsplit("/", _FILE_PARTS)[1:])
+    """The end of a picture's address, the same for the forms that an image server makes of it.
+
+    Where the path names no picture, such as /image.php, the query tells which one it is.
+    """
+    src = candidate.image.src
+    return "/".join((src.partition("?")[0] if looks_like_image(src) else src).rsplit("/", _FILE_PARTS)[1:])

@@ -1,9 +1,10 @@
-"""Which pictures of a page belong to its main content: the lead picture, those among its texts, and no icons."""
+"""Which pictures of a page belong to its content: the lead picture, those among its texts, and no icons."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,20 +18,31 @@ from obelics_pipeline.stages.extract.tree import SimplifiedTree, sums_before
 
 # Chosen on pages with reviewed images (docs/extraction.md).
 _ICON_SIDE = 50  # pixels; a picture whose longer declared side is shorter is an icon
+_THIN = 50  # pixels; one whose both sides are declared, and one of them is shorter, is a sign in a row of signs
+_SMALL_SIDE = 100  # pixels; up to here a picture outside of figures is a sign beside a text
+_AGAIN = (
+    3  # times that a picture outside of figures and galleries stands in the page: from here on it is one of its form
+)
 _PORTRAIT_SIDE = 150  # pixels; up to here a linked picture of a face or a sign is one of the page, not of its content
 _BEFORE = 700  # characters that may stand, left out, between a lead picture and the content
 _AFTER = 250  # and between the content and a picture that closes it
+_BESIDE = 10  # characters that may stand between the content and a picture right behind the element around it
+_ABOVE = 100  # characters that may stand between a gallery and the headline behind it
 _CAPTION = 800  # characters; an element with more text is the surroundings of a picture rather than its caption
 _MIN_SHARE = 0.3  # of the surroundings' text that is content, for a picture among the content
 _MOST_SHARE = 0.8  # and for one at its ends that is a link to another page
+_SURE_SHARE = 0.99  # where all around a picture above the content is content, names say nothing else
 _NEAR = 3  # an image and elements around it whose names are those of the image
 
 _PERSONAL = BITS["avatar"]
 _RELATED = BITS["related"]
-_UNSEEN = BITS["unseen"]
+_UNSEEN, _LABEL = BITS["unseen"], BITS["tags"]
+_POPUP, _SHARE, _BYLINE, _GALLERY = (BITS[name] for name in ("popup", "share", "byline", "gallery"))
+_FRAME_MARKS = _PERSONAL | BITS["nav"] | BITS["advert"]
 _ELSEWHERE = sum(BITS[name] for name in ("avatar", "related", "nav", "byline", "comment", "advert"))
 _NAME = 80  # characters at the end of an address that tell what a picture shows
 _FRAME, _FIGURE, _CONTENT = flags("aside", "footer"), flags("figure"), flags("article", "main")
+_HEADER = flags("header")
 _H1 = tag_id("h1")
 
 
@@ -46,6 +58,7 @@ class _Place:
     after: int | None  # to the last text, for a picture behind it
     at_home: bool  # in the element around all content
     announced: bool  # behind the page's title, or in its article
+    in_header: bool
     to_another_page: bool  # it is a link
 
 
@@ -59,19 +72,55 @@ def picture_rows(tree: SimplifiedTree, kept: NDArray[np.bool_]) -> NDArray[np.bo
 
 
 def main_images(
-    tree: SimplifiedTree, kept: NDArray[np.bool_], candidates: Iterable[Candidate], lead: frozenset[str]
+    tree: SimplifiedTree,
+    kept: NDArray[np.bool_],
+    headline: Iterable[int],
+    candidates: Iterable[Candidate],
+    lead: frozenset[str],
 ) -> list[Candidate]:
-    """The pictures that belong to the texts that are kept, among the candidates in `picture_rows`.
+    """The pictures that belong to the texts that are kept and to the headline, whose rows are given, among the
+    candidates in `picture_rows`.
 
     `lead` has the names (`picture_name`) of the pictures that the page's head gives for the page.
     """
-    shown = [candidate for candidate in candidates if not is_icon(candidate)]
-    places = _places(tree, kept, shown) if shown else []
+    shown = _pictures(tree, candidates)
+    if not shown:
+        return []
+    places = _places(tree, kept, shown)
+    opened = kept.copy()
+    opened[list(headline)] = True
+    if np.flatnonzero(opened)[0] < np.flatnonzero(kept)[0]:
+        above = _places(tree, opened, shown)
+        places = [
+            place if place.before is None or over.before is None else replace(over, at_home=place.at_home)
+            for place, over in zip(places, above, strict=True)
+        ]
     found: dict[str, Candidate] = {}  # the first of each file: again it is there for other screens
     for candidate, place in zip(shown, places, strict=True):
         if _belongs(candidate, place, picture_name(candidate.image.src) in lead):
             found.setdefault(file_of(candidate), candidate)
     return list(found.values())
+
+
+def page_images(tree: SimplifiedTree, candidates: Iterable[Candidate]) -> list[Candidate]:
+    """The pictures of a page that is kept whole: all but signs, faces, and those of its menus and advertisements."""
+    shown = _pictures(tree, candidates)
+    in_figure = tree.inside(_FIGURE[tree.rows[:, t.TAG]])
+    return [c for c in shown if in_figure[c.row] or not (_is_small(c) or _is_framing(c, _near_marks(c, tree.rows)))]
+
+
+def _pictures(tree: SimplifiedTree, candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Those that are large enough to show something, and do not stand all over the page."""
+    found = [candidate for candidate in candidates if not is_icon(candidate)]
+    times = Counter(candidate.image.src for candidate in found)
+    in_figure = tree.inside(_FIGURE[tree.rows[:, t.TAG]])
+    return [c for c in found if times[c.image.src] < _AGAIN or in_figure[c.row] or _near_marks(c, tree.rows) & _GALLERY]
+
+
+def _is_framing(candidate: Candidate, near_marks: int) -> bool:
+    """Whether the names around a picture say that it shows a person or a sign, or belongs to a menu."""
+    side = _longer_side(candidate)
+    return bool(near_marks & _FRAME_MARKS) or (bool(near_marks & _BYLINE) and (side is None or side < _PORTRAIT_SIDE))
 
 
 def is_icon(candidate: Candidate) -> bool:
@@ -80,30 +129,58 @@ def is_icon(candidate: Candidate) -> bool:
     return side is not None and side < _ICON_SIDE
 
 
+def _is_small(candidate: Candidate) -> bool:
+    """Whether it is declared as small or as thin as the signs beside texts are."""
+    sides = _sides(candidate)
+    return bool(sides) and (max(sides) < _SMALL_SIDE or (len(sides) > 1 and 0 < min(sides) < _THIN))
+
+
 def _longer_side(candidate: Candidate) -> int | None:
+    return max(_sides(candidate), default=None)
+
+
+def _sides(candidate: Candidate) -> list[int]:
     sides = (candidate.image.rendered_width, candidate.image.rendered_height)
-    known = [side for side in sides if isinstance(side, int) and side >= 0]
-    return max(known, default=None)
+    return [side for side in sides if isinstance(side, int) and side >= 0]
 
 
 def _belongs(candidate: Candidate, place: _Place, is_lead: bool) -> bool:
-    side = _longer_side(candidate)
-    if place.near_marks & _UNSEEN or (place.near_marks & _PERSONAL and not place.in_figure):
+    marks = place.near_marks
+    if marks & _UNSEEN or not (place.in_figure or is_lead or not (marks & _PERSONAL or _is_small(candidate))):
         return False
-    shows_sign = marks_of(candidate.image.src[-_NAME:]) & _PERSONAL
-    if shows_sign and place.to_another_page and side is not None and side < _PORTRAIT_SIDE:
+    if place.before is not None and place.share >= _SURE_SHARE and not place.to_another_page:
+        marks = 0
+    if _names_say_no(candidate, place, marks, is_lead):
         return False
     if place.before is None and place.after is None:
-        if place.to_another_page and (
-            place.near_marks & _RELATED or (place.beside < _MIN_SHARE and not place.in_figure)
-        ):
+        if place.to_another_page and (marks & _RELATED or (place.beside < _MIN_SHARE and not place.in_figure)):
             return False
         return place.share >= _MIN_SHARE
-    if not is_lead and (place.near_marks & _ELSEWHERE or (place.to_another_page and place.share < _MOST_SHARE)):
+    if not is_lead and (marks & _ELSEWHERE or (place.to_another_page and place.share < _MOST_SHARE)):
         return False
     if place.before is not None:
-        return place.before < _BEFORE and (place.at_home or place.announced or is_lead)
-    return place.after is not None and place.after < _AFTER and place.at_home
+        return place.before < _BEFORE and (place.at_home or place.announced or is_lead or _opens(candidate, place))
+    beside = place.after is not None and place.after < _BESIDE and not place.to_another_page
+    return beside or (place.after is not None and place.after < _AFTER and place.at_home)
+
+
+def _names_say_no(candidate: Candidate, place: _Place, marks: int, is_lead: bool) -> bool:
+    """Whether the names around a picture, or its own, tell of a person, of something that pops up, or of sharing."""
+    side = _longer_side(candidate)
+    is_portrait = side is not None and side < _PORTRAIT_SIDE
+    if is_portrait and place.to_another_page and marks_of(candidate.image.src[-_NAME:]) & _PERSONAL:
+        return True
+    if place.to_another_page and marks & _SHARE:
+        return True
+    is_among = place.before is None and not place.in_figure and not is_lead
+    return bool((is_portrait and marks & _BYLINE) or (marks & _POPUP and is_among))
+
+
+def _opens(candidate: Candidate, place: _Place) -> bool:
+    """Whether a picture is one of a gallery right above the headline. Trackers have no size and no description."""
+    told = candidate.image.alt_text or _sides(candidate)
+    near = place.before is not None and place.before < _ABOVE
+    return bool(told) and near and not place.to_another_page and not place.in_header
 
 
 def _places(tree: SimplifiedTree, kept: NDArray[np.bool_], candidates: list[Candidate]) -> list[_Place]:
@@ -111,6 +188,7 @@ def _places(tree: SimplifiedTree, kept: NDArray[np.bool_], candidates: list[Cand
     rows = tree.rows
     tags, parents, ends = rows[:, t.TAG], rows[:, t.PARENT], rows[:, t.END]
     text, content = sums_before(rows[:, t.CHARS]), sums_before(rows[:, t.CHARS] * kept)
+    in_header = tree.inside(_HEADER[tags])
     in_figure, in_content = tree.inside(_FIGURE[tags]), tree.inside(_CONTENT[tags])
     first, last = (int(row) for row in np.flatnonzero(kept)[[0, -1]])
     home = _element_around(first, last, parents, ends)
@@ -134,6 +212,7 @@ def _places(tree: SimplifiedTree, kept: NDArray[np.bool_], candidates: list[Cand
             after=int(text[row] - text[last + 1]) if row > last else None,
             at_home=bool(home < row < ends[home]),
             announced=bool(row > title or in_content[row]),
+            in_header=bool(in_header[row]),
             to_another_page=candidate.href is not None and leads_elsewhere(candidate.href),
         )
         places.append(place)
@@ -169,10 +248,11 @@ class _Surroundings:
 
 
 def _near_marks(candidate: Candidate, rows: NDArray[np.int32]) -> int:
-    near, element = int(rows[candidate.row, t.MARKS]), candidate.parent
-    for _ in range(_NEAR - 1):
+    near, element = 0, candidate.row
+    for _ in range(_NEAR):
+        marks = int(rows[element, t.MARKS])
+        near |= marks & ~_UNSEEN if marks & _LABEL else marks  # what is label-hidden lacks a label only
+        element = candidate.parent if element == candidate.row else int(rows[element, t.PARENT])
         if element < 0:
             break
-        near |= int(rows[element, t.MARKS])
-        element = int(rows[element, t.PARENT])
     return near

@@ -96,3 +96,8 @@ def test_noscripts_in_noscripts_are_each_passed_once() -> None:
     passed = module._skipped([module._PICTURE] + [module._NOSCRIPT] * deep, parents, rows)
     assert passed[deep] == (0, True)
     assert parents.looks <= 2 * deep
+
+
+def test_pictures_that_a_script_names_by_its_query_are_told_apart() -> None:
+    assert len(found("<img src='/image.php?id=1'><img src='/image.php?id=2'>")) == 2
+    assert len(found("<img src='/a.jpg?width=1'><img src='/a.jpg?width=2'>")) == 1

@@ -4,7 +4,7 @@ import pytest
 from obelics_pipeline.stages.extract import main_images as module
 from obelics_pipeline.stages.extract.image_candidates import Candidate, image_candidates
 from obelics_pipeline.stages.extract.main_content import find_main_content
-from obelics_pipeline.stages.extract.main_images import is_icon, main_images, picture_rows
+from obelics_pipeline.stages.extract.main_images import is_icon, main_images, page_images, picture_rows
 from tests.stages.extract.trees import row_of, tree_of
 from tests.stages.extract.written_pages import article, forum, links, page
 
@@ -16,7 +16,18 @@ def shown(html: str, lead: str = "") -> list[str]:
     tree = tree_of(page(html))
     kept = find_main_content(tree).kept
     candidates = image_candidates(tree, URL, None, picture_rows(tree, kept))
-    return [c.image.unformatted_src for c in main_images(tree, kept, candidates, frozenset([lead]))]
+    return [c.image.unformatted_src for c in main_images(tree, kept, (), candidates, frozenset([lead]))]
+
+
+def shown_with_headline(html: str) -> list[str]:
+    """The same of a page whose first h1 is its headline."""
+    tree = tree_of(page(html))
+    kept = find_main_content(tree).kept
+    headline = [row_of(tree, "A harbour")]
+    opened = kept.copy()
+    opened[headline] = True
+    candidates = image_candidates(tree, URL, None, picture_rows(tree, opened))
+    return [c.image.unformatted_src for c in main_images(tree, kept, headline, candidates, frozenset())]
 
 
 @pytest.mark.parametrize(
@@ -45,6 +56,57 @@ def test_pictures_among_the_content_stay(picture: str) -> None:
 )  # fmt: skip
 def test_signs_faces_hidden_pictures_and_those_of_other_pages_go(picture: str) -> None:
     assert shown(article(picture)) == []
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        "<p><img src=/x.jpg width=75 height=75></p>", "<p><img src=/x.svg width=140 height=36></p>",
+        "<div class=byline><div><img src=/x.jpg width=128></div></div>", "<div class=popup><img src=/x.jpg></div>",
+        "<div class=share><a href=https://social.example/><img src=/x.jpg></a></div>", "<p>Good<img src=/x.png></p>" * 3,
+    ],
+)  # fmt: skip
+def test_signs_beside_texts_go_by_size_place_and_number(picture: str) -> None:
+    assert shown(article(picture)) == []
+
+
+def test_what_stands_in_figures_or_galleries_may_be_small_or_there_again() -> None:
+    assert shown(article("<figure><img src=/x.jpg width=75 height=75></figure>")) == ["/x.jpg"]
+    assert shown(article("<p>one<figure><img src=/x.jpg></figure>" * 3)) == ["/x.jpg"]
+    assert shown(article("<div class=gallery><p>one</p><img src=/x.jpg></div>" * 3)) == ["/x.jpg"]
+
+
+def test_a_height_of_nothing_is_no_thin_picture() -> None:
+    assert shown(article("<p><img src=/x.jpg width=640 height=0></p>")) == ["/x.jpg"]
+
+
+def test_a_field_whose_label_is_hidden_shows_its_picture() -> None:
+    assert shown(article("<div class='field label-hidden'><img src=/x.jpg></div>")) == ["/x.jpg"]
+
+
+def test_a_gallery_above_the_headline_is_of_the_content() -> None:
+    gallery = "<div><img src=/x.jpg alt='The harbour from above'><img src=/y.jpg width=640></div>"
+    title = "<div class=summary><h1>A harbour that moved</h1></div>"
+    assert shown_with_headline(gallery + title + article()) == ["/x.jpg", "/y.jpg"]
+    tracker = "<img src=/p?c1=2&c2=9>"
+    linked = "<a href=/offer><img src=/x.jpg alt='An offer'></a>"
+    assert shown_with_headline(f"<header>{gallery}</header>{tracker}{linked}{title}{article()}") == []
+
+
+def test_a_picture_right_behind_the_content_is_of_it() -> None:
+    post = article().replace("</article>", "<p><img src=/x.jpg></p></article>")
+    assert shown(post) == ["/x.jpg"]
+
+
+def test_of_a_page_that_is_kept_whole_signs_faces_and_pictures_of_menus_go() -> None:
+    kept = "<p><img src=/x.jpg></p><figure><img src=/y.jpg width=80></figure><img src=/z.jpg class=byline width=400>"
+    gone = (
+        "<img class=avatar src=/a.jpg><div class=menu><img src=/b.jpg></div><div class=advert><img src=/c.jpg></div>"
+        "<img src=/d.jpg width=48><div class=author><img src=/e.jpg></div>" + "<p>text<img src=/f.jpg></p>" * 3
+    )
+    tree = tree_of(page(kept + gone))
+    found = page_images(tree, image_candidates(tree, URL, None, np.ones(len(tree.rows), np.bool_)))
+    assert [c.image.unformatted_src for c in found] == ["/x.jpg", "/y.jpg", "/z.jpg"]
 
 
 def test_pictures_of_what_else_there_is_to_read_go() -> None:
