@@ -1,0 +1,1 @@
+"""Fitting the detector of exchanged words."""
