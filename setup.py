@@ -179,6 +179,7 @@ setup(
         "obelics_pipeline.models": ["*.json", "kenlm/*", "quality/*"],
         "obelics_pipeline.models.chat_detector": ["*.npz"],
         "obelics_pipeline.models.farm_detector": ["*.npz"],
+        "obelics_pipeline.models.wording_detector": ["*.npz"],
     },
     include_package_data=False,
     ext_modules=extensions(),

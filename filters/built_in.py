@@ -23,6 +23,7 @@ from obelics_pipeline.filters.special_character_ratio import SpecialCharacterRat
 from obelics_pipeline.filters.stopword_ratio import StopwordRatio
 from obelics_pipeline.filters.word_count import WordCount
 from obelics_pipeline.filters.word_repetition_ratio import WordRepetitionRatio
+from obelics_pipeline.filters.wording_score import WordingScore
 from obelics_pipeline.filters.worse_than_unigram_ratio import WorseThanUnigramRatio
 
 BUILT_IN: dict[str, Callable[..., Filter]] = {
@@ -45,6 +46,7 @@ BUILT_IN: dict[str, Callable[..., Filter]] = {
         MainContentConfidence,
         FarmScore,
         ChatScore,
+        WordingScore,
         DistinctWordRatio,
         LexicalCohesion,
     )

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.models.wording_detector.habits import (
     AROUND,
-    CHOICES,
     SET_OF,
     SETS,
     UNIT,
@@ -52,9 +51,7 @@ def names(habits: Habits) -> set[str]:
     return set(evidence(habits, ["a"]))
 
 
-def _of_words(
-    habits: Habits, tokens: Sequence[str], lower: Sequence[str], number: Whole, is_word: Flags
-) -> Numbers:
+def _of_words(habits: Habits, tokens: Sequence[str], lower: Sequence[str], number: Whole, is_word: Flags) -> Numbers:
     """What kind of words a text has: what is usual of pairs depends on it."""
     as_written = np.array([token == small for token, small in zip(tokens, lower, strict=True)], bool)
     unknown = number == UNKNOWN
@@ -78,7 +75,7 @@ def _of_choices(habits: Habits, number: Whole) -> Numbers:
     for table, (place, weight) in zip(habits.choices, AROUND, strict=True):
         fit += table[number[places + place]].astype(np.int64) * weight // 2
     rows = np.arange(len(places))
-    same_set = SET_OF[own][:, None] == SET_OF[None, :] if len(CHOICES) else fit > 0
+    same_set = SET_OF[own][:, None] == SET_OF[None, :]
     better = np.where(same_set, fit, -(1 << 40)).max(axis=1, initial=-(1 << 40)) - fit[rows, own]
     yield "better_choice", _mean(better)
     for over in _BETTER:

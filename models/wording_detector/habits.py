@@ -29,7 +29,7 @@ _FIRST = 2  # number of the most frequent word
 Whole = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=False)
+@dataclass(frozen=True)
 class Habits:
     """Words by frequency, which of the most frequent were seen in a pair, and what chooses words of grammar.
 

@@ -19,6 +19,7 @@ def add_fit(commands: Commands) -> None:
     _add_fit_detector(models)
     _add_fit_farm_texts(models)
     _add_fit_chat_detector(models)
+    _add_fit_wording_detector(models)
     _add_fit_kenlm(models)
     _add_fit_classifier(models)
     _add_fit_flamingo(models)
@@ -237,6 +238,32 @@ def _fit_chat_detector(arguments: argparse.Namespace) -> int:
         unseen=arguments.unseen,
         say=say,
     )
+    return 0
+
+
+def _add_fit_wording_detector(models: Commands) -> None:
+    detector = models.add_parser(
+        "wording-detector",
+        help="train the model that detects exchanged words (wording_score)",
+        description="It learns from translation word by word and from words out of their order, and prints what it "
+        "finds of the other families, none of which it has seen. PyTorch is not needed.",
+    )
+    _add_sources(detector)
+    detector.add_argument(
+        "--documents",
+        type=positive,
+        default=12000,
+        metavar="N",
+        help="documents that the forest is trained on (default: 12000)",
+    )
+    detector.add_argument("--output", type=Path, required=True, metavar="MODEL.npz", help="output file")
+    detector.set_defaults(command=_fit_wording_detector, leave_out=[])
+
+
+def _fit_wording_detector(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.wording_detector.command import fit_wording_detector
+
+    fit_wording_detector(_sources(arguments), arguments.output, arguments.documents, say)
     return 0
 
 

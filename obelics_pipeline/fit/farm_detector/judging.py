@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +15,13 @@ from obelics_pipeline.fit.farm_detector.families import Families
 from obelics_pipeline.fit.farm_detector.marked_text import plain
 from obelics_pipeline.fit.training import REPEATABLE, load_lightgbm
 from obelics_pipeline.fit.trees import to_forest
-from obelics_pipeline.models.farm_detector.detector import Detector
 from obelics_pipeline.models.forest import Forest
 
 FALSE_POSITIVES = 0.01  # share of honest texts over the threshold
 _FOLDS = 5
 # Of some forests fitted on 40,000 documents without one family, this one found most of the eighth that was of it.
 _TREES = 600
-_PARAMETERS = {
+_PARAMETERS: Mapping[str, Any] = {
     "objective": "binary",
     "learning_rate": 0.04,
     "num_leaves": 31,
@@ -33,6 +33,28 @@ _PARAMETERS = {
     "verbose": -1,
     **REPEATABLE,
 }
+
+
+class Judge(Protocol):
+    """A detector that measures a text, and decides by a forest."""
+
+    @property
+    def forest(self) -> Forest:
+        """What decides."""
+
+    def evidence(self, text: str) -> dict[str, float] | None:
+        """What it decides by; None for a text of too few words."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How a forest is grown: its trees, and what differs from the parameters of LightGBM that are usual here."""
+
+    trees: int
+    parameters: Mapping[str, Any]
+
+
+USUAL = Growth(_TREES, {})
 
 
 @dataclass(frozen=True)
@@ -58,7 +80,7 @@ class Judged:
         return np.array([family is not None for family in self.families])
 
 
-def make_judged(detector: Detector, families: Families, count: int) -> Judged:
+def make_judged(detector: Judge, families: Families, count: int) -> Judged:
     """Documents made of texts that the network has not seen, every other one of them honest."""
     random = Random(2)
     made: list[tuple[str | None, dict[str, float]]] = []
@@ -72,18 +94,18 @@ def make_judged(detector: Detector, families: Families, count: int) -> Judged:
     return Judged([family for family, _ in made], names, values)
 
 
-def fit_forest(judged: Judged) -> Forest:
+def fit_forest(judged: Judged, growth: Growth = USUAL) -> Forest:
     """A forest of all of them."""
-    return _fit(judged, np.ones(len(judged.families), bool))
+    return _fit(judged, np.ones(len(judged.families), bool), growth)
 
 
-def scores_of_unseen(judged: Judged) -> NDArray[np.float64]:
+def scores_of_unseen(judged: Judged, growth: Growth = USUAL) -> NDArray[np.float64]:
     """The log odds of each document, by a forest that has not seen it nor its neighbours."""
     folds = _folds(judged)
     scores = np.empty(len(folds))
     for fold in range(_FOLDS):
         out = folds == fold
-        scores[out] = _fit(judged, ~out).log_odds(judged.values[out])
+        scores[out] = _fit(judged, ~out, growth).log_odds(judged.values[out])
     return scores
 
 
@@ -111,7 +133,7 @@ def recalls_without_each(judged: Judged) -> Iterator[tuple[str, int, float]]:
         yield family, len(found), float(found.mean())
 
 
-def recalls_at(over: float, detector: Detector, judged: Judged) -> Iterator[tuple[str, int, float]]:
+def recalls_at(over: float, detector: Judge, judged: Judged) -> Iterator[tuple[str, int, float]]:
     """Family, documents, and the share of them above a threshold, by the detector's own forest."""
     yield from _recalls(judged, detector.forest.log_odds(judged.values).astype(float), over)
 
@@ -127,7 +149,9 @@ def _folds(judged: Judged) -> NDArray[np.int64]:
     return np.arange(len(judged.families)) * _FOLDS // len(judged.families)
 
 
-def _fit(judged: Judged, rows: NDArray[np.bool_]) -> Forest:
+def _fit(judged: Judged, rows: NDArray[np.bool_], growth: Growth = USUAL) -> Forest:
     lightgbm = load_lightgbm()
     data = lightgbm.Dataset(judged.values[rows], judged.generated[rows].astype(np.int8))
-    return to_forest(lightgbm.train(_PARAMETERS, data, _TREES).dump_model(), judged.names)
+    return to_forest(
+        lightgbm.train({**_PARAMETERS, **growth.parameters}, data, growth.trees).dump_model(), judged.names
+    )
