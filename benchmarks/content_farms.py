@@ -47,11 +47,12 @@ from obelics_pipeline.filters.text import Text
 from obelics_pipeline.fit.texts import text_files
 from obelics_pipeline.models.chat_detector import detector as chat_detector
 from obelics_pipeline.models.farm_detector import detector as farm_detector
+from obelics_pipeline.models.wording_detector import detector as wording_detector
 
 FALSE_POSITIVES, MORE_FALSE_POSITIVES = 0.01, 0.05
 FEWEST_CLEAN = 100  # clean documents of a domain or file, below which more documents set its threshold
 BOUND = 0.95  # of a detector that the default config has no bound for
-DETECTORS = ("farm_score", "chat_score")  # columns with a bound
+DETECTORS = ("farm_score", "chat_score", "wording_score")  # columns with a bound
 LOW = ":low"  # after a column's name: low is what others are high for
 HARD = "hard_"  # how the names of unusual honest genres begin
 STRANGER, LEARNED, UNUSUAL, CLEAN = "stranger", "learned", "unusual", "clean"  # kinds of writers
@@ -88,6 +89,7 @@ def main() -> None:
     parser.add_argument("--scores", metavar="DIR", help="keep scores there, and read those that are there")
     parser.add_argument("--detector", help="of farm_score, in place of the shipped one")
     parser.add_argument("--chat-detector", help="of chat_score, in place of the shipped one")
+    parser.add_argument("--wording-detector", help="of wording_score, in place of the shipped one")
     parser.add_argument("--kenlm", help="a folder as obelics fit kenlm writes it, in place of the shipped one")
     parser.add_argument("--classifier", help="a file as obelics fit classifier writes it, in place of the shipped one")
     parser.add_argument("--honest", nargs="+", default=[], metavar="FILE.jsonl", help="pages that are all honest")
@@ -179,6 +181,7 @@ def options(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
         "quality_score": {"model": arguments.classifier} if arguments.classifier else {},
         "farm_score": by_detector(arguments.detector),
         "chat_score": kenlm | by_detector(arguments.chat_detector),
+        "wording_score": by_detector(arguments.wording_detector),
     }
 
 
@@ -204,7 +207,7 @@ def thresholds(column: str, given: Mapping[str, Mapping[str, Any]]) -> list[floa
 
 def about_of(column: str, given: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
     """What the file of a detector says of itself."""
-    room = {"farm_score": farm_detector, "chat_score": chat_detector}[column]
+    room = {"farm_score": farm_detector, "chat_score": chat_detector, "wording_score": wording_detector}[column]
     file = given[column].get("paths", {}).get(LANGUAGE) or room.bundled(LANGUAGE)
     return {} if file is None else room.load(str(file)).about
 

@@ -152,6 +152,5 @@ def _folds(judged: Judged) -> NDArray[np.int64]:
 def _fit(judged: Judged, rows: NDArray[np.bool_], growth: Growth = USUAL) -> Forest:
     lightgbm = load_lightgbm()
     data = lightgbm.Dataset(judged.values[rows], judged.generated[rows].astype(np.int8))
-    return to_forest(
-        lightgbm.train({**_PARAMETERS, **growth.parameters}, data, growth.trees).dump_model(), judged.names
-    )
+    parameters = {**_PARAMETERS, **growth.parameters}
+    return to_forest(lightgbm.train(parameters, data, growth.trees).dump_model(), judged.names)

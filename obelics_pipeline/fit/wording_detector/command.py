@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.fit.farm_detector.families import WEIGHTS, without_groups
+from obelics_pipeline.fit.farm_detector.families import IMPLEMENTATIONS, WEIGHTS, without_groups
 from obelics_pipeline.fit.farm_detector.judging import (
     Growth,
     fit_forest,
@@ -43,10 +43,10 @@ def fit_wording_detector(sources: Sources, output: Path, documents: int, say: Sa
     if not output.parent.is_dir():
         raise UserError(f"{output}: there is no folder {output.parent}")
     given = without_groups(sources.leave_out)
+    if unknown := sorted(set(given) - set(WEIGHTS)):
+        raise UserError(f"family {unknown[0]}: unknown; valid are {', '.join([*IMPLEMENTATIONS, *WEIGHTS])}")
     learned = [name for name in LEARNED if name not in given]
-    material = replace(sources, leave_out=[*given, *(name for name in WEIGHTS if name not in (*learned, *given))]).load(
-        say
-    )
+    material = replace(sources, leave_out=[name for name in WEIGHTS if name not in learned]).load(say)
     _, families = material.parted_families()
     counted = [*material.texts.network, *material.unusual.network]
     say(f"{len(counted)} texts to count words in, {len(material.texts.forest)} set aside for the forest")
