@@ -15,6 +15,8 @@ REASONS = {
     "not_html_font": "a font that the server calls HTML",
     "not_html_office_file": "an office document that the server calls HTML",
     "not_html_program": "a program that the server calls HTML",
+    "not_html_json": "data in JSON that the server calls HTML",
+    "not_html_xml": "a feed or other XML that the server calls HTML",
     "not_html_binary": "bytes that are no text, which the server calls HTML",
     "empty_body": "an answer without content",
     "noai_header": "the site asks by an HTTP header not to be used for AI",

@@ -1,4 +1,4 @@
-"""The real kind of a body that is called HTML: a picture, a PDF, an archive, or bytes that are not text.
+"""The real kind of a body that is called HTML: a picture, a PDF, an archive, JSON, a feed, or bytes that are not text.
 
 Servers send `text/html` with any file. A body that does not begin like a page is recognised by its first bytes, any
 other by its share of bytes that no text has, whatever its charset.
@@ -6,6 +6,7 @@ other by its share of bytes that no text has, whatever its charset.
 
 from __future__ import annotations
 
+import json
 import re
 
 # What files begin with: https://mimesniff.spec.whatwg.org, section 6, and the specification of each format. Where these
@@ -27,7 +28,16 @@ _BEGINNINGS = {
 }
 _BEGINNING = re.compile(b"|".join(b"(?P<%s>%s)" % (k.encode(), v) for k, v in _BEGINNINGS.items()), re.DOTALL)
 
-KINDS = (*_BEGINNINGS, "binary")  # the last: no text, and of no known kind
+# Text that is no page: XML whose root is a feed, a list of pages, a map or a drawing. XHTML has another root.
+_XML = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*+(?:<[?](?>.*?[?]>)\s*+)*+(?:<!--(?>.*?-->)\s*+)*+"
+    rb"<(?:rss|feed|rdf:RDF|urlset|sitemapindex|opml|svg|kml|gpx)(?=[\s>])",
+    re.DOTALL,
+)
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[{\[]")
+
+DATA = ("json", "xml")  # text, as a body without a declared type may be
+KINDS = (*_BEGINNINGS, *DATA, "binary")  # the last: no text, and of no known kind
 
 # "Binary data bytes" of https://mimesniff.spec.whatwg.org, section 3, as bytes and as characters; but for NUL, which
 # pads pages, and is half of a UTF-16 one.
@@ -44,9 +54,23 @@ def file_kind(body: bytes, text: str) -> str | None:
     begun = _BEGINNING.match(body)
     if begun is not None:
         return begun.lastgroup
+    if _JSON.match(body) and _is_json(text):
+        return "json"
+    if _XML.match(body):
+        return "xml"
     if not _may_be_binary(body[::STEP]):
         return None
     return KINDS[-1] if len(_NOT_TEXT.findall(text)) > MAX_SHARE * len(text) else None
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text.lstrip("\ufeff"), strict=False)
+    except RecursionError:  # nothing but brackets
+        return True
+    except ValueError:
+        return False
+    return True
 
 
 def _may_be_binary(sample: bytes) -> bool:

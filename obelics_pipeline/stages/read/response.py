@@ -7,7 +7,7 @@ import re
 from obelics_pipeline.core.config.reading import ReadingConfig
 from obelics_pipeline.policy.opt_outs.robots_header import directives_for
 from obelics_pipeline.stages.read.charset import decode_html
-from obelics_pipeline.stages.read.file_kind import file_kind
+from obelics_pipeline.stages.read.file_kind import DATA, file_kind
 from obelics_pipeline.stages.read.http_head import HttpHead, parse_http_head
 from obelics_pipeline.stages.read.page import Page, Skipped
 from obelics_pipeline.stages.read.payload import BadEncodingError, PayloadTooLargeError, decode_payload
@@ -92,7 +92,7 @@ def _page(record: RawRecord, head: HttpHead, body: bytes, name: str, config: Rea
     content_type = head.first("content-type")
     decoded = decode_html(body, content_type)
     kind = file_kind(body, decoded.text)
-    if kind is not None:
+    if kind is not None and (_mime(head) or kind not in DATA):
         return _skip(record, f"{NOT_HTML}_{kind}")
     if not _mime(head) and not HTML_START.match(body[:SNIFFED]):
         return _skip(record, NOT_HTML)

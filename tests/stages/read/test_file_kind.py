@@ -119,3 +119,43 @@ def test_a_page_with_stray_bytes_or_an_odd_beginning_stays(body: bytes) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_has_words_for_people(name: str) -> None:
     assert REASONS[f"not_html_{name}"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"id": 7, "body": "<p>text</p>"}',
+        b'\xef\xbb\xbf [{"a": "\xc3\xa9"}]\n',
+        b"[" * 100_000,
+    ],
+)
+def test_data_in_json_is_no_page(body: bytes) -> None:
+    assert kind(body) == "json"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'<?xml version="1.0"?>\n<?xml-stylesheet href="a"?><!-- a --><rss version="2.0"><channel></channel></rss>',
+        b'<feed xmlns="http://www.w3.org/2005/Atom"></feed>',
+        b'\xef\xbb\xbf<?xml version="1.0"?><urlset></urlset>',
+    ],
+)
+def test_a_feed_or_a_list_of_pages_is_no_page(body: bytes) -> None:
+    assert kind(body) == "xml"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'<?xml version="1.0"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml"><body>text</body></html>',
+        b"{{ header }}<html><body>text</body></html>",
+        b'{"a": 1}<p>text</p>',
+        b"[1] A note that begins with its number.",
+        b"<rssfeed>text</rssfeed>",
+        b"<!-- <rss> --><p>text</p>",
+        b"<p><svg></svg></p>",
+    ],
+)
+def test_a_page_that_begins_like_data_is_a_page(body: bytes) -> None:
+    assert kind(body) is None

@@ -95,7 +95,7 @@ def _parsed(text: str) -> Any:
 
 
 def _assigned(script: str) -> Iterator[Any]:
-    """Values that a script assigns as pure JSON, up to the first that is none."""
+    """Values that a script assigns as pure JSON, up to the first that is not."""
     decoder = json.JSONDecoder(strict=False)
     at = 0
     while match := _ASSIGNED.search(script, at):

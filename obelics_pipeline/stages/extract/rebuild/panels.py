@@ -17,7 +17,7 @@ _LABELLED_ROLES = ("", "region", "group")  # WAI-ARIA Authoring Practices: an ac
 _TITLES = frozenset("h2 h3 h4 h5 h6 dt".split())
 # As Bootstrap, jQuery UI, WordPress blocks, Chakra and AEM name panels, and what else opens at a click.
 _PANEL = re.compile(
-    r"(?<![a-z])(?:tab[-_]*(?:pane|panel|content)|accordion|collaps|expander|faq|toggle[-_]*content)", re.I
+    r"(?<![a-z])(?:tab[-_]*(?:pane|panel|content)|accordion|collapse|collapsi|expander|faq|toggle[-_]*content)", re.I
 )
 _POPUP = re.compile(r"(?<![a-z])(?:modal|popup|drawer|menu|dropdown|tooltip|dialog|lightbox|overlay)", re.I)
 _MOST_SIBLINGS = 10  # white space and comments before a panel
