@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.core.config.extraction import ExtractionConfig
 from obelics_pipeline.core.document import Node
+from obelics_pipeline.stages.extract.captions import in_captions, named_captions
 from obelics_pipeline.stages.extract.compose import compose
 from obelics_pipeline.stages.extract.head import Head
 from obelics_pipeline.stages.extract.headline import find_headline, repeats
@@ -20,10 +21,8 @@ from obelics_pipeline.stages.extract.main_content import MainContent, find_main_
 from obelics_pipeline.stages.extract.main_images import main_images, page_images, picture_rows
 from obelics_pipeline.stages.extract.markup import Markdown, Markup, Plain
 from obelics_pipeline.stages.extract.page_scope import page_scope
-from obelics_pipeline.stages.extract.tags import tag_id
-from obelics_pipeline.stages.extract.tree import END, TAG, SimplifiedTree, sums_before
+from obelics_pipeline.stages.extract.tree import SimplifiedTree
 
-_FIGURE, _FIGCAPTION = tag_id("figure"), tag_id("figcaption")
 _MARKUPS: dict[str, Markup] = {"plain": Plain(), "markdown": Markdown()}
 
 
@@ -31,7 +30,7 @@ _MARKUPS: dict[str, Markup] = {"plain": Plain(), "markdown": Markdown()}
 class Kept:
     """What is kept of a page: a flag per row of the tree, True where it may stay, and the page's pictures.
 
-    `roles`: those of the texts of the headline and the standfirst, by row.
+    `roles`: those of the texts of headline, standfirst and captions that no element tells, by row.
     `confidence`: how well the main content was likely told from the rest (see `MainContent`); None if it was not
     looked for.
     """
@@ -53,7 +52,7 @@ def choose(tree: SimplifiedTree, url: str, head: Head, config: ExtractionConfig)
     rows = page_scope(tree)
     roles = _set_headline(tree, rows, url, head) if config.headline else {}
     pictures = page_images(tree, image_candidates(tree, url, head.base_href, rows))
-    return Kept(rows, pictures, roles, confidence)
+    return Kept(rows, pictures, named_captions(tree, pictures) | roles, confidence)
 
 
 def _main(tree: SimplifiedTree, main: MainContent, url: str, head: Head, config: ExtractionConfig) -> Kept:
@@ -61,7 +60,10 @@ def _main(tree: SimplifiedTree, main: MainContent, url: str, head: Head, config:
     roles = _set_headline(tree, rows, url, head) if config.headline else {}
     candidates = image_candidates(tree, url, head.base_href, picture_rows(tree, rows))
     pictures = main_images(tree, main.kept, roles, candidates, lead=frozenset(map(picture_name, head.images)))
-    return Kept(rows | _captions(tree, pictures), pictures, roles, main.confidence)
+    captions = named_captions(tree, pictures)
+    rows |= in_captions(tree, pictures)
+    rows[list(captions)] = True
+    return Kept(rows, pictures, captions | roles, main.confidence)
 
 
 def _set_headline(tree: SimplifiedTree, rows: NDArray[np.bool_], url: str, head: Head) -> dict[int, str]:
@@ -77,13 +79,3 @@ def nodes_of(tree: SimplifiedTree, kept: Kept, config: ExtractionConfig) -> list
     """The nodes of what stays."""
     set_roles(tree, kept.rows, kept.pictures)
     return compose(tree, kept.rows, {c.row: c.image for c in kept.pictures}, _MARKUPS[config.markup], kept.roles)
-
-
-def _captions(tree: SimplifiedTree, pictures: Sequence[Candidate]) -> NDArray[np.bool_]:
-    """Which rows are in the caption of a figure with one of the pictures: what describes a picture stays with it."""
-    tags, ends = tree.rows[:, TAG], tree.rows[:, END]
-    shown = np.zeros(len(tags), np.bool_)
-    shown[[picture.row for picture in pictures]] = True
-    before = sums_before(shown)
-    figures = (tags == _FIGURE) & (before[ends] > before[:-1])
-    return tree.inside(tree.inside(figures) & (tags == _FIGCAPTION))

@@ -63,7 +63,8 @@ def test_signs_faces_hidden_pictures_and_those_of_other_pages_go(picture: str) -
     [
         "<p><img src=/x.jpg width=75 height=75></p>", "<p><img src=/x.svg width=140 height=36></p>",
         "<div class=byline><div><img src=/x.jpg width=128></div></div>", "<div class=popup><img src=/x.jpg></div>",
-        "<div class=share><a href=https://social.example/><img src=/x.jpg></a></div>", "<p>Good<img src=/x.png></p>" * 3,
+        "<div class=share><a href=https://social.example/><img src=/x.jpg></a></div>",
+        "<p>Good<img src=/x.png></p>" * 3,
     ],
 )  # fmt: skip
 def test_signs_beside_texts_go_by_size_place_and_number(picture: str) -> None:
