@@ -1,4 +1,4 @@
-"""The texts that describe a picture: they stay with it, and are told from the texts around it."""
+"""The texts that describe a picture: they stay with it, and have a role of their own."""
 
 from __future__ import annotations
 
