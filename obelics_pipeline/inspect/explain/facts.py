@@ -144,7 +144,7 @@ def _main_content(explanation: Explanation) -> Iterator[Row]:
     if kept.confidence is None:
         yield "kept", "the whole page except its frame (extract.scope: page)"
         return
-    yield "confidence", f"{kept.confidence:.3f}: the F1 to expect; texts with a probability over half of it are kept"
+    yield "confidence", f"{kept.confidence:.3f}: the F1 to expect of the texts that are kept"
 
 
 def _in_run(in_run: InRun) -> Iterator[Row]:

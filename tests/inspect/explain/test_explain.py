@@ -45,7 +45,7 @@ def test_a_document_of_a_run_is_told_from_its_bytes_to_its_shard(capsys: pytest.
     words = " ".join(out.split())
     assert LOST_IMAGE in words
     assert f"document {doc_id} outcome kept" in words
-    assert "texts 4 of 4 kept" in words
+    assert "texts 5 of 5 kept" in words
     assert "images 3 of 4 kept" in words  # one could not be fetched
     assert "too_many_redirects image" in words
     assert "extracted kept in the corpus kept on its site kept with images kept stands in shard-" in words
