@@ -33,10 +33,10 @@ def extract(html: str, url: str, config: RunConfig | None = None) -> list[Docume
     Raises `PageRefused` where the page gives none: it has no text, or is one that the config refuses.
 
     >>> import obelics_pipeline as op
-    >>> html = "<article><h1>Bees</h1><p>A hive has one queen.</p><img src=hive.jpg alt='A hive'></article>"
+    >>> html = "<article><h1>Keeping bees</h1><p>A hive has one queen.</p><img src=hive.jpg alt='A hive'></article>"
     >>> (document,) = op.extract(html, "https://bees.example/hive", op.load_config("default"))
     >>> document.text()
-    'Bees\\n\\nA hive has one queen.'
+    'Keeping bees\\n\\nA hive has one queen.'
     >>> [image.src for image in document.images()]
     ['https://bees.example/hive.jpg']
     >>> op.extract("<p></p>", "https://bees.example/nothing")
