@@ -20,9 +20,7 @@ from obelics_pipeline.stages.extract.tree import SimplifiedTree, sums_before
 _ICON_SIDE = 50  # pixels; a picture whose longer declared side is shorter is an icon
 _THIN = 50  # pixels; one whose both sides are declared, and one of them is shorter, is a sign in a row of signs
 _SMALL_SIDE = 100  # pixels; up to here a picture outside of figures is a sign beside a text
-_AGAIN = (
-    3  # times that a picture outside of figures and galleries stands in the page: from here on it is one of its form
-)
+_AGAIN = 3  # times that a picture stands in the page, outside of figures and galleries: from here on it is of its form
 _PORTRAIT_SIDE = 150  # pixels; up to here a linked picture of a face or a sign is one of the page, not of its content
 _BEFORE = 700  # characters that may stand, left out, between a lead picture and the content
 _AFTER = 250  # and between the content and a picture that closes it
