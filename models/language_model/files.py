@@ -15,6 +15,10 @@ _COMMIT = re.compile("[0-9a-f]{40}")
 _CONFIGURATION = ("*.json", "*.txt", "*.model", "*.jinja")
 
 
+class HubSilent(UserError):
+    """The hub does not say which commit a name means: a run on a machine that reaches it can still start."""
+
+
 def is_folder(name_or_folder: str) -> bool:
     """Whether it is a folder; if not, it is a name of the hub. Raises `UserError` where it can be neither."""
     path = Path(name_or_folder).expanduser()
@@ -33,7 +37,7 @@ def repository(name: str) -> str:
 def pinned(name_or_folder: str) -> str:
     """A name of the hub with the commit that it means now, which a process asks once; a folder stays as it is.
 
-    The hub is asked, and its cache on this machine where it does not answer. Raises `UserError` where neither knows.
+    The hub is asked, and its cache on this machine where it does not answer. Raises `HubSilent` where neither knows.
     """
     if is_folder(name_or_folder):
         return name_or_folder
@@ -51,7 +55,7 @@ def _commit(name: str, revision: str) -> str:
         seen = Path(constants.HF_HUB_CACHE) / f"models--{name.replace('/', '--')}" / "refs" / revision
         if seen.is_file():
             return seen.read_text().strip()
-        raise _not_had(name, error) from None
+        raise HubSilent(_not_had(name, error)) from None
 
 
 def folder_of(name_or_folder: str, trust_remote_code: bool) -> Path:
@@ -78,11 +82,9 @@ def _snapshot(name: str, patterns: tuple[str, ...]) -> Path:
     try:
         return Path(huggingface_hub.snapshot_download(repo, revision=commit, allow_patterns=list(patterns)))
     except Exception as error:  # of many kinds: of HTTP, of the hub, of the disk
-        raise _not_had(name, error) from None
+        raise UserError(_not_had(name, error)) from None
 
 
-def _not_had(name: str, error: Exception) -> UserError:
+def _not_had(name: str, error: Exception) -> str:
     reason = " ".join(str(error).split())[:200]
-    return UserError(
-        f"language model: {name} cannot be had from huggingface.co: {reason}; give a local folder, docs/gpu.md"
-    )
+    return f"language model: {name} cannot be had from huggingface.co: {reason}; give a local folder, docs/gpu.md"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.inspect.check.finding import Finding
+from obelics_pipeline.models.language_model.files import HubSilent
 from obelics_pipeline.models.pictures.sources import no_images
 from obelics_pipeline.stages.extract.measure import score_names
 from obelics_pipeline.stages.score.document_models import LoadDocumentModels, located, model_columns
@@ -24,6 +25,10 @@ def model_findings(config: RunConfig, engine: str) -> Iterator[Finding]:
         models_identity(config.models)
         if engine == "local":
             LoadDocumentModels(located(config.models).model_dump_json(), no_images)()
+    except HubSilent as error:
+        if engine == "local":  # elsewhere the score stage warns of it
+            yield Finding(ABOUT, "missing", str(error))
+        return
     except UserError as error:
         yield Finding(ABOUT, "missing", str(error))
         return

@@ -11,6 +11,7 @@ from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.near import did_you_mean
+from obelics_pipeline.models.language_model.files import HubSilent
 from obelics_pipeline.models.language_model.rubric import COLUMNS as JUDGE_COLUMNS
 from obelics_pipeline.models.language_model.rubric import Rubric
 from obelics_pipeline.stages.bounded import Bounded, bounded
@@ -44,12 +45,18 @@ def bounds(config: RunConfig) -> list[Bounded]:
 
 
 def check(config: RunConfig) -> list[str]:
-    """Raises UserError for bounds of columns that nothing measures, unknown languages, and models that are missing."""
+    """Raises UserError for bounds of columns that nothing measures, unknown languages, and models that are missing.
+
+    A model that only the hub knows is a warning, for the driver of a run may reach it: `trial` has the last word.
+    """
     check_bounds(config.models)
     check_languages(bounds(config), config.language)
     check_judge(config)
     if looks(config):
-        models_identity(config.models)
+        try:
+            models_identity(config.models)
+        except HubSilent as error:
+            return [str(error)]
     return []
 
 
