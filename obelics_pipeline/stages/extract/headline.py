@@ -23,6 +23,8 @@ _LONGEST = 300  # characters of a headline
 _TELLS = 0.7  # of the words of a standfirst and of the page's description that both have
 _FEWEST = 6  # words of a standfirst
 _NEAR = 12  # texts behind the headline among which the standfirst is looked for
+# Bounds of the work on a hostile page: titles and descriptions, parts of a title, and its characters.
+_MOST_SAID, _MOST_PARTS, _MOST_CHARS = 8, 8, 1_000
 
 _SEPARATOR = re.compile(r"\s+[|/\-–—:·»«•<>]+\s+|\s*[|｜»]\s*|:\s+")  # between a title and the name of its site
 _WORD = re.compile(r"[\u2e80-\ud7ff\uf900-\ufaff]|[^\W\u2e80-\ud7ff\uf900-\ufaff]+")
@@ -48,12 +50,12 @@ def find_headline(
     first, last = int(shown[0]), int(shown[-1])
     headings = [heading for heading in _headings(tree) if heading[0] <= last]
     site = {"".join(_words(name)) for name in names}
-    known = [words for title in titles for words in _parts(title) if "".join(words) not in site]
+    known = [words for title in titles[:_MOST_SAID] for words in _parts(title) if "".join(words) not in site]
     rows = _main_heading(tree, headings, known, site, first) or _titled_text(tree, known, first)
     if not rows:
         return {}
     found = dict.fromkeys(rows, HEADLINE)
-    standfirst = _standfirst(tree, rows[-1], [set(_words(text)) for text in descriptions])
+    standfirst = _standfirst(tree, rows[-1], [set(_words(text)) for text in descriptions[:_MOST_SAID]])
     return found if standfirst is None else found | {standfirst: STANDFIRST}
 
 
@@ -127,8 +129,12 @@ def _standfirst(tree: SimplifiedTree, headline: int, descriptions: list[set[str]
 
 
 def _parts(title: str) -> Iterator[list[str]]:
-    """The words of a title, and of what stands before, behind and between its separators."""
-    parts = [words for part in _SEPARATOR.split(title) if (words := _words(part))]
+    """The words of a title, and of what stands before, behind and between its separators.
+
+    What follows `_MOST_PARTS` separators is one part.
+    """
+    squeezed = " ".join(title[:_MOST_CHARS].split())
+    parts = [words for part in _SEPARATOR.split(squeezed, maxsplit=_MOST_PARTS) if (words := _words(part))]
     for begin in range(len(parts)):
         for end in range(begin + 1, len(parts) + 1):
             yield [word for part in parts[begin:end] for word in part]

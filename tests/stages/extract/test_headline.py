@@ -81,3 +81,10 @@ def test_the_standfirst_behind_a_headline_is_one() -> None:
 
 def test_in_markdown_a_headline_is_a_heading_of_the_first_level() -> None:
     assert texts(ABOVE + body(""), markup="markdown")[0][1] == "# A harbour that moved to the water"
+
+
+def test_a_hostile_title_costs_no_more_than_a_short_one() -> None:
+    """By its parts, all of which are compared with each heading, it took a time that grew with their third power."""
+    for title in (" | ".join("abcdefgh" * 500), " " * 200_000, "word " * 50_000):
+        found = texts(ABOVE + body(""), f"<title>x</title><meta property=og:title content='{title}'>" * 50)
+        assert headlines(found) == ["A harbour that moved to the water"]
