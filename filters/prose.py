@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR, TextNode, kept_texts
+from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR
 from obelics_pipeline.filters.spans import Span
 from obelics_pipeline.filters.text import Text
 
-_NO_PROSE = ("table", "code")
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]]*\s*$")
 
 
@@ -23,13 +22,16 @@ class Prose:
 
     @classmethod
     def of(cls, text: Text) -> Prose:
-        """All of a text that is no document's. Of a document's: no table, no code, no list of mere names."""
+        """All of a text that is no document's. Of a document's: no table, no code, no list of mere names.
+
+        Its paragraphs tell, for those who score published rows have no roles.
+        """
         if text.document is None:
             return cls(text.text, ((0, len(text.text)),))
         parts, begin = list[Span](), 0
-        for node in kept_texts(text.document.nodes):
-            end = begin + len(node.text)
-            if is_prose(node):
+        for paragraph in text.text.split(PARAGRAPH_SEPARATOR):
+            end = begin + len(paragraph)
+            if is_prose(paragraph):
                 parts.append((begin, end))
             begin = end + len(PARAGRAPH_SEPARATOR)
         return cls(PARAGRAPH_SEPARATOR.join(text.text[begin:end] for begin, end in parts), tuple(parts))
@@ -49,9 +51,9 @@ class Prose:
                 part = next(left, None)
 
 
-def is_prose(node: TextNode) -> bool:
-    """Whether it is neither table nor code, and no list of which fewer than half of the lines end as sentences do."""
-    if node.role != "list":
-        return node.role not in _NO_PROSE
-    lines = [line for line in node.text.split("\n") if line.strip()]
+def is_prose(paragraph: str) -> bool:
+    """Whether it is a single line without cells, or half of its lines end as sentences do."""
+    lines = [line for line in paragraph.split("\n") if line.strip()]
+    if len(lines) < 2:
+        return "\t" not in paragraph
     return 2 * sum(_SENTENCE_END.search(line) is not None for line in lines) >= len(lines)
