@@ -115,7 +115,10 @@ def _rebuilt(source: bytes, config: ExtractionConfig) -> _Simplified:
         return page
     best = page
     text = held_text(page[0]) if shown < NOTICE else ""
-    for held, more in ((_unhidden(page, config), HIDDEN_MORE), (_simplify(opened(source), config), UNSEEN_MORE)):
+    unseen = opened(source)
+    others = [(_unhidden(page, config), HIDDEN_MORE)]
+    others += [(_simplify(unseen, config), UNSEEN_MORE)] if unseen != source else []
+    for held, more in others:
         if _chars(held) > _chars(best) and is_page(_chars(held), shown, more):
             best = held
     if best is page and text:
