@@ -86,6 +86,10 @@ class Forest:
         compiled.log_odds(self.nodes, self.roots, np.ascontiguousarray(values, np.float32), sums)
         return sums
 
+    def log_odds_of(self, numbers: Mapping[str, float]) -> int:
+        """The same for one row, given by the names of its features, among which others may be."""
+        return int(self.log_odds(np.array([[numbers[name] for name in self.features]], np.float32))[0])
+
 
 def score_of(log_odds: int) -> float:
     """The probability of log odds in 1 / `SCALE`, to `_DIGITS` digits."""

@@ -99,8 +99,7 @@ class ChatDetector:
         """The log odds by how predictable a text is and how it is written, before they are mixed, in 1 / `SCALE`."""
         if found.numbers is None:
             return self.settled.forest
-        values = np.array([[found.numbers[name] for name in self.forest.features]], np.float32)
-        return int(self.forest.log_odds(values)[0])
+        return self.forest.log_odds_of(found.numbers)
 
     @classmethod
     def load(cls, path: Path) -> ChatDetector:

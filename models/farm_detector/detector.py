@@ -41,10 +41,7 @@ class Detector:
         About the share of texts of this score that are generated, where half of all are.
         """
         numbers = self.evidence(text)
-        if numbers is None:
-            return None
-        values = np.array([[numbers[name] for name in self.forest.features]], np.float32)
-        return score_of(int(self.forest.log_odds(values)[0]))
+        return None if numbers is None else score_of(self.forest.log_odds_of(numbers))
 
     def evidence(self, text: str) -> dict[str, float] | None:
         """What the score depends on; None for a text of too few words."""
