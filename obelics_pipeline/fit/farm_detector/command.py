@@ -14,8 +14,8 @@ from obelics_pipeline.fit.farm_detector.judging import (
     fit_forest,
     make_judged,
     recalls,
-    recalls_at,
     recalls_without_each,
+    say_recalls_left_out,
     scores_of_unseen,
     threshold_of,
 )
@@ -65,11 +65,7 @@ def fit_detector(
         say(f"{family}: {recall:.3f} of {count} found by a forest that saw none of it")
     detector = replace(bare, forest=fit_forest(judged))
     threshold = threshold_of(scores[~judged.generated])
-    not_seen: dict[str, float] = {}
-    if strangers := material.left_out():
-        for family, count, recall in recalls_at(threshold, detector, make_judged(detector, strangers, documents // 4)):
-            say(f"{family}: {recall:.3f} of {count} found at this threshold, none of which it was trained on")
-            not_seen[family] = round(recall, 4)
+    not_seen = say_recalls_left_out(threshold, detector, material.left_out(), documents, say)
     about = {
         "threshold": score_of(int(threshold)),
         "recall": {family: round(recall, 4) for family, _, recall in found},

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from obelics_pipeline.core.rates import threshold
 from obelics_pipeline.fit.farm_detector.families import Families
 from obelics_pipeline.fit.farm_detector.marked_text import plain
+from obelics_pipeline.fit.say import Say
 from obelics_pipeline.fit.training import REPEATABLE, load_lightgbm
 from obelics_pipeline.fit.trees import to_forest
 from obelics_pipeline.models.forest import Forest
@@ -136,6 +137,18 @@ def recalls_without_each(judged: Judged) -> Iterator[tuple[str, int, float]]:
 def recalls_at(over: float, detector: Judge, judged: Judged) -> Iterator[tuple[str, int, float]]:
     """Family, documents, and the share of them above a threshold, by the detector's own forest."""
     yield from _recalls(judged, detector.forest.log_odds(judged.values).astype(float), over)
+
+
+def say_recalls_left_out(
+    threshold: float, detector: Judge, strangers: Families | None, documents: int, say: Say
+) -> dict[str, float]:
+    """Tell what a detector finds, at a threshold, of documents of families that it was not trained on; by family."""
+    not_seen: dict[str, float] = {}
+    if strangers:
+        for family, count, recall in recalls_at(threshold, detector, make_judged(detector, strangers, documents // 4)):
+            say(f"{family}: {recall:.3f} of {count} found at this threshold, none of which it was trained on")
+            not_seen[family] = round(recall, 4)
+    return not_seen
 
 
 def _recalls(judged: Judged, scores: NDArray[np.float64], over: float) -> Iterator[tuple[str, int, float]]:

@@ -15,7 +15,7 @@ from obelics_pipeline.fit.farm_detector.judging import (
     fit_forest,
     make_judged,
     recalls,
-    recalls_at,
+    say_recalls_left_out,
     scores_of_unseen,
     threshold_of,
 )
@@ -58,11 +58,7 @@ def fit_wording_detector(sources: Sources, output: Path, documents: int, say: Sa
         say(f"{family}: {recall:.3f} of {count} found where 1 % of the honest texts are taken for generated")
     detector = replace(bare, forest=fit_forest(judged, GROWTH))
     threshold = threshold_of(scores[~judged.generated])
-    not_seen: dict[str, float] = {}
-    if strangers := material.left_out():
-        for family, count, recall in recalls_at(threshold, detector, make_judged(detector, strangers, documents // 4)):
-            say(f"{family}: {recall:.3f} of {count} found at this threshold, none of which it was trained on")
-            not_seen[family] = round(recall, 4)
+    not_seen = say_recalls_left_out(threshold, detector, material.left_out(), documents, say)
     about = {
         "threshold": score_of(int(threshold)),
         "recall": {family: round(recall, 4) for family, _, recall in found},
