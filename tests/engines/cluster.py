@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from obelics_pipeline.engines.on_ray.session import HEAD_WAIT
+
 STORE = 100 * 2**20
+WAIT_SECONDS = "300"  # for a head on a busy machine; Ray gives it 30
 
 
 @contextmanager
@@ -14,6 +17,7 @@ def ray_cluster(nodes: int = 2, cpus: int = 1) -> Iterator[Any]:
     """Yields the `Cluster`; its `address` is what an engine connects to."""
     from ray.cluster_utils import Cluster
 
+    os.environ.setdefault(HEAD_WAIT, WAIT_SECONDS)
     cluster = Cluster(
         initialize_head=True,
         head_node_args={"num_cpus": 0, "object_store_memory": STORE, "include_dashboard": False},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import obelics_pipeline
 from obelics_pipeline.core.config.ray import RayConfig
 from obelics_pipeline.core.errors import Stopped, UserError
-from obelics_pipeline.engines.on_ray.session import INSIDE_A_JOB, session
+from obelics_pipeline.engines.on_ray.session import HEAD_WAIT, INSIDE_A_JOB, session
 
 ray = pytest.importorskip("ray")
 
@@ -23,6 +24,7 @@ ray = pytest.importorskip("ray")
             Stopped,
             "did not start: The current node",
         ),
+        (RuntimeError("Timed out waiting for file gcs_server_port"), Stopped, "did not start: Timed out"),
         (ConnectionError("no answer"), UserError, "cannot join local: no answer"),
     ],
 )
@@ -36,6 +38,20 @@ def test_a_ray_that_does_not_start_is_one_line(
     with pytest.raises(kind, match=line) as caught, session("local", 1, RayConfig()):
         pass
     assert "\n" not in str(caught.value)
+
+
+def test_the_head_of_an_own_ray_has_as_long_as_the_config_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str | None] = []
+
+    def init(**_settings: object) -> None:
+        seen.append(os.environ.get(HEAD_WAIT))
+        raise ConnectionError("no answer")
+
+    monkeypatch.delenv(HEAD_WAIT, raising=False)
+    monkeypatch.setattr(ray, "init", init)
+    with pytest.raises(UserError), session("local", 1, RayConfig(start_seconds=70.5)):
+        pass
+    assert seen == ["71"]
 
 
 def test_a_mistake_of_ours_while_ray_starts_is_no_word_about_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,9 @@ from obelics_pipeline.core.errors import Stopped, UserError
 AUTHENTICATION = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")  # Ray's own variables
 INSIDE_A_JOB = "RAY_JOB_CONFIG_JSON_ENV_VAR"  # Ray sets it for what `ray job submit` runs
 
+# how long Ray waits for the port of a head that it starts, in seconds; its 30 are too few on a busy machine
+HEAD_WAIT = "RAY_gcs_server_port_wait_time_s"
+
 IDLE_SECONDS = 60  # Ray ends workers beyond its CPUs after 1 s, its own actors counted: each step would begin anew
 
 
@@ -48,6 +51,7 @@ def session(address: str, workers: int | None, config: RayConfig) -> Iterator[No
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if address == "local":
         _own_token()
+        os.environ.setdefault(HEAD_WAIT, str(math.ceil(config.start_seconds)))
     import ray
     import ray.data
 
@@ -60,19 +64,25 @@ def session(address: str, workers: int | None, config: RayConfig) -> Iterator[No
         try:
             ray.init(address=address, **settings)
         except (ConnectionError, RuntimeError, ValueError) as error:
+            if address == "local" and isinstance(error, RuntimeError):  # its head was late
+                raise _late(address, error) from None
             raise UserError(f"--engine ray: cannot join {address}: {_first_line(error)}") from None
         except Exception as error:
             if type(error) is not Exception:  # a plain one is how Ray says that a node of its own did not start in time
                 raise
-            raise Stopped(
-                f"--engine ray: {address} did not start: {_first_line(error)}; when this machine is less busy, run the "
-                "same command again"
-            ) from None
+            raise _late(address, error) from None
     try:
         _quiet_data()
         yield
     finally:
         ray.shutdown()
+
+
+def _late(address: str, error: Exception) -> Stopped:
+    return Stopped(
+        f"--engine ray: {address} did not start: {_first_line(error)}; when this machine is less busy, run the same "
+        "command again"
+    )
 
 
 def _own_token() -> None:
