@@ -21,6 +21,7 @@ from obelics_pipeline.stages.extract.main_content import MainContent, find_main_
 from obelics_pipeline.stages.extract.main_images import main_images, page_images, picture_rows
 from obelics_pipeline.stages.extract.markup import Markdown, Markup, Plain
 from obelics_pipeline.stages.extract.page_scope import page_scope
+from obelics_pipeline.stages.extract.repeated_texts import repeated_texts
 from obelics_pipeline.stages.extract.tree import SimplifiedTree
 
 _MARKUPS: dict[str, Markup] = {"plain": Plain(), "markdown": Markdown()}
@@ -63,6 +64,7 @@ def _main(tree: SimplifiedTree, main: MainContent, url: str, head: Head, config:
     captions = named_captions(tree, pictures)
     rows |= in_captions(tree, pictures)
     rows[list(captions)] = True
+    rows[repeated_texts(tree, rows)] = False
     return Kept(rows, pictures, captions | roles, main.confidence)
 
 
