@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,7 @@ class Candidate(NamedTuple):
     href: str | None  # address of the link around it, as written
     lazy: bool  # whether a script was to fill it in
     in_noscript: bool
+    leads_home: bool  # the link leads to the front page of the site, as the one around its logo does
 
 
 def image_candidates(
@@ -49,6 +51,7 @@ def image_candidates(
     it is one candidate, and so is one that stands twice in a row, for wide screens and for narrow ones.
     """
     base = (join_url(url, base_href) if base_href else None) or url
+    fronts = _front_pages(url)
     found: list[Candidate] = []
     rows = np.flatnonzero(_MAY_BE_IMAGE[tree.rows[:, TAG]] & wanted).tolist()
     if not rows:
@@ -68,7 +71,7 @@ def image_candidates(
         if not isinstance(value, dict):
             continue  # an element that is not of the standard, and no image
         parent, in_noscript = passed.get(parents[row], (parents[row], False))
-        candidate = _candidate(tree, tags, row, parent, in_noscript, value, sources, base)
+        candidate = _candidate(tree, tags, row, parent, in_noscript, value, sources, base, fronts)
         if candidate is None:
             continue
         last = found[-1] if found and texts[found[-1].row] == texts[row] else None
@@ -103,6 +106,7 @@ def _candidate(
     image: Attributes,
     sources: list[Attributes],
     base: str,
+    fronts: frozenset[str],
 ) -> Candidate | None:
     """The picture of an img element; None for a tracker, a placeholder or a bad address."""
     width, height = rendered_size(image.get("width")), rendered_size(image.get("height"))
@@ -122,7 +126,21 @@ def _candidate(
         rendered_width=width,
         rendered_height=height,
     )
-    return Candidate(row, parent, node, _link(tree, tags, row), source.lazy, in_noscript)
+    href = _link(tree, tags, row)
+    leads_home = href is not None and join_url(base, href) in fronts
+    return Candidate(row, parent, node, href, source.lazy, in_noscript, leads_home)
+
+
+def _front_pages(url: str) -> frozenset[str]:
+    """The addresses of the front page of a page's site, to which the site's logo links; none for that page itself."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return frozenset()
+    if parts.path in ("", "/"):
+        return frozenset()
+    host = parts.netloc.lower().removeprefix("www.")
+    return frozenset(f"{scheme}://{www}{host}/" for scheme in ("http", "https") for www in ("", "www."))
 
 
 def _link(tree: SimplifiedTree, tags: Column, row: int) -> str | None:

@@ -154,6 +154,8 @@ def _belongs(candidate: Candidate, place: _Place, is_lead: bool) -> bool:
         if place.to_another_page and (marks & _RELATED or (place.beside < _MIN_SHARE and not place.in_figure)):
             return False
         return place.share >= _MIN_SHARE
+    if candidate.leads_home:
+        return False
     if not is_lead and (marks & _ELSEWHERE or (place.to_another_page and place.share < _MOST_SHARE)):
         return False
     if place.before is not None:

@@ -58,6 +58,14 @@ def test_signs_faces_hidden_pictures_and_those_of_other_pages_go(picture: str) -
     assert shown(article(picture)) == []
 
 
+@pytest.mark.parametrize("address", ["/", "https://www.example.com", "http://example.com/#top", "//www.example.com/"])
+def test_a_picture_above_the_content_that_links_to_the_front_page_is_the_logo(address: str) -> None:
+    logo = f"<div><a href={address}><img src=/x.jpg></a></div>"
+    assert shown(f"<main>{logo}{article()}</main>", lead="x") == []
+    assert shown(f"<main>{logo.replace(f'href={address}', 'href=/y')}{article()}</main>", lead="x") == ["/x.jpg"]
+    assert shown(article(f"<p>{logo}</p>")) == ["/x.jpg"]  # among the texts it is one of the content
+
+
 @pytest.mark.parametrize(
     "picture",
     [
