@@ -86,9 +86,10 @@ def _main_heading(
     tree: SimplifiedTree, headings: Iterable[tuple[int, list[int]]], known: list[list[str]], site: set[str], first: int
 ) -> list[int]:
     """The texts of the h1 that agrees most with a title; without one, of the h1 above the content, or of a lower
-    heading above it that is a title.
+    heading above it that is a title. Of two that agree alike the one nearer to the content: the other names the site.
     """
     best: tuple[float, list[int]] = 0.0, []
+    said: list[str] = []
     above: list[int] = []
     lower: list[int] = []
     for row, texts in headings:
@@ -98,8 +99,8 @@ def _main_heading(
             if agreement >= _IS_TITLE and row <= first and not lower:
                 lower = texts
         elif words and "".join(words) not in site:  # else it is the name of the site
-            if agreement > best[0]:
-                best = agreement, texts
+            if agreement > best[0] or (agreement == best[0] and row <= first and words != said):
+                best, said = (agreement, texts), words
             if row <= first:
                 above = texts
     if best[0] >= _AGREES:

@@ -56,6 +56,20 @@ def test_the_name_of_the_site_is_no_headline() -> None:
     assert headlines(texts("<h1>Coast</h1>" + body(""), "<title>Coast</title>")) == []  # it is in the host
 
 
+def test_of_two_h1_in_the_title_the_nearer_is_the_headline_and_the_other_names_the_site() -> None:
+    title = "<title>A harbour that moved to the water - Manual of the coast</title>"
+    both = "<h1>Manual of the coast</h1><h1>A harbour that moved to the water</h1>"
+    assert headlines(texts(both + body(""), title)) == ["A harbour that moved to the water"]
+    assert headlines(texts(both + body(""), title.replace("Manual of", "On"))) == ["A harbour that moved to the water"]
+
+
+def test_an_h1_that_stands_twice_is_the_headline_the_first_time() -> None:
+    picture = "<p><img src=/quay.jpg width=800 height=600></p>"
+    html = f"<html><head>{HEAD}</head><body><main>{ABOVE}{picture}{ABOVE}{body('')}</main></body></html>"
+    nodes = extract_page(html, "https://coast.example/a", ExtractionConfig()).nodes
+    assert [node.role for node in nodes[:2]] == ["headline", "lead"]
+
+
 def test_a_text_that_is_the_title_is_a_headline_where_no_heading_is() -> None:
     assert headlines(texts(body("<div>A harbour that moved to the water</div>"))) == [
         "A harbour that moved to the water"
