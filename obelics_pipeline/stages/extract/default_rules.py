@@ -89,5 +89,6 @@ LAYOUT_SIGNS = tuple(
     "table img picture figure p h1 h2 h3 h4 h5 h6 ul ol dl pre blockquote form article section iframe video "
     "input select textarea".split()
 )
+CELL_TEXT = ("p", "ul", "ol", "dl")  # of these, those that cells of a table with head cells may hold
 MAX_CELL = 1_000  # characters; a longer cell is a column of a layout
 LONG_ITEMS = 300  # characters; a list whose items are longer on average is a sequence of texts, such as posts

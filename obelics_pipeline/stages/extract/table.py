@@ -9,6 +9,8 @@ from obelics_pipeline.stages.extract.tags import CUSTOM, TEXT, by_id, tag_id
 from obelics_pipeline.stages.extract.tree import END, TAG, SimplifiedTree
 
 _LAYOUT = frozenset(by_id({True: rules.LAYOUT_SIGNS}))
+_FLOW = frozenset(by_id({True: rules.CELL_TEXT}))
+_HEAD_CELL = tag_id("th")
 _ROW = tag_id("tr")
 _CELLS = frozenset(map(tag_id, rules.CELL_TAGS))
 _CAPTION = tag_id("caption")
@@ -25,14 +27,15 @@ class Table:
 def read_table(tree: SimplifiedTree, row: int) -> Table | None:
     """The data table at a row of the tree, or None for a layout table.
 
-    Stops at the first sign of a layout. A nested table is such a sign, so that each row is read at most once here
-    however deeply tables are nested.
+    Stops at the first sign of a layout; where there are head cells, paragraphs and lists are none. A nested table is
+    such a sign, so that each row is read at most once here however deeply tables are nested.
     """
     result = Table()
     cell: list[str] | None = None
     end = cell_end = int(tree.rows[row, END])
     longest = 0
     tags, ends = tree.rows[row + 1 : end, TAG].tolist(), tree.rows[row + 1 : end, END].tolist()
+    layout = _LAYOUT - _FLOW if _HEAD_CELL in tags else _LAYOUT
     in_caption = False
     for offset, tag in enumerate([*tags, _ROW]):
         if cell is not None and row + 1 + offset >= cell_end:
@@ -48,7 +51,7 @@ def read_table(tree: SimplifiedTree, row: int) -> Table | None:
         if tag == TEXT:
             if cell is not None:
                 cell.append(str(tree.values[row + 1 + offset]))
-        elif tag in _LAYOUT or tag == CUSTOM:
+        elif tag in layout or tag == CUSTOM:
             return None
         elif tag == _ROW:
             result.rows.append([])

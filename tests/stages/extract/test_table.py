@@ -37,5 +37,11 @@ def test_a_table_to_lay_out_with_is_none(inner: str) -> None:
     assert read(inner) is None
 
 
+def test_cells_of_a_table_with_head_cells_may_hold_paragraphs_and_lists() -> None:
+    inner = "<tr><th>a<th>b<tr><td><p>c</p><p>d</p><td><ul><li>e<li>f</ul>"
+    assert read(inner) == Table(None, [["a", "b"], ["c d", "e f"]])
+    assert read(inner + "<td><h3>g</h3>") is None
+
+
 def test_a_cell_may_be_as_long_as_a_paragraph() -> None:
     assert read(DATA + "<td>" + "x" * MAX_CELL) is not None
