@@ -114,7 +114,7 @@ def forests(draw: st.DrawFn) -> Forest:
 
 
 @compiled
-@given(forests(), st.lists(st.tuples(st.floats(width=32), st.floats(width=32)), max_size=8))
+@given(forests(), st.lists(st.tuples(st.floats(width=32), st.floats(width=32)), max_size=20))
 def test_twins_say_the_same_to_the_bit(made: Forest, values: list[tuple[float, float]]) -> None:
     table = rows(*values)
     assert made.log_odds(table).tobytes() == log_odds(made.nodes, made.roots, table).tobytes()
