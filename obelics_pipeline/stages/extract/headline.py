@@ -6,7 +6,7 @@ They often stand in a header outside of the main content: above a lead picture, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,10 +48,10 @@ def find_headline(
     if not len(shown):
         return {}
     first, last = int(shown[0]), int(shown[-1])
-    headings = [heading for heading in _headings(tree) if heading[0] <= last]
     site = {"".join(_words(name)) for name in names}
-    known = [words for title in titles[:_MOST_SAID] for words in _parts(title) if "".join(words) not in site]
-    rows = _main_heading(tree, headings, known, site, first) or _titled_text(tree, known, first)
+    known = {" ".join(words): words for title in titles[:_MOST_SAID] for words in _parts(title)}
+    known = {title: words for title, words in known.items() if "".join(words) not in site}
+    rows = _main_heading(tree, known.values(), site, first, last) or _titled_text(tree, known, first)
     if not rows:
         return {}
     found = dict.fromkeys(rows, HEADLINE)
@@ -66,37 +66,48 @@ def repeats(tree: SimplifiedTree, roles: dict[int, str]) -> NDArray[np.bool_]:
     if not rows:
         return found
     said = _words(_text(tree, rows))
-    heading = tree.inside(_HEADING[tree.rows[:, TAG]])
-    for row in np.flatnonzero((tree.rows[:, TAG] == TEXT) & (heading | (np.arange(len(tree.rows)) < rows[0]))).tolist():
+    may_say = tree.inside(_HEADING[tree.rows[:, TAG]])
+    may_say[: rows[0]] = True
+    for row in np.flatnonzero(may_say & (tree.rows[:, TAG] == TEXT)).tolist():
         if row not in roles and _words(str(tree.values[row])) == said:
             found[row] = True
     return found
 
 
-def _headings(tree: SimplifiedTree) -> Iterator[tuple[int, list[int]]]:
-    """The headings outside of the page's frame: the row of each, and its texts."""
-    tags, ends = tree.rows[:, TAG], tree.rows[:, END]
-    for row in np.flatnonzero(_HEADING[tags] & ~tree.inside(_FRAME[tags])).tolist():
-        texts = (row + np.flatnonzero(tags[row : ends[row]] == TEXT)).tolist()
+def _headings(tree: SimplifiedTree, first: int, last: int) -> Iterator[tuple[int, list[int]]]:
+    """The headings outside of the page's frame that may be the main one, every h1 up to the row `last` and the lower
+    ones up to `first`: the row of each, and its texts.
+    """
+    tags, ends = tree.rows[: last + 1, TAG], tree.rows[:, END]
+    may_be = _HEADING[tags]
+    may_be[first + 1 :] &= tags[first + 1 :] == _H1
+    rows = np.flatnonzero(may_be)
+    if not len(rows):
+        return
+    in_frame = tree.inside(_FRAME[tree.rows[:, TAG]])
+    for row in rows[~in_frame[rows]].tolist():
+        texts = (row + np.flatnonzero(tree.rows[row : ends[row], TAG] == TEXT)).tolist()
         if texts and tree.rows[texts, CHARS].sum() <= _LONGEST:
             yield row, texts
 
 
 def _main_heading(
-    tree: SimplifiedTree, headings: Iterable[tuple[int, list[int]]], known: list[list[str]], site: set[str], first: int
+    tree: SimplifiedTree, known: Collection[list[str]], site: set[str], first: int, last: int
 ) -> list[int]:
     """The texts of the h1 that agrees most with a title; without one, of the h1 above the content, or of a lower
     heading above it that is a title. Of two that agree alike the one nearer to the content: the other names the site.
     """
+    titles = [set(title) for title in known]
     best: tuple[float, list[int]] = 0.0, []
     said: list[str] = []
     above: list[int] = []
     lower: list[int] = []
-    for row, texts in headings:
+    for row, texts in _headings(tree, first, last):
         words = _words(_text(tree, texts))
-        agreement = max((_agreement(words, title) for title in known), default=0.0)
+        said = set(words)
+        agreement = max((_agreement(said, title) for title in titles), default=0.0)
         if tree.rows[row, TAG] != _H1:
-            if agreement >= _IS_TITLE and row <= first and not lower:
+            if agreement >= _IS_TITLE and not lower:
                 lower = texts
         elif words and "".join(words) not in site:  # else it is the name of the site
             if agreement > best[0] or (agreement == best[0] and row <= first and words != said):
@@ -108,18 +119,20 @@ def _main_heading(
     return lower or above or best[1]
 
 
-def _titled_text(tree: SimplifiedTree, known: list[list[str]], first: int) -> list[int]:
+def _titled_text(tree: SimplifiedTree, known: Container[str], first: int) -> list[int]:
     """The last text above the content, or its first one, that is a title and no part of a list."""
     rows = tree.rows[: first + 1]
     texts = np.flatnonzero((rows[:, TAG] == TEXT) & ~tree.inside(_ITEM[tree.rows[:, TAG]])[: first + 1])
     for row in texts[::-1].tolist():
-        if rows[row, CHARS] <= _LONGEST and _words(str(tree.values[row])) in known:
+        if rows[row, CHARS] <= _LONGEST and " ".join(_words(str(tree.values[row]))) in known:
             return [row]
     return []
 
 
 def _standfirst(tree: SimplifiedTree, headline: int, descriptions: list[set[str]]) -> int | None:
     """The row of the text near behind the headline that the page's description was taken from."""
+    if not any(descriptions):
+        return None
     rows = headline + 1 + np.flatnonzero(tree.rows[headline + 1 :, TAG] == TEXT)[:_NEAR]
     for row in map(int, rows):
         words = set(_words(str(tree.values[row])))
@@ -141,9 +154,9 @@ def _parts(title: str) -> Iterator[list[str]]:
             yield [word for part in parts[begin:end] for word in part]
 
 
-def _agreement(words: list[str], title: list[str]) -> float:
+def _agreement(words: set[str], title: set[str]) -> float:
     """The share of words that both have, of all of theirs: 1 where they have the same."""
-    return 2 * len(set(words) & set(title)) / (len(set(words)) + len(set(title)))
+    return 2 * len(words & title) / (len(words) + len(title))
 
 
 def _text(tree: SimplifiedTree, rows: Iterable[int]) -> str:

@@ -18,6 +18,7 @@ _AFFILIATE = re.compile(
 # How a site hides them: an address of its own that leads away at once.
 _FORWARDING = re.compile(r"/(?:go|out|goto|recommends?|refer|aff|affiliate|visit|click|redirect)/[^/?#]")
 _ABSOLUTE = re.compile(r"(?:[hH][tT]{2}[pP][sS]?:)?[/\\]{2}([^/\\?#]*)")
+_PLAIN_HOST = re.compile(r"[A-Za-z0-9.-]+")
 _NO_LINK = ("#", "javascript:", "mailto:", "tel:", "data:")  # lead to no page
 
 
@@ -65,7 +66,8 @@ class _Elsewhere(dict[str, bool]):
         self._site = site_of_host(_host_of(url))
 
     def __missing__(self, authority: str) -> bool:
-        answer = self[authority] = site_of_host(_host_of(f"//{authority}")) != self._site
+        host = authority.lower() if _PLAIN_HOST.fullmatch(authority) else _host_of(f"//{authority}")
+        answer = self[authority] = site_of_host(host) != self._site
         return answer
 
 

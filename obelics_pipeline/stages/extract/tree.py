@@ -55,9 +55,14 @@ class SimplifiedTree:
 
     def inside(self, is_root: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which rows lie in the subtree of one of the roots, these included; one flag a row."""
-        ended = np.bincount(self.rows[is_root, END], minlength=len(self.rows) + 1)
-        open_roots: NDArray[np.int64] = np.cumsum(is_root - ended[:-1])
-        return open_roots > 0
+        found = np.zeros(len(self.rows), np.bool_)
+        roots = is_root.nonzero()[0]
+        after = 0  # the row behind the last subtree, so that one in another is passed
+        for root, end in zip(roots.tolist(), self.rows[roots, END].tolist(), strict=True):
+            if root >= after:
+                found[root:end] = True
+                after = end
+        return found
 
 
 def sums_before(values: NDArray[np.generic]) -> NDArray[np.int64]:
