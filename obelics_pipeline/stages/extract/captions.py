@@ -25,10 +25,13 @@ def in_captions(tree: SimplifiedTree, pictures: Sequence[Candidate]) -> NDArray[
     """Which rows are in the caption of a figure with one of the pictures, one flag a row."""
     tags, ends = tree.rows[:, TAG], tree.rows[:, END]
     shown = np.zeros(len(tags), np.bool_)
+    captions = tags == _FIGCAPTION
+    if not pictures or not captions.any():
+        return shown
     shown[[picture.row for picture in pictures]] = True
     before = sums_before(shown)
     figures = (tags == _FIGURE) & (before[ends] > before[:-1])
-    return tree.inside(tree.inside(figures) & (tags == _FIGCAPTION))
+    return tree.inside(tree.inside(figures) & captions)
 
 
 def named_captions(tree: SimplifiedTree, pictures: Sequence[Candidate]) -> dict[int, str]:

@@ -66,10 +66,12 @@ def repeats(tree: SimplifiedTree, roles: dict[int, str]) -> NDArray[np.bool_]:
     if not rows:
         return found
     said = _words(_text(tree, rows))
+    longest = max(said, key=len, default="")  # most texts do not have it, which is told without a look at their words
     may_say = tree.inside(_HEADING[tree.rows[:, TAG]])
     may_say[: rows[0]] = True
     for row in np.flatnonzero(may_say & (tree.rows[:, TAG] == TEXT)).tolist():
-        if row not in roles and _words(str(tree.values[row])) == said:
+        text = str(tree.values[row]).casefold()
+        if longest in text and row not in roles and _WORD.findall(text) == said:
             found[row] = True
     return found
 
@@ -131,12 +133,16 @@ def _titled_text(tree: SimplifiedTree, known: Container[str], first: int) -> lis
 
 def _standfirst(tree: SimplifiedTree, headline: int, descriptions: list[set[str]]) -> int | None:
     """The row of the text near behind the headline that the page's description was taken from."""
-    if not any(descriptions):
+    descriptions = [said for said in descriptions if said]
+    if not descriptions:
         return None
     rows = headline + 1 + np.flatnonzero(tree.rows[headline + 1 :, TAG] == TEXT)[:_NEAR]
     for row in map(int, rows):
-        words = set(_words(str(tree.values[row])))
-        both = max((len(words & said) / max(len(words), len(said)) for said in descriptions if said), default=0.0)
+        text = str(tree.values[row]).casefold()
+        if not any(sum(word in text for word in said) / len(said) >= _TELLS for said in descriptions):
+            continue  # it may not have enough of the words, which is told without a look at its own
+        words = set(_WORD.findall(text))
+        both = max(len(words & said) / max(len(words), len(said)) for said in descriptions)
         if len(words) >= _FEWEST and both >= _TELLS:
             return row
     return None

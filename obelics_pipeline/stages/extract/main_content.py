@@ -65,12 +65,12 @@ def decide(log_odds: NDArray[np.int64], characters: NDArray[np.int32]) -> tuple[
     content = np.zeros(len(log_odds), np.bool_)
     if not len(content):
         return content, 0.0
-    weights = characters.astype(np.int64) + _LINE
+    weights, parts = characters.astype(np.int64) + _LINE, _parts(log_odds)
     order = np.argsort(-log_odds, kind="stable")
     given = np.cumsum(weights[order])
-    right = np.cumsum((weights * _parts(log_odds))[order])
+    right = np.cumsum((weights * parts)[order])
     expected = 2 * right / (given * _PARTS + right[-1])
-    content[:] = _parts(log_odds) > _SHARE * expected.max() * _PARTS
+    content[:] = parts > _SHARE * expected.max() * _PARTS
     content[order[0]] = True
     return content, round(float(expected[content.sum() - 1]), 3)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,7 @@ _HEADER = flags("header")
 _H1 = tag_id("h1")
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """Where a picture stands to the content. Characters are those that are left out in between, None for none there."""
 
     near_marks: int
@@ -63,7 +62,7 @@ class _Place:
 def picture_rows(tree: SimplifiedTree, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Where pictures of the main content may stand, one flag a row: near the kept texts. At least one is kept."""
     text = sums_before(tree.rows[:, t.CHARS])
-    first, last = np.flatnonzero(kept)[[0, -1]]
+    first, last = kept.argmax(), len(kept) - 1 - kept[::-1].argmax()
     behind = text[:-1] - text[last + 1]
     near: NDArray[np.bool_] = (text[first] - text[:-1] < _BEFORE) & (behind < _AFTER)
     return near & ~tree.inside(_FRAME[tree.rows[:, t.TAG]])
@@ -84,15 +83,16 @@ def main_images(
     shown = _pictures(tree, candidates)
     if not shown:
         return []
-    places = _places(tree, kept, shown)
+    ground = _Ground(tree)
+    places = ground.places(kept, shown)
     opened = kept.copy()
     opened[list(headline)] = True
-    if np.flatnonzero(opened)[0] < np.flatnonzero(kept)[0]:
-        above = _places(tree, opened, shown)
-        places = [
-            place if place.before is None or over.before is None else replace(over, at_home=place.at_home)
-            for place, over in zip(places, above, strict=True)
-        ]
+    if opened.argmax() < kept.argmax():
+        before = [number for number, place in enumerate(places) if place.before is not None]
+        above = ground.places(opened, [shown[number] for number in before])
+        for number, over in zip(before, above, strict=True):
+            if over.before is not None:
+                places[number] = over._replace(at_home=places[number].at_home)
     found: dict[str, Candidate] = {}  # the first of each file: again it is there for other screens
     for candidate, place in zip(shown, places, strict=True):
         if _belongs(candidate, place, picture_name(candidate.image.src) in lead):
@@ -183,55 +183,63 @@ def _opens(candidate: Candidate, place: _Place) -> bool:
     return bool(told) and near and not place.to_another_page and not place.in_header
 
 
-def _places(tree: SimplifiedTree, kept: NDArray[np.bool_], candidates: list[Candidate]) -> list[_Place]:
-    """Where each picture stands."""
-    rows = tree.rows
-    tags, parents, ends = rows[:, t.TAG], rows[:, t.PARENT], rows[:, t.END]
-    text, content = sums_before(rows[:, t.CHARS]), sums_before(rows[:, t.CHARS] * kept)
-    in_header = tree.inside(_HEADER[tags])
-    in_figure, in_content = tree.inside(_FIGURE[tags]), tree.inside(_CONTENT[tags])
-    first, last = (int(row) for row in np.flatnonzero(kept)[[0, -1]])
-    home = _element_around(first, last, parents, ends)
-    title = next(iter(np.flatnonzero(tags == _H1).tolist()), len(rows))
-    characters = text[ends] - text[:-1]
-    surroundings, neighbours = _Surroundings(parents, characters, _CAPTION), _Surroundings(parents, characters, 0)
+class _Ground:
+    """Where pictures stand in a page: what of it is the same whatever is kept is worked out once."""
 
-    def share(element: int) -> float:
-        start, end = (element, ends[element]) if element >= 0 else (0, len(rows))
-        return float((content[end] - content[start]) / max(1, text[end] - text[start]))
+    def __init__(self, tree: SimplifiedTree) -> None:
+        self._rows = rows = tree.rows
+        self._tags, self._parents = rows[:, t.TAG], rows[:, t.PARENT].tolist()
+        self._ends = rows[:, t.END].tolist()
+        self._text = sums_before(rows[:, t.CHARS]).tolist()
+        self._in_header = tree.inside(_HEADER[self._tags])
+        self._in_figure, self._in_content = tree.inside(_FIGURE[self._tags]), tree.inside(_CONTENT[self._tags])
+        self._title = next(iter((self._tags == _H1).nonzero()[0].tolist()), len(rows))
+        self._surroundings = _Surroundings(self._parents, self._ends, self._text, _CAPTION)
+        self._neighbours = _Surroundings(self._parents, self._ends, self._text, 0)
 
-    places = []
-    for candidate in candidates:
-        row = candidate.row
-        place = _Place(
-            near_marks=_near_marks(candidate, rows),
-            in_figure=bool(in_figure[row]),
-            share=share(surroundings.of(candidate.parent)),
-            beside=share(neighbours.of(candidate.parent)),
-            before=int(text[first] - text[row]) if row < first else None,
-            after=int(text[row] - text[last + 1]) if row > last else None,
-            at_home=bool(home < row < ends[home]),
-            announced=bool(row > title or in_content[row]),
-            in_header=bool(in_header[row]),
-            to_another_page=candidate.href is not None and leads_elsewhere(candidate.href),
-        )
-        places.append(place)
-    return places
+    def places(self, kept: NDArray[np.bool_], candidates: Iterable[Candidate]) -> list[_Place]:
+        """Where each picture stands to what is kept."""
+        text, ends = self._text, self._ends
+        content = sums_before(self._rows[:, t.CHARS] * kept)
+        first, last = int(kept.argmax()), len(kept) - 1 - int(kept[::-1].argmax())
+        home = _element_around(first, last, self._parents, ends)
+
+        def share(element: int) -> float:
+            start, end = (element, ends[element]) if element >= 0 else (0, len(ends))
+            return float(content[end] - content[start]) / max(1, text[end] - text[start])
+
+        places = []
+        for candidate in candidates:
+            row = candidate.row
+            place = _Place(
+                near_marks=_near_marks(candidate, self._rows),
+                in_figure=bool(self._in_figure[row]),
+                share=share(self._surroundings.of(candidate.parent)),
+                beside=share(self._neighbours.of(candidate.parent)),
+                before=text[first] - text[row] if row < first else None,
+                after=text[row] - text[last + 1] if row > last else None,
+                at_home=home < row < ends[home],
+                announced=bool(row > self._title or self._in_content[row]),
+                in_header=bool(self._in_header[row]),
+                to_another_page=candidate.href is not None and leads_elsewhere(candidate.href),
+            )
+            places.append(place)
+        return places
 
 
-def _element_around(first: int, last: int, parents: NDArray[np.int32], ends: NDArray[np.int32]) -> int:
+def _element_around(first: int, last: int, parents: Sequence[int], ends: Sequence[int]) -> int:
     """The innermost element that holds two rows, the first row of the tree if none does."""
-    element = int(parents[first])
+    element = parents[first]
     while element >= 0 and ends[element] <= last:
-        element = int(parents[element])
+        element = parents[element]
     return max(0, element)
 
 
 class _Surroundings:
     """Finds the innermost element around a picture with more than `most` characters; each element is passed once."""
 
-    def __init__(self, parents: NDArray[np.int32], characters: NDArray[np.int64], most: int) -> None:
-        self._parents, self._characters, self._most = parents, characters, most
+    def __init__(self, parents: Sequence[int], ends: Sequence[int], text: Sequence[int], most: int) -> None:
+        self._parents, self._ends, self._text, self._most = parents, ends, text, most
         self._known = {-1: -1}
 
     def of(self, element: int) -> int:
@@ -239,9 +247,10 @@ class _Surroundings:
         parent.
         """
         passed = []
-        while element not in self._known and self._characters[element] <= self._most:
+        text, ends = self._text, self._ends
+        while element not in self._known and text[ends[element]] - text[element] <= self._most:
             passed.append(element)
-            element = int(self._parents[element])
+            element = self._parents[element]
         found = self._known.get(element, element)
         self._known.update(dict.fromkeys(passed, found))
         return found

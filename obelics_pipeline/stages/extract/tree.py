@@ -67,7 +67,9 @@ class SimplifiedTree:
 
 def sums_before(values: NDArray[np.generic]) -> NDArray[np.int64]:
     """The sum of the values before each row, and of all of them at the end: over a subtree, `[END] - [row]`."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
+    sums = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values, out=sums[1:])
+    return sums
 
 
 def tag_name(tag: int) -> str:

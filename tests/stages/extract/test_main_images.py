@@ -162,13 +162,13 @@ def _candidates(html: str) -> list[Candidate]:
 def test_what_is_around_thousands_of_pictures_is_looked_at_once() -> None:
     looked: list[int] = []
 
-    class Parents(np.ndarray):  # type: ignore[type-arg]
+    class Parents(list[int]):
         def __getitem__(self, index: int) -> int:  # type: ignore[override]
             looked.append(index)
-            return int(super().__getitem__(index))
+            return super().__getitem__(index)
 
     deep = 1_000
-    parents = np.arange(-1, deep, dtype=np.int32).view(Parents)
-    around = module._Surroundings(parents, np.array([9] + [0] * deep), 0)
+    ends, text = [deep + 1] * (deep + 1), [0] + [9] * (deep + 1)
+    around = module._Surroundings(Parents(range(-1, deep)), ends, text, 0)
     assert [around.of(deep) for _ in range(100)] == [0] * 100
     assert len(looked) <= deep

@@ -29,7 +29,7 @@ def close_iframes(source: bytes) -> bytes:
 
 def unwrap_frames(parser: LexborHTMLParser) -> None:
     """Take away frames of the page that stand around its main element."""
-    for main in parser.css("main")[:_MOST_MAINS]:
+    for main in parser.tags("main")[:_MOST_MAINS]:
         node = main.parent
         for _ in range(_DEEPEST):
             if node is None:
