@@ -49,13 +49,13 @@ def find_headline(
         return {}
     first, last = int(shown[0]), int(shown[-1])
     site = {"".join(_words(name)) for name in names}
-    known = {" ".join(words): words for title in titles[:_MOST_SAID] for words in _parts(title)}
+    known = {" ".join(words): words for title in dict.fromkeys(titles[:_MOST_SAID]) for words in _parts(title)}
     known = {title: words for title, words in known.items() if "".join(words) not in site}
     rows = _main_heading(tree, known.values(), site, first, last) or _titled_text(tree, known, first)
     if not rows:
         return {}
     found = dict.fromkeys(rows, HEADLINE)
-    standfirst = _standfirst(tree, rows[-1], [set(_words(text)) for text in descriptions[:_MOST_SAID]])
+    standfirst = _standfirst(tree, rows[-1], [set(_words(text)) for text in dict.fromkeys(descriptions[:_MOST_SAID])])
     return found if standfirst is None else found | {standfirst: STANDFIRST}
 
 
@@ -106,8 +106,8 @@ def _main_heading(
     lower: list[int] = []
     for row, texts in _headings(tree, first, last):
         words = _words(_text(tree, texts))
-        said = set(words)
-        agreement = max((_agreement(said, title) for title in titles), default=0.0)
+        distinct = set(words)
+        agreement = max((_agreement(distinct, title) for title in titles), default=0.0)
         if tree.rows[row, TAG] != _H1:
             if agreement >= _IS_TITLE and not lower:
                 lower = texts
