@@ -16,7 +16,8 @@ from typing import Any
 PARAGRAPH_SEPARATOR = "\n\n"  # between paragraphs of one text: the published OBELICS convention
 
 TEXT_ROLES = (
-    "paragraph", "headline", "standfirst", "heading", "list", "table", "code", "quote", "caption", "end_of_document"
+    "paragraph", "headline", "standfirst", "heading", "list", "table", "code", "quote", "caption", "formula",
+    "end_of_document",
 )  # fmt: skip
 IMAGE_ROLES = ("lead", "inline", "gallery")
 DOCUMENT_DROPPED = "document_dropped"  # reason of an image nothing is wrong with, where the document is not kept

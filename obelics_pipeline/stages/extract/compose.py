@@ -11,6 +11,7 @@ from obelics_pipeline.core.document import ImageNode, Node, TextNode
 from obelics_pipeline.stages.extract import default_rules as rules
 from obelics_pipeline.stages.extract.headline import HEADLINE
 from obelics_pipeline.stages.extract.markup import Item, Markup
+from obelics_pipeline.stages.extract.rebuild.formulas import is_formula
 from obelics_pipeline.stages.extract.table import Table, read_table
 from obelics_pipeline.stages.extract.tags import TEXT, by_id, flags, tag_id
 from obelics_pipeline.stages.extract.tree import CHARS, END, JOIN, TAG, SimplifiedTree, sums_before
@@ -154,7 +155,7 @@ class _Composer:
         elif depths[rules.QUOTE]:
             self._add(markup.quote(text), "quote")
         else:
-            self._add(text, "paragraph")
+            self._add(text, "formula" if is_formula(text) else "paragraph")
 
     def image(self, image: ImageNode) -> None:
         """An image."""
