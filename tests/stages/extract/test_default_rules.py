@@ -43,7 +43,7 @@ def shape(html: str) -> list[str]:
         ("<p>a#BR_TAG#b END_OF_DOCUMENT_TOKEN_TO_BE_REPLACED</p>", ["a#BR_TAG#b END_OF_DOCUMENT_TOKEN_TO_BE_REPLACED"]),
         ("<p>a&#0;b</p>", ["a\ufffdb"]),
         ("<ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby>", ["漢字"]),
-        ("<math><mi>x</mi><mo>=</mo><annotation>tex</annotation></math>", ["x="]),
+        ("<math><mi>x</mi><mo>=</mo><annotation>tex</annotation></math>", ["$x =$"]),
     ],
 )
 def test_text_is_cut_where_a_browser_shows_a_block(html: str, expected: list[str]) -> None:

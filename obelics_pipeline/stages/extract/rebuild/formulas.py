@@ -67,7 +67,6 @@ def show_formulas(parser: LexborHTMLParser) -> None:
         before = script.prev
         while before is not None and before.is_element_node and _RENDERED.search(before.attributes.get("class") or ""):
             before.attrs["hidden"] = ""
-            drawn.add(before.mem_id)
             before = before.prev
         _write(script, _tidy(_text(script), "display" in (script.attributes.get("type") or "")))
     budget = [MOST_NODES]
