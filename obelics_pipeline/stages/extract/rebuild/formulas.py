@@ -17,9 +17,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from obelics_pipeline.stages.extract.default_visibility import is_hidden
 from obelics_pipeline.stages.extract.rebuild.mathml import MOST_NODES, to_tex
 
-_SIGN = re.compile(
-    rb"""<math|math/tex|latex\.php|latex\.codecogs|mwe-math|class=["'](?:tex|latex)["']|equation_image|ql-img-"""
-)
+_WORDS = (b"math", b"latex")  # one of them is in each of the signs: most pages are done with two searches
+_SIGNS = (b"<math", b"math/tex", b"/math/", b"mwe-math", b"latex.php", b"latex.codecogs", b"quicklatex")
 _TEX_ENCODINGS = ("application/x-tex", "application/x-latex", "tex", "latex")
 # What engines draw in: MediaWiki, KaTeX, MathJax 3 and 4, MathJax 2. An element that has one of these classes or this
 # name, at most so many levels above the math element (MathJax 2 has four).
@@ -29,9 +28,9 @@ _MOST_BESIDE = 8  # elements of semantics
 _DISPLAYED = frozenset("mwe-math-element-block katex-display MathJax_Display MJXc-display".split())
 _RENDERED = re.compile(r"MathJax|mjx-|MJXc")  # what MathJax 2 puts before its script
 
-# Pictures of formulas: MediaWiki, its older versions, WordPress and QuickLaTeX, Canvas.
+# Pictures of formulas: MediaWiki, its older versions, WordPress and QuickLaTeX.
 _PICTURES = (
-    "img[class*=mwe-math-fallback], img.tex, img.latex, img[class*=ql-img-], img.equation_image, "
+    "img[class*=mwe-math-fallback], img.tex, img.latex, img[class*=ql-img-], "
     'img[src*="latex.php?latex="], img[src*="latex.codecogs.com/"]'
 )
 _IN_ADDRESS = re.compile(r"latex\.php\?(?:[^#]*&)?latex=([^&#]+)|latex\.codecogs\.com/[a-z.]{3,10}\?([^#]+)")
@@ -52,7 +51,7 @@ class _Formula(NamedTuple):
 
 def has_formulas(source: bytes) -> bool:
     """Whether a page may hold formulas of the engines that are known."""
-    return _SIGN.search(source) is not None
+    return any(word in source for word in _WORDS) and any(sign in source for sign in _SIGNS)
 
 
 def is_formula(text: str) -> bool:
@@ -146,7 +145,7 @@ def _annotation(math: LexborNode) -> str:
 
 def _of_picture(picture: LexborNode) -> _Formula:
     attributes = picture.attributes
-    tex = attributes.get("data-equation-content") or attributes.get("alt") or ""
+    tex = attributes.get("alt") or ""
     if match := _IN_ADDRESS.search(attributes.get("src") or ""):
         tex = tex or unquote_plus(match[1] or match[2])
     display = any("display" in name for name in _classes(picture))

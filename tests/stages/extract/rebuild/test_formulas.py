@@ -57,12 +57,12 @@ MATHJAX_3 = (
         f'<math alttext="x^2">{X2}</math>',
         '<span class="MathJax_Preview">x2</span><script type="math/tex">x^2</script>',
         '<img class="mwe-math-fallback-image-inline" src="/f.svg" alt="{\\displaystyle x^2}">',
-        '<img class="tex" src="/f.png" alt="x^2">',
+        '<img class="tex" src="/math/f.png" alt="x^2">',
+        '<IMG CLASS=tex SRC="/math/f.png" ALT="x^2">',
         '<img class="latex" src="https://s0.wp.com/latex.php?latex=x%5E2&bg=fff" alt="x^2">',
         '<img src="https://s0.wp.com/latex.php?latex=x%5E2&bg=fff">',
         '<img src="https://latex.codecogs.com/gif.latex?x%5E2">',
-        '<img class="ql-img-inline-formula" src="/f.png" alt="\\(x^2\\)">',
-        '<img class="equation_image" src="/f" data-equation-content="x^2" alt="x squared">',
+        '<img class="ql-img-inline-formula quicklatex-auto-format" src="/f.png" alt="\\(x^2\\)">',
     ],
 )
 def test_a_formula_in_a_line_is_its_tex_once(drawn: str) -> None:
@@ -78,7 +78,7 @@ def test_a_formula_in_a_line_is_its_tex_once(drawn: str) -> None:
         MEDIAWIKI.replace("mwe-math-element", "mwe-math-element mwe-math-element-block"),
         MATHJAX_2.replace("math/tex", "math/tex; mode=display"),
         ANNOTATED.format(' display="block"', "x^2"),
-        '<img class="ql-img-displayed-equation" src="/f.png" alt="\\[x^2\\]">',
+        '<img class="ql-img-displayed-equation quicklatex-auto-format" src="/f.png" alt="\\[x^2\\]">',
     ],
 )
 def test_a_displayed_formula_has_a_line_of_its_own(drawn: str) -> None:
