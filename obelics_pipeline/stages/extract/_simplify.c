@@ -190,7 +190,7 @@ typedef struct {
     int present;
 } Value;
 
-enum { CLASS, ID, ITEMPROP, HIDDEN, STYLE, ARIA_HIDDEN, ROLE, HREF, REL, OPEN, KNOWN };
+enum { CLASS, ID, ITEMPROP, HIDDEN, STYLE, ARIA_HIDDEN, ROLE, HREF, REL, OPEN, LANGUAGE, KNOWN };
 
 static int known_attribute(const byte *name, size_t length)
 {
@@ -205,6 +205,7 @@ static int known_attribute(const byte *name, size_t length)
            : IS("hidden")      ? HIDDEN
            : IS("itemprop")    ? ITEMPROP
            : IS("open")        ? OPEN
+           : IS("data-language") ? LANGUAGE
                                : KNOWN;
 #undef IS
 }
@@ -878,14 +879,22 @@ static int begin_link(Page *page, const Value *href, const Value *rel, int32_t m
     return LINK;
 }
 
-static int begin_row(Page *page, uintptr_t tag, int action, int32_t marks)
+static int begin_row(Page *page, uintptr_t tag, int action, int32_t marks, const Value *language)
 {
     int32_t number;
+    Row *row;
     if ((action == PICTURE || action == NOSCRIPT ? end_run(page) : end_paragraph(page)) < 0)
         return -1;
     number = (int32_t)page->rows.length;
-    if (!add_row(page, tag, marks | page->now.marks))
+    row = add_row(page, tag, marks | page->now.marks);
+    if (!row)
         return -1;
+    if (action == CODE && language->bytes) {
+        PyObject *name = decode(language->bytes, language->length);
+        row->value = name ? Py_BuildValue("{sN}", "data-language", name) : NULL;
+        if (!row->value)
+            return -1;
+    }
     page->now.row = number;
     page->now.marks = 0;
     if (action >= PICTURE)
@@ -905,8 +914,10 @@ static int end_row(Page *page, Node *node, int action)
     row = (Row *)page->rows.items + page->now.row;
     row->columns[END] = (int32_t)page->rows.length;
     tag = (uintptr_t)row->columns[TAG];
-    if (row->columns[END] == page->now.row + 1 && !(tag < MAX_TAGS && tag_entries[tag] & MAY_BE_EMPTY))
+    if (row->columns[END] == page->now.row + 1 && !(tag < MAX_TAGS && tag_entries[tag] & MAY_BE_EMPTY)) {
         page->rows.length--;
+        Py_CLEAR(row->value);
+    }
     return 0;
 }
 
@@ -948,7 +959,7 @@ static int enter(Page *page, Node *node, uintptr_t tag)
         page->now.marks |= marks;
         return INLINE;
     }
-    return begin_row(page, tag, action == DIALOG ? ROW : action, marks);
+    return begin_row(page, tag, action == DIALOG ? ROW : action, marks, &values[LANGUAGE]);
 }
 
 static int leave(Page *page, Node *node, int action)

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from obelics_pipeline.core.document import ImageNode, Node, TextNode
 from obelics_pipeline.stages.extract import default_rules as rules
 from obelics_pipeline.stages.extract.headline import HEADLINE
+from obelics_pipeline.stages.extract.image_source import Attributes
 from obelics_pipeline.stages.extract.markup import Item, Markup
 from obelics_pipeline.stages.extract.rebuild.formulas import is_formula
 from obelics_pipeline.stages.extract.table import Table, read_table
 from obelics_pipeline.stages.extract.tags import TEXT, by_id, flags, tag_id
-from obelics_pipeline.stages.extract.tree import CHARS, END, JOIN, TAG, SimplifiedTree, sums_before
+from obelics_pipeline.stages.extract.tree import CHARS, END, JOIN, LANGUAGE, TAG, SimplifiedTree, sums_before
 
 _TELLING = (rules.HEADING, rules.LIST, rules.ITEM, rules.DETAIL, rules.PREFORMATTED, rules.QUOTE, rules.CAPTION)
 _KINDS = {tag: action for tag, action in by_id(rules.TAGS).items() if action in _TELLING}  # of elements, by tag
@@ -55,7 +56,7 @@ def compose(
             if _is_mostly_kept(tree, kept, row, end):
                 composer.table(table)
         elif tag in _KINDS:
-            composer.open(tag, end)
+            composer.open(tag, end, _language(tree.values[row]))
     composer.close(len(tree.rows))
     return composer.finish()
 
@@ -96,6 +97,10 @@ def _is_mostly_kept(tree: SimplifiedTree, kept: NDArray[np.bool_], start: int, e
     return bool(2 * characters[kept[start:end]].sum() >= characters.sum())
 
 
+def _language(value: str | Attributes | None) -> str:
+    return (value.get(LANGUAGE) or "") if isinstance(value, dict) else ""
+
+
 class _Composer:
     """Hears of texts, images and of the elements that say what a text is, and collects nodes."""
 
@@ -106,6 +111,7 @@ class _Composer:
         self._depths = dict.fromkeys(_KINDS.values(), 0)
         self._levels: list[int] = []  # of the open headings
         self._numbers: list[int | None] = []  # of the last item in each open list, None where it has bullets
+        self._language = ""  # of the preformatted text at hand
         self._mark = ""  # of an item that has begun and has no text yet
         self._items: list[Item] = []  # of the list at hand
 
@@ -114,13 +120,15 @@ class _Composer:
         """Whether a table here is one: preformatted text keeps its lines."""
         return not self._depths[rules.PREFORMATTED]
 
-    def open(self, tag: int, end: int) -> None:
-        """An element begins that ends before row `end`."""
+    def open(self, tag: int, end: int, language: str = "") -> None:
+        """An element begins that ends before row `end`; `language` is that of preformatted text."""
         kind = _KINDS[tag]
         self._open.append((end, kind))
         self._depths[kind] += 1
         if kind == rules.LIST:
             self._numbers.append(0 if tag == _ORDERED else None)
+        elif kind == rules.PREFORMATTED:
+            self._language = language
         elif kind == rules.HEADING:
             self._levels.append(_LEVELS[tag])
         elif kind in (rules.ITEM, rules.DETAIL):
@@ -144,7 +152,7 @@ class _Composer:
         if role is not None:
             self._add(markup.heading(text, 1) if role == HEADLINE else text, role)
         elif depths[rules.PREFORMATTED]:
-            self._add(markup.code(text), "code")
+            self._add(markup.code(text, self._language), "code")
         elif depths[rules.HEADING]:
             self._add(markup.heading(text, self._levels[-1]), "heading")
         elif depths[rules.CAPTION]:

@@ -26,8 +26,8 @@ class Markup(Protocol):
     def table(self, rows: Sequence[Sequence[str]]) -> str:
         """A table of cells; empty rows go."""
 
-    def code(self, text: str) -> str:
-        """Preformatted text."""
+    def code(self, text: str, language: str = "") -> str:
+        """Preformatted text, and the name of its language where the page has it."""
 
     def quote(self, text: str) -> str:
         """A paragraph of a quotation."""
@@ -49,7 +49,7 @@ class Plain:
         lines = ["\t".join(row).rstrip("\t") for row in rows]
         return "\n".join(line for line in lines if line.strip())
 
-    def code(self, text: str) -> str:
+    def code(self, text: str, language: str = "") -> str:
         """The text."""
         return text
 
@@ -82,12 +82,12 @@ class Markdown:
         lines = ["| " + " | ".join(row + [""] * (width - len(row))) + " |" for row in full]
         return "\n".join([lines[0], "|" + " --- |" * width, *lines[1:]])
 
-    def code(self, text: str) -> str:
-        """Within a fence that is longer than any in it."""
+    def code(self, text: str, language: str = "") -> str:
+        """Within a fence that is longer than any in it, and names the language."""
         fence = "```"
         while fence in text:
             fence += "`"
-        return f"{fence}\n{text}\n{fence}"
+        return f"{fence}{language}\n{text}\n{fence}"
 
     def quote(self, text: str) -> str:
         """With a mark on each line."""

@@ -18,6 +18,7 @@ from obelics_pipeline.stages.extract.obelics_listener import ObelicsListener
 from obelics_pipeline.stages.extract.parse_cost import check_parse_cost
 from obelics_pipeline.stages.extract.publication import published
 from obelics_pipeline.stages.extract.rebuild.anchors import drop_signs
+from obelics_pipeline.stages.extract.rebuild.code_languages import name_languages
 from obelics_pipeline.stages.extract.rebuild.formulas import has_formulas, show_formulas
 from obelics_pipeline.stages.extract.rebuild.held import held_text, insert
 from obelics_pipeline.stages.extract.rebuild.left_open import close_iframes, unwrap_frames
@@ -190,6 +191,8 @@ def _simplify(source: bytes, config: ExtractionConfig) -> _Simplified:
         show_parts(parser)
     show_panels(parser)
     drop_signs(parser)
+    if config.markup == "markdown":
+        name_languages(parser)
     if has_formulas(source):
         show_formulas(parser)
     tree = simplify(root, config)

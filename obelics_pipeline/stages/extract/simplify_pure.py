@@ -13,7 +13,7 @@ from obelics_pipeline.stages.extract.image_source import Attributes, figure_sour
 from obelics_pipeline.stages.extract.marks import marks_of
 from obelics_pipeline.stages.extract.tags import CUSTOM, TEXT, by_id, by_name, tag_id
 from obelics_pipeline.stages.extract.text_counts import count_linked, count_text
-from obelics_pipeline.stages.extract.tree import END, MARKS, WIDTH, SimplifiedTree
+from obelics_pipeline.stages.extract.tree import END, LANGUAGE, MARKS, WIDTH, SimplifiedTree
 from obelics_pipeline.stages.extract.walk import INLINE, SKIP, walk
 
 _ACTIONS: dict[int, int] = by_id(rules.TAGS)
@@ -155,7 +155,8 @@ class _Simplifier:
         if kind in self._depths:
             self._depths[kind] += 1
         self._row(tag, marks | self._inline[-1])
-        self._values.append(None)
+        language = attributes.get(LANGUAGE) if kind == _CODE_ROW else None
+        self._values.append(None if language is None else {LANGUAGE: language})
         hint = figure_source(attributes) if kind == _FIGURE_ROW else None
         self._open.append((len(self._rows) - 1, hint))
         self._inline.append(0)

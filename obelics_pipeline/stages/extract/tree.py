@@ -34,6 +34,8 @@ WIDE = 12  # characters of scripts written without spaces
 ENDS = 13  # 1 if it ends like a sentence
 WIDTH = 14
 
+LANGUAGE = "data-language"  # the attribute of preformatted text that names its language
+
 _NAMES = {tag_id(name): name for names in rules.TAGS.values() for name in names}
 
 
@@ -42,9 +44,10 @@ class SimplifiedTree:
     """The rows of a page.
 
     `rows` has shape (rows, WIDTH). `values` has the text of a text row, the attributes of an image and of a source of
-    a picture, and None at other elements. `hrefs` has the addresses of the links around images, by row.
-    `declarations` has the attributes of meta and base elements, by tag, in document order; `links` has the address and
-    the `rel` of every link that a reader can see, in document order, those in navigation not among them.
+    a picture, the language of preformatted text whose element names it, and None at other elements. `hrefs` has the
+    addresses of the links around images, by row. `declarations` has the attributes of meta and base elements, by tag,
+    in document order; `links` has the address and the `rel` of every link that a reader can see, in document order,
+    those in navigation not among them.
     """
 
     rows: NDArray[np.int32]
