@@ -18,6 +18,7 @@ from obelics_pipeline.stages.extract.obelics_listener import ObelicsListener
 from obelics_pipeline.stages.extract.parse_cost import check_parse_cost
 from obelics_pipeline.stages.extract.publication import published
 from obelics_pipeline.stages.extract.rebuild.anchors import drop_signs
+from obelics_pipeline.stages.extract.rebuild.calls import hide_calls
 from obelics_pipeline.stages.extract.rebuild.code_languages import name_languages
 from obelics_pipeline.stages.extract.rebuild.formulas import has_formulas, show_formulas
 from obelics_pipeline.stages.extract.rebuild.held import held_text, insert
@@ -191,6 +192,7 @@ def _simplify(source: bytes, config: ExtractionConfig) -> _Simplified:
         show_parts(parser)
     show_panels(parser)
     drop_signs(parser)
+    hide_calls(parser)
     if config.markup == "markdown":
         name_languages(parser)
     if has_formulas(source):
