@@ -1,7 +1,7 @@
 """Calls to act are hidden: forms that ask for an e-mail address, and links that are drawn as buttons and stand alone.
 
-They are known by their elements, in any language. On the 1,225 pages of WCXB 90 of 119 texts of such links that the main
-content had, and 27 of 29 of such forms, were no content.
+They are known by their elements, in any language. On the 1,225 pages of WCXB 90 of 119 texts of such links in the main
+content, and 27 of 29 of such forms, were no content.
 """
 
 from __future__ import annotations
