@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
@@ -10,7 +11,9 @@ from obelics_pipeline.core.config.section import Section
 
 KINDS = ("email", "phone", "ip", "mac", "iban", "card", "national_id")
 Treatment = Literal["replace", "mask", "drop_paragraph", "drop_document", "keep", "ignore"]
+PUBLIC = "personal_public"  # the column of what was left as public
 REGION_LETTERS = 2
+_MAILBOX = re.compile(r"[a-z0-9._-]{1,64}")
 
 
 def _region(code: str) -> str:
@@ -19,7 +22,14 @@ def _region(code: str) -> str:
     return code
 
 
+def _mailbox(name: str) -> str:
+    if not _MAILBOX.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of a mailbox; it is what stands before the @, in small letters: press")
+    return name
+
+
 Region = Annotated[str, AfterValidator(_region)]
+Mailbox = Annotated[str, AfterValidator(_mailbox)]
 
 
 class PersonalDataConfig(Section):
@@ -53,6 +63,11 @@ class PersonalDataConfig(Section):
         description="Also in the URLs that are stored: e-mail addresses anywhere in them, phone numbers in parameters "
         "that are named so. An image whose URL holds one is dropped, for its changed URL leads nowhere.",
     )
+    public_mailboxes: list[Mailbox] = Field(
+        default_factory=list,
+        description="Names before the @ that are an office's, not a person's, such as info and press: these addresses "
+        "are left as they are, and so are phone numbers in a paragraph that has such addresses and no other.",
+    )
     key_file: str | None = Field(
         None,
         description="File whose bytes (16 to 4,096) are the key of the pseudonyms: the same key gives the same ones in "
@@ -71,5 +86,6 @@ class PersonalDataConfig(Section):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of documents: how many values of each kind were found."""
-        return tuple(f"personal_{kind}" for kind in self.kinds)
+        """The columns of documents: how many values of each kind were found, and how many were left as public."""
+        public = (PUBLIC,) if self.enabled and self.public_mailboxes else ()
+        return (*(f"personal_{kind}" for kind in self.kinds), *public)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from obelics_pipeline.core.config.personal_data import PersonalDataConfig
+from obelics_pipeline.core.config.personal_data import PUBLIC, PersonalDataConfig
 from obelics_pipeline.core.document import Document, ImageNode, TextNode
 from obelics_pipeline.policy.personal_data.budget import SearchBudget
+from obelics_pipeline.policy.personal_data.email import KIND as EMAIL
 from obelics_pipeline.policy.personal_data.find import find
 from obelics_pipeline.policy.personal_data.finding import Finding
+from obelics_pipeline.policy.personal_data.phone import KIND as PHONE
 from obelics_pipeline.policy.personal_data.pseudonym import Pseudonyms, mask, read_key
 from obelics_pipeline.policy.personal_data.regions import Regions, check_regions, host_of
 from obelics_pipeline.policy.personal_data.text import by_text, joined, replaced
@@ -19,9 +21,11 @@ from obelics_pipeline.policy.personal_data.urls import clean_url, may_hold
 REASON = "personal_data_"  # begins the reason of what is dropped; the kind ends it
 UNSEARCHED = "personal_data_unsearched"  # of a page that would take too long
 TITLE = "title"
+PUBLIC_COUNT = PUBLIC.removeprefix("personal_")
 MOST_ROUNDS = 8  # over a text in which values stand side by side
 
 LanguageOf = Callable[[str], str | None]  # of a text, its ISO 639 code
+_Value = tuple[str, str]  # kind, value
 _Place = tuple[Document | TextNode | ImageNode, str, str]  # whose text, the name of its field, the text
 
 
@@ -32,7 +36,7 @@ class Cleaner:
         check_regions(config.regions)
         self._config, self._language_of = config, language_of
         self._kinds = frozenset(config.kinds)
-        self._columns = dict(zip(config.columns, config.kinds, strict=True))
+        self._mailboxes = frozenset(config.public_mailboxes)
         self._treated_kinds = frozenset(kind for kind in config.kinds if config.treatment(kind) != "keep")
         self._pseudonyms = Pseudonyms(read_key(config.key_file))
 
@@ -52,7 +56,7 @@ class Cleaner:
             self._clean_texts(document, texts, declared_language, counts, budget)
         if self._config.urls:
             self._clean_urls(document, counts)
-        document.scores |= {column: float(counts[kind]) for column, kind in self._columns.items()}
+        document.scores |= {column: float(counts[column.removeprefix("personal_")]) for column in self._config.columns}
 
     def _clean_texts(
         self,
@@ -67,17 +71,38 @@ class Cleaner:
         whole, starts = joined([text for _, _, text in texts])
         regions = Regions(declared, host_of(document.url), configured, partial(self._language_of, whole))
         kinds = self._kinds
+        public: set[_Value] | None = None
         for _ in range(MOST_ROUNDS):
-            findings = find(whole, kinds, regions, self._config.special_addresses, budget)
+            findings = by_text(find(whole, kinds, regions, self._config.special_addresses, budget), starts)
+            if public is None:
+                public = self._public(findings.values(), counts)
             changed = [
-                self._treat(document, texts[number], found, counts)
-                for number, found in by_text(findings, starts).items()
+                self._treat(document, texts[number], [f for f in found if (f.kind, f.value) not in public], counts)
+                for number, found in findings.items()
             ]
             if not any(changed):
                 return
             # What stood beside a value may be one itself, now that the other is gone.
             texts, kinds = _texts(document), self._treated_kinds
             whole, starts = joined([text for _, _, text in texts])
+
+    def _public(self, findings: Iterable[Sequence[Finding]], counts: Counter[str]) -> set[_Value]:
+        """The values of a page, found text by text, that its public contacts say; they are counted."""
+        public: set[_Value] = set()
+        if self._mailboxes:
+            for found in findings:
+                emails = [f for f in found if f.kind == EMAIL]
+                offices = [f for f in emails if self._is_office(f.value)]
+                public |= {(f.kind, f.value) for f in offices}
+                if offices and len(offices) == len(emails):
+                    public |= {(f.kind, f.value) for f in found if f.kind == PHONE}
+        left = [f.kind for found in findings for f in found if (f.kind, f.value) in public]
+        counts.update(left)
+        counts[PUBLIC_COUNT] += len(left)
+        return public
+
+    def _is_office(self, address: str) -> bool:
+        return address.rpartition("@")[0] in self._mailboxes
 
     def _treat(self, document: Document, place: _Place, findings: Sequence[Finding], counts: Counter[str]) -> bool:
         """Treat what was found in one text; whether that changed it."""
@@ -95,6 +120,8 @@ class Cleaner:
         return True
 
     def _stand(self, kind: str, value: str) -> str:
+        if kind == EMAIL and self._is_office(value):
+            return value
         treatment = self._config.treatment(kind)
         return self._pseudonyms.of(kind, value) if treatment == "replace" else mask(kind)
 
