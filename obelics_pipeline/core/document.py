@@ -16,10 +16,10 @@ from typing import Any
 PARAGRAPH_SEPARATOR = "\n\n"  # between paragraphs of one text: the published OBELICS convention
 
 TEXT_ROLES = (
-    "paragraph", "headline", "standfirst", "heading", "list", "table", "code", "quote", "caption", "formula",
+    "paragraph", "headline", "standfirst", "heading", "list", "table", "code", "quote", "caption", "formula", "comment",
     "end_of_document",
 )  # fmt: skip
-IMAGE_ROLES = ("lead", "inline", "gallery")
+IMAGE_ROLES = ("lead", "inline", "gallery", "comment")
 DOCUMENT_DROPPED = "document_dropped"  # reason of an image nothing is wrong with, where the document is not kept
 NOT_FINITE = "not_finite"  # reason of a document, a failure: a filter or a model gave NaN or infinity as its score
 MEASURING_ERROR = "measuring_error"  # starts the reason of a document, a failure: a filter raised an error at it

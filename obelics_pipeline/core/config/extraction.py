@@ -24,6 +24,12 @@ class ExtractionConfig(Section):
         description="Whether the default rules put the page's headline and standfirst into the text where they stand "
         "outside of its main content. They have these roles.",
     )
+    comments: Literal["drop", "mark", "keep"] = Field(
+        "drop",
+        description="What becomes of comments below the main content (scope main). drop: they go, with their pictures. "
+        "mark: what readers wrote stays and has the role comment. keep: they are judged as any text. Posts of a forum "
+        "are no comments.",
+    )
     markup: Literal["plain", "markdown"] = Field(
         "plain",
         description="How headings, lists, tables, code and quotations are written by the default rules. plain: nothing "

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from obelics_pipeline.core.config.extraction import ExtractionConfig
 from obelics_pipeline.core.document import Node
 from obelics_pipeline.stages.extract.captions import in_captions, named_captions
+from obelics_pipeline.stages.extract.comments import COMMENT, comment_texts, find_comments, is_thread
 from obelics_pipeline.stages.extract.compose import compose
 from obelics_pipeline.stages.extract.head import Head
 from obelics_pipeline.stages.extract.headline import find_headline, repeats
@@ -24,6 +25,8 @@ from obelics_pipeline.stages.extract.page_scope import page_scope
 from obelics_pipeline.stages.extract.repeated_texts import repeated_texts
 from obelics_pipeline.stages.extract.tree import SimplifiedTree
 
+Flags = NDArray[np.bool_]  # one a row
+
 _MARKUPS: dict[str, Markup] = {"plain": Plain(), "markdown": Markdown()}
 
 
@@ -31,7 +34,8 @@ _MARKUPS: dict[str, Markup] = {"plain": Plain(), "markdown": Markdown()}
 class Kept:
     """What is kept of a page: a flag per row of the tree, True where it may stay, and the page's pictures.
 
-    `roles`: those of the texts of headline, standfirst and captions that no element tells, by row.
+    `roles`: those of the texts of headline, standfirst, captions and comments, and of pictures in comments, that no
+    element tells, by row.
     `confidence`: how well the main content was likely told from the rest (see `MainContent`); None if it was not
     looked for.
     """
@@ -42,13 +46,15 @@ class Kept:
     confidence: float | None
 
 
-def choose(tree: SimplifiedTree, url: str, head: Head, config: ExtractionConfig) -> Kept:
-    """Choose what stays by the configured scope. `url` is the page's own."""
+def choose(tree: SimplifiedTree, url: str, source: bytes, head: Head, config: ExtractionConfig) -> Kept:
+    """Choose what stays by the configured scope. `url` is the page's own, `source` its HTML."""
     confidence = None
     if config.scope == "main":
         main = find_main_content(tree)
         if main.kept.any():
-            return _main(tree, main, url, head, config)
+            comments = _comments(tree, main, url, source, config)
+            kept = _main(tree, main, comments, url, head, config)
+            return _marked(tree, kept, comments, url, head) if config.comments == "mark" else kept
         confidence = main.confidence  # all its text is in the frame, or it has pictures only
     rows = page_scope(tree)
     roles = _set_headline(tree, rows, url, head) if config.headline else {}
@@ -56,16 +62,44 @@ def choose(tree: SimplifiedTree, url: str, head: Head, config: ExtractionConfig)
     return Kept(rows, pictures, named_captions(tree, pictures) | roles, confidence)
 
 
-def _main(tree: SimplifiedTree, main: MainContent, url: str, head: Head, config: ExtractionConfig) -> Kept:
-    rows = main.kept.copy()
+def _main(
+    tree: SimplifiedTree, main: MainContent, comments: Flags, url: str, head: Head, config: ExtractionConfig
+) -> Kept:
+    """What stays of the main content without its comments."""
+    kept = main.kept & ~comments
+    rows = kept.copy()
     roles = _set_headline(tree, rows, url, head) if config.headline else {}
-    candidates = image_candidates(tree, url, head.base_href, picture_rows(tree, rows))
-    pictures = main_images(tree, main.kept, roles, candidates, lead=frozenset(map(picture_name, head.images)))
+    candidates = image_candidates(tree, url, head.base_href, picture_rows(tree, rows) & ~comments)
+    pictures = main_images(tree, kept, roles, candidates, lead=frozenset(map(picture_name, head.images)))
     captions = named_captions(tree, pictures)
     rows |= in_captions(tree, pictures)
     rows[list(captions)] = True
     rows[repeated_texts(tree, rows)] = False
     return Kept(rows, pictures, captions | roles, main.confidence)
+
+
+def _comments(tree: SimplifiedTree, main: MainContent, url: str, source: bytes, config: ExtractionConfig) -> Flags:
+    """The rows of the comments, one flag a row; none where they are judged as any text, or are posts of a thread."""
+    if config.comments != "keep":
+        comments = find_comments(tree, main.kept)
+        if comments.any() and not is_thread(source, url):
+            return comments
+    return np.zeros(len(tree.rows), np.bool_)
+
+
+def _marked(tree: SimplifiedTree, kept: Kept, comments: Flags, url: str, head: Head) -> Kept:
+    """What is kept, and the texts and pictures of the comments by a role of their own."""
+    texts = comment_texts(tree, comments)
+    if not texts.any():
+        return kept
+    pictures = main_images(tree, texts, (), image_candidates(tree, url, head.base_href, comments), lead=frozenset())
+    rows = [*np.flatnonzero(texts).tolist(), *(picture.row for picture in pictures)]
+    return Kept(
+        kept.rows | texts,
+        sorted([*kept.pictures, *pictures], key=lambda picture: picture.row),
+        {**kept.roles, **dict.fromkeys(rows, COMMENT)},
+        kept.confidence,
+    )
 
 
 def _set_headline(tree: SimplifiedTree, rows: NDArray[np.bool_], url: str, head: Head) -> dict[int, str]:
@@ -80,4 +114,6 @@ def _set_headline(tree: SimplifiedTree, rows: NDArray[np.bool_], url: str, head:
 def nodes_of(tree: SimplifiedTree, kept: Kept, config: ExtractionConfig) -> list[Node]:
     """The nodes of what stays."""
     set_roles(tree, kept.rows, kept.pictures)
+    for picture in kept.pictures:
+        picture.image.role = kept.roles.get(picture.row, picture.image.role)
     return compose(tree, kept.rows, {c.row: c.image for c in kept.pictures}, _MARKUPS[config.markup], kept.roles)

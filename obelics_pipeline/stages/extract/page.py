@@ -108,7 +108,7 @@ def simplify_page(html: str, url: str, config: ExtractionConfig) -> SimplifiedPa
 def _simplified(source: bytes, url: str, config: ExtractionConfig, licence: bool = False) -> SimplifiedPage:
     parser, tree, head = _rebuilt(source, config)
     under = read_licence(parser, source, head.licences, url) if licence else NO_LICENCE
-    return SimplifiedPage(tree, head, choose(tree, url, head, config), under)
+    return SimplifiedPage(tree, head, choose(tree, url, source, head, config), under)
 
 
 def _rebuilt(source: bytes, config: ExtractionConfig) -> _Simplified:
