@@ -12,19 +12,26 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.stages.extract.marks import BITS
 from obelics_pipeline.stages.extract.tags import TEXT, flags
-from obelics_pipeline.stages.extract.tree import CHARS, END, LINKED, MARKS, TAG, SimplifiedTree, sums_before
+from obelics_pipeline.stages.extract.tree import CHARS, DIGITS, END, ENDS, LINKED, MARKS, TAG, SimplifiedTree, sums_before
 
 COMMENT = "comment"
 
 _NAMED = BITS["comment"]
+_REPLY = BITS["comment"] | BITS["forum"]  # what both have in common: a button below what can be answered
 _REVIEWS = BITS["product"]  # of a product, which its page is about
-_BESIDE = BITS["byline"] | BITS["avatar"] | BITS["form"] | BITS["share"] | BITS["nav"] | BITS["unseen"]
+_AUTHOR = BITS["byline"] | BITS["avatar"]
+_BESIDE = _AUTHOR | BITS["form"] | BITS["share"] | BITS["nav"] | BITS["unseen"]
+_RELATED = BITS["related"]
 _WHOLE, _H1, _FORM = flags("html", "body"), flags("h1"), flags("form")
+_HEADING = flags("h1", "h2", "h3", "h4", "h5", "h6")
 
-# Chosen on half of the gold pages, by domain; the other half agrees (docs/extraction.md).
+# Chosen on the pages of half of the gold's domains; those of the other half judge (docs/extraction.md).
 _LEAST = 300  # characters of main text, without which the named elements are the main text
 _BEFORE = 0.7  # of the main text stands before its comments
-_LINE = 100  # characters of an element that a name, a date or a button beside a comment has at most
+_REPLIES = 3  # buttons from which on the element around them holds comments
+_LINE = 100  # characters that a name, a date or a button beside a comment has at most
+_WORDY = 25  # characters from which on a line without the end of a sentence is one, not a button
+_DATE = 4  # a line of which one character in so many is a digit is a date or a count
 
 # What says in all languages that a page is a thread: the type it declares (schema.org, as forum software writes it
 # for search engines), and how that software names pages.
@@ -41,31 +48,53 @@ def is_thread(source: bytes, url: str) -> bool:
 
 
 def find_comments(tree: SimplifiedTree, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which rows are in comments, and in what stands around them, such as a form; one flag a row.
+    """Which rows are in comments, or in what stands around them, such as a form; one flag a row.
 
     `kept` has one flag a row, True at the texts of the main content, some of which may be comments.
     """
-    tags, ends = tree.rows[:, TAG], tree.rows[:, END]
-    named = (tree.rows[:, MARKS] & _NAMED > 0) & ~_WHOLE[tags]
+    tags, ends, marks = tree.rows[:, TAG], tree.rows[:, END], tree.rows[:, MARKS]
+    named = (marks & _NAMED > 0) & ~_WHOLE[tags]
     main = np.where(kept & (tags == TEXT), tree.rows[:, CHARS], 0)
     if not named.any() or not main.any():
         return np.zeros(len(tags), np.bool_)
     first, headings = int(np.flatnonzero(main)[0]), sums_before(_H1[tags])
-    around_main = (np.arange(len(tags)) <= first) & (ends > first)
-    named &= ~around_main & (headings[ends] == headings[:-1])
+    below = ((np.arange(len(tags)) > first) | (ends <= first)) & (headings[ends] == headings[:-1])
+    named = (named | _around_replies(tree)) & below
     outside = sums_before(np.where(tree.inside(named), 0, main))
-    if outside[-1] < _LEAST:
-        return np.zeros(len(tags), np.bool_)
-    below = named & (outside[:-1] >= _BEFORE * outside[-1])
-    reviews = tree.inside((tree.rows[:, MARKS] & _REVIEWS > 0) & ~_WHOLE[tags])
-    return tree.inside(below & ~reviews)
+    reviews = tree.inside((marks & _REVIEWS > 0) & below)
+    found = tree.inside(named & ~reviews & (outside[:-1] >= _BEFORE * outside[-1]))
+    return found & (outside[-1] >= _LEAST)
+
+
+def _around_replies(tree: SimplifiedTree) -> NDArray[np.bool_]:
+    """The innermost element around all buttons to reply, one flag a row; none where they are few."""
+    found = np.zeros(len(tree.rows), np.bool_)
+    ends = tree.rows[:, END]
+    replies = np.flatnonzero((tree.rows[:, MARKS] & _REPLY == _REPLY) & _is_short(tree))
+    if len(replies) >= _REPLIES:
+        around = np.flatnonzero(ends[: replies[0]] > replies[-1])
+        found[around[-1:]] = True
+    return found
 
 
 def comment_texts(tree: SimplifiedTree, comments: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which of these rows are texts that readers wrote: no names, dates, links and forms; one flag a row."""
+    """Which of the rows that `find_comments` found are texts that readers wrote, one flag a row.
+
+    Names, dates, headings, links and forms are not; where no author, date or face is named, nothing is.
+    """
     rows = tree.rows
-    tags, ends, marks = rows[:, TAG], rows[:, END], rows[:, MARKS]
-    characters = sums_before(np.where(tags == TEXT, rows[:, CHARS], 0))
-    short = characters[ends] - characters[:-1] <= _LINE
-    beside = tree.inside((short & (marks & _BESIDE > 0)) | _FORM[tags])
-    return comments & (tags == TEXT) & ~beside & (2 * rows[:, LINKED] < rows[:, CHARS])
+    tags, marks = rows[:, TAG], rows[:, MARKS]
+    form = tree.inside(_FORM[tags])
+    if not (comments & ~form & (marks & _AUTHOR > 0)).any():
+        return np.zeros(len(rows), np.bool_)
+    other = (_is_short(tree) & (marks & _BESIDE > 0)) | _HEADING[tags] | (comments & (marks & _RELATED > 0))
+    words = (rows[:, CHARS] >= _WORDY) | (rows[:, ENDS] > 0)
+    date = _DATE * rows[:, DIGITS] >= rows[:, CHARS]
+    linked = 2 * rows[:, LINKED] >= rows[:, CHARS]
+    return comments & (tags == TEXT) & words & ~(date | linked | form | tree.inside(other))
+
+
+def _is_short(tree: SimplifiedTree) -> NDArray[np.bool_]:
+    """Whether a row holds no more text than what stands beside a comment, one flag a row."""
+    characters = sums_before(tree.rows[:, CHARS])
+    return characters[tree.rows[:, END]] - characters[:-1] <= _LINE
