@@ -63,7 +63,8 @@ def find_comments(tree: SimplifiedTree, kept: NDArray[np.bool_]) -> NDArray[np.b
     outside = sums_before(np.where(tree.inside(named), 0, main))
     reviews = tree.inside((marks & _REVIEWS > 0) & below)
     found = tree.inside(named & ~reviews & (outside[:-1] >= _BEFORE * outside[-1]))
-    return found & (outside[-1] >= _LEAST)
+    has_authors = (found & (marks & _AUTHOR > 0) & ~tree.inside(_FORM[tags])).any()
+    return found & has_authors & (outside[-1] >= _LEAST)
 
 
 def _around_replies(tree: SimplifiedTree) -> NDArray[np.bool_]:
@@ -80,13 +81,11 @@ def _around_replies(tree: SimplifiedTree) -> NDArray[np.bool_]:
 def comment_texts(tree: SimplifiedTree, comments: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which of the rows that `find_comments` found are texts that readers wrote, one flag a row.
 
-    Names, dates, headings, links and forms are not; where no author, date or face is named, nothing is.
+    Names, dates, headings, links and forms are not.
     """
     rows = tree.rows
     tags, marks = rows[:, TAG], rows[:, MARKS]
     form = tree.inside(_FORM[tags])
-    if not (comments & ~form & (marks & _AUTHOR > 0)).any():
-        return np.zeros(len(rows), np.bool_)
     other = (_is_short(tree) & (marks & _BESIDE > 0)) | _HEADING[tags] | (comments & (marks & _RELATED > 0))
     words = (rows[:, CHARS] >= _WORDY) | (rows[:, ENDS] > 0)
     date = _DATE * rows[:, DIGITS] >= rows[:, CHARS]
