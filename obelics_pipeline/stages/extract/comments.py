@@ -12,7 +12,17 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.stages.extract.marks import BITS
 from obelics_pipeline.stages.extract.tags import TEXT, flags
-from obelics_pipeline.stages.extract.tree import CHARS, DIGITS, END, ENDS, LINKED, MARKS, TAG, SimplifiedTree, sums_before
+from obelics_pipeline.stages.extract.tree import (
+    CHARS,
+    DIGITS,
+    END,
+    ENDS,
+    LINKED,
+    MARKS,
+    TAG,
+    SimplifiedTree,
+    sums_before,
+)
 
 COMMENT = "comment"
 
@@ -23,7 +33,7 @@ _AUTHOR = BITS["byline"] | BITS["avatar"]
 _BESIDE = _AUTHOR | BITS["form"] | BITS["share"] | BITS["nav"] | BITS["unseen"]
 _RELATED = BITS["related"]
 _WHOLE, _H1, _FORM = flags("html", "body"), flags("h1"), flags("form")
-_HEADING = flags("h1", "h2", "h3", "h4", "h5", "h6")
+_OTHER = flags("form", "h1", "h2", "h3", "h4", "h5", "h6")
 
 # Chosen on the pages of half of the gold's domains; those of the other half judge (docs/extraction.md).
 _LEAST = 300  # characters of main text, without which the named elements are the main text
@@ -63,8 +73,9 @@ def find_comments(tree: SimplifiedTree, kept: NDArray[np.bool_]) -> NDArray[np.b
     outside = sums_before(np.where(tree.inside(named), 0, main))
     reviews = tree.inside((marks & _REVIEWS > 0) & below)
     found = tree.inside(named & ~reviews & (outside[:-1] >= _BEFORE * outside[-1]))
-    has_authors = (found & (marks & _AUTHOR > 0) & ~tree.inside(_FORM[tags])).any()
-    return found & has_authors & (outside[-1] >= _LEAST)
+    if outside[-1] < _LEAST or not (found & (marks & _AUTHOR > 0) & ~tree.inside(_FORM[tags])).any():
+        return np.zeros(len(tags), np.bool_)
+    return found
 
 
 def _around_replies(tree: SimplifiedTree) -> NDArray[np.bool_]:
@@ -78,22 +89,23 @@ def _around_replies(tree: SimplifiedTree) -> NDArray[np.bool_]:
     return found
 
 
-def comment_texts(tree: SimplifiedTree, comments: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which of the rows that `find_comments` found are texts that readers wrote, one flag a row.
+def written(tree: SimplifiedTree, comments: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which of the rows that `find_comments` found readers wrote or showed, one flag a row.
 
-    Names, dates, headings, links and forms are not.
+    Names, faces, dates, headings, links, buttons and forms are not theirs.
     """
     rows = tree.rows
     tags, marks = rows[:, TAG], rows[:, MARKS]
-    form = tree.inside(_FORM[tags])
-    other = (_is_short(tree) & (marks & _BESIDE > 0)) | _HEADING[tags] | (comments & (marks & _RELATED > 0))
-    words = (rows[:, CHARS] >= _WORDY) | (rows[:, ENDS] > 0)
+    beside = (_is_short(tree) & (marks & _BESIDE > 0)) | _OTHER[tags] | (comments & (marks & _RELATED > 0))
+    button = (rows[:, CHARS] < _WORDY) & (rows[:, ENDS] == 0)
     date = _DATE * rows[:, DIGITS] >= rows[:, CHARS]
     linked = 2 * rows[:, LINKED] >= rows[:, CHARS]
-    return comments & (tags == TEXT) & words & ~(date | linked | form | tree.inside(other))
+    found: NDArray[np.bool_] = comments & ~tree.inside(beside) & ~((tags == TEXT) & (button | date | linked))
+    return found
 
 
 def _is_short(tree: SimplifiedTree) -> NDArray[np.bool_]:
     """Whether a row holds no more text than what stands beside a comment, one flag a row."""
     characters = sums_before(tree.rows[:, CHARS])
-    return characters[tree.rows[:, END]] - characters[:-1] <= _LINE
+    short: NDArray[np.bool_] = characters[tree.rows[:, END]] - characters[:-1] <= _LINE
+    return short

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from obelics_pipeline.core.config.extraction import ExtractionConfig
 from obelics_pipeline.core.document import Node
 from obelics_pipeline.stages.extract.captions import in_captions, named_captions
-from obelics_pipeline.stages.extract.comments import COMMENT, comment_texts, find_comments, is_thread
+from obelics_pipeline.stages.extract.comments import COMMENT, find_comments, is_thread, written
 from obelics_pipeline.stages.extract.compose import compose
 from obelics_pipeline.stages.extract.head import Head
 from obelics_pipeline.stages.extract.headline import find_headline, repeats
@@ -23,7 +23,8 @@ from obelics_pipeline.stages.extract.main_images import main_images, page_images
 from obelics_pipeline.stages.extract.markup import Markdown, Markup, Plain
 from obelics_pipeline.stages.extract.page_scope import page_scope
 from obelics_pipeline.stages.extract.repeated_texts import repeated_texts
-from obelics_pipeline.stages.extract.tree import SimplifiedTree
+from obelics_pipeline.stages.extract.tags import TEXT
+from obelics_pipeline.stages.extract.tree import TAG, SimplifiedTree
 
 Flags = NDArray[np.bool_]  # one a row
 
@@ -89,10 +90,12 @@ def _comments(tree: SimplifiedTree, main: MainContent, url: str, source: bytes, 
 
 def _marked(tree: SimplifiedTree, kept: Kept, comments: Flags, url: str, head: Head) -> Kept:
     """What is kept, and the texts and pictures of the comments by a role of their own."""
-    texts = comment_texts(tree, comments)
+    theirs = written(tree, comments)
+    texts = theirs & (tree.rows[:, TAG] == TEXT)
     if not texts.any():
         return kept
-    pictures = main_images(tree, texts, (), image_candidates(tree, url, head.base_href, comments), lead=frozenset())
+    candidates = image_candidates(tree, url, head.base_href, theirs)
+    pictures = main_images(tree, kept.rows | theirs, (), candidates, lead=frozenset())
     rows = [*np.flatnonzero(texts).tolist(), *(picture.row for picture in pictures)]
     return Kept(
         kept.rows | texts,

@@ -18,6 +18,7 @@ CONFIGS = [
     for scope in ("main", "page")
     for markup in ("plain", "markdown")
 ]
+CONFIGS.append(CONFIGS[0].model_copy(update={"comments": "mark"}))
 
 # A mark is a made-up word, or a part of an image's address, that stands where it was put: as q17z.
 _MARK = re.compile(r"q\d+z")

@@ -16,7 +16,7 @@ TAGS = (
 ).split()
 CLASSES = (
     "footer", "nav", "menu", "post-content", "article-body", "sidebar", "related", "comments", "avatar", "caption",
-    "share", "card", "postMeta", "jJpQhK", "ad-slot", "forum post", "gallery", "lead",
+    "share", "card", "postMeta", "jJpQhK", "ad-slot", "forum post", "gallery", "lead", "comment-reply", "author",
 )  # fmt: skip
 ATTRIBUTES = (
     " hidden", " style='display: none'", " aria-hidden=true", " role=navigation", " role=banner", " role=presentation",

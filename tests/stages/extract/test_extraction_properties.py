@@ -10,7 +10,7 @@ from obelics_pipeline.stages.extract.page import extract_page
 from tests.stages.extract.claims import CONFIGS, URL, check
 from tests.stages.extract.soups import soup
 
-every = pytest.mark.parametrize("config", CONFIGS, ids=[f"{c.scope}-{c.markup}" for c in CONFIGS])
+every = pytest.mark.parametrize("config", CONFIGS, ids=[f"{c.scope}-{c.markup}-{c.comments}" for c in CONFIGS])
 
 
 @st.composite

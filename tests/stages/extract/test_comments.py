@@ -1,0 +1,170 @@
+"""Comments below an article are told from its text, and posts of a thread are not taken for them."""
+
+import pytest
+
+from obelics_pipeline.core.config.extraction import ExtractionConfig
+from obelics_pipeline.core.document import Node, TextNode
+from obelics_pipeline.stages.extract.comments import find_comments, is_thread, written
+from obelics_pipeline.stages.extract.page import extract_page
+from obelics_pipeline.stages.extract.tags import TEXT
+from obelics_pipeline.stages.extract.tree import TAG
+from tests.stages.extract.trees import row_of, tree_of
+from tests.stages.extract.written_pages import SENTENCES, article, page, paragraph
+
+URL = "https://www.example.com/2020/harbour.html"
+
+
+def comment(number: int, picture: str = "") -> str:
+    return (
+        f"<li class='comment depth-1'><div class='comment-author vcard'><img class=avatar src=/face{number}.png>"
+        f"<b>Ann Example {number}</b></div><div class=comment-meta><a href=#c>3 May 2020 at 10:0{number}</a></div>"
+        f"<div class=comment-content>{picture}<p>Reader {number} says this. {SENTENCES[number % 5]}</p></div>"
+        f"<a class=comment-reply-link href=#r>Reply</a></li>"
+    )
+
+
+def comments(number: int = 4, picture: str = "") -> str:
+    return (
+        f"<div id=comments><h2>{number} thoughts on the harbour</h2><ol class=commentlist>"
+        + "".join(comment(i, picture) for i in range(number))
+        + "</ol><div id=respond><h3>Leave a reply</h3><form class=comment-form><p>Your address will not be shown to "
+        "anybody who reads this.</p><label>Comment</label></form></div></div>"
+    )
+
+
+def nodes(html: str, setting: str, url: str = URL) -> list[Node]:
+    return extract_page(page(html), url, ExtractionConfig.model_validate({"comments": setting})).nodes
+
+
+def said(found: list[Node], role: str | None = None) -> str:
+    return "\n".join(n.text for n in found if isinstance(n, TextNode) and role in (None, n.role))
+
+
+BELOW = article() + comments()
+
+
+def test_comments_are_dropped_without_a_choice() -> None:
+    found = extract_page(page(BELOW), URL, ExtractionConfig()).nodes
+    assert "Part 7." in said(found)
+    assert not any(words in said(found) for words in ("says this", "thoughts on", "Ann Example", "will not be shown"))
+
+
+def test_marked_comments_follow_the_text_in_their_order_and_hold_what_readers_wrote() -> None:
+    found = nodes(BELOW, "mark")
+    expected = [f"Reader {i} says this. {SENTENCES[i % 5]}" for i in range(4)]
+    assert [n.text for n in found[-4:] if isinstance(n, TextNode)] == expected
+    assert [n.role for n in found].count("comment") == 4
+    assert {n.role for n in found[-4:]} == {"comment"}
+
+
+@pytest.mark.parametrize("setting", ["drop", "mark"])
+def test_the_text_above_comments_is_the_same_as_without_them(setting: str) -> None:
+    alone, found = nodes(article(), setting), nodes(BELOW, setting)
+    assert found[: len(alone)] == alone
+
+
+def test_kept_comments_are_judged_as_any_text() -> None:
+    tail = "".join(f"<div class=comment-content><p>{paragraph(i)}</p></div>" for i in range(8))
+    html = article(after=f"<div class=comment-list><b class=comment-author>Ann</b>{tail}</div>")
+    assert said(nodes(html, "keep")).count("Part 7.") == 2
+    assert said(nodes(html, "drop")).count("Part 7.") == 1
+    assert "comment" not in {node.role for node in nodes(html, "keep")}
+
+
+def test_pictures_in_comments_follow_the_setting_and_faces_are_none() -> None:
+    html = article() + comments(2, picture="<img src=/boat.jpg width=640 height=480>")
+    images = {
+        setting: [(n.role, n.src) for n in nodes(html, setting) if not isinstance(n, TextNode)]
+        for setting in ("drop", "mark")
+    }
+    assert images == {"drop": [], "mark": [("comment", "https://www.example.com/boat.jpg")]}
+
+
+def test_a_list_without_a_name_is_found_by_its_buttons_to_reply() -> None:
+    items = "".join(
+        f"<li><h4 class=author>Ann {i}</h4><div><p>Reader {i} says this. {paragraph(i)}</p></div>"
+        f"<a class=reply href=#r{i}>antworten</a></li>"
+        for i in range(5)
+    )
+    found = nodes(article(after=f"<ul>{items}</ul>"), "mark")
+    assert said(found, "comment").count("says this") == 5
+    assert "says this" not in said(nodes(article(after=f"<ul>{items}</ul>"), "drop"))
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "<div class=comment-note><p>The author comments: all figures are of the harbour.</p></div>",  # nobody's
+        f"<div id=reviews class=product-reviews>{comments()}</div>",  # of what a shop sells
+    ],
+)
+def test_what_is_named_like_comments_and_is_none_stays_as_it_was(after: str) -> None:
+    assert nodes(article(after=after), "drop") == nodes(article(after=after), "keep")
+
+
+def test_an_element_around_the_article_is_not_its_comments() -> None:
+    wrapped = f"<div class='hentry comments-open'>{article()}<p class=byline>By Ann</p></div>"
+    assert nodes(wrapped, "drop") == nodes(wrapped, "keep") != []
+
+
+def test_comments_in_the_middle_of_a_text_are_left_where_they_are() -> None:
+    html = article(f"<div class=comment-box><b class=author>Ann</b><p>{paragraph(9)}</p></div>")
+    assert nodes(html, "drop") == nodes(html, "keep")
+
+
+THREAD = (
+    "<div class=thread><h1>Which rope?</h1><div class=first-message>"
+    + "".join(f"<p>{paragraph(i)}</p>" for i in range(3))
+    + "</div>"
+    + "".join(f"<div class='message comment'><b class=author>Ann</b><p>{paragraph(i)}</p></div>" for i in range(3, 8))
+    + "</div>"
+)
+
+
+@pytest.mark.parametrize(
+    ("url", "head"),
+    [
+        ("https://forum.example.com/a", ""),
+        ("https://www.example.com/threads/rope.12/", ""),
+        ("https://www.example.com/viewtopic.php?t=3", ""),
+        (URL, '<script type="application/ld+json">{"@type": "DiscussionForumPosting"}</script>'),
+        (URL, '<script type="application/ld+json">{"@type": "QAPage"}</script>'),
+    ],
+)
+def test_posts_of_a_thread_are_no_comments(url: str, head: str) -> None:
+    found = extract_page(page(THREAD, head), url, ExtractionConfig()).nodes
+    assert all(f"Part {i}." in said(found) for i in range(8))
+    assert "Part 7." not in said(
+        extract_page(page(THREAD), URL, ExtractionConfig()).nodes
+    )  # an article, for all it says
+
+
+@pytest.mark.parametrize("url", [URL, "https://www.example.com/t-shirt", "https://www.example.com/information/"])
+def test_other_addresses_are_no_threads(url: str) -> None:
+    assert not is_thread(b"<p>forums, threads", url)
+
+
+def test_where_hardly_any_text_stands_above_the_comments_are_the_page() -> None:
+    html = "<h1>Which rope?</h1><p>Short question.</p>" + comments(9)
+    assert nodes(html, "drop") == nodes(html, "keep") != []
+
+
+HOSTILE = {
+    "nested": "<div class='comment author'>" * 4_000 + f"<p>{SENTENCES[0]}</p>",
+    "siblings": "<p class='comment author'><a class=reply>Reply</a>" * 50_000,
+    "nested buttons": "<div class=author><a class=reply>Reply</a>" * 4_000,
+}
+
+
+@pytest.mark.parametrize("tail", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_page_costs_a_few_passes_over_its_rows(tail: str) -> None:
+    """A walk upwards or downwards from each of the elements would take minutes."""
+    tree = tree_of(page(article() + tail))
+    kept = tree.rows[:, TAG] == TEXT
+    kept[row_of(tree, "Part 7") + 1 :] = False
+    for _ in range(20):
+        comments = find_comments(tree, kept)
+        theirs = written(tree, comments)
+    assert comments.any()
+    assert not (comments & kept).any()
+    assert not (theirs & ~comments).any()
