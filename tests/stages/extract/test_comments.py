@@ -71,6 +71,13 @@ def test_kept_comments_are_judged_as_any_text() -> None:
     assert "comment" not in {node.role for node in nodes(html, "keep")}
 
 
+def test_the_picture_that_stands_for_the_page_is_not_taken_from_its_comments() -> None:
+    html = article(after=comments(1, picture="<img src=/boat.jpg width=640 height=480>"))
+    head = "<meta property=og:image content=/boat.jpg>"
+    found = extract_page(page(html, head), URL, ExtractionConfig()).nodes
+    assert all(isinstance(node, TextNode) for node in found)
+
+
 def test_pictures_in_comments_follow_the_setting_and_faces_are_none() -> None:
     html = article() + comments(2, picture="<img src=/boat.jpg width=640 height=480>")
     images = {
@@ -92,24 +99,37 @@ def test_a_list_without_a_name_is_found_by_its_buttons_to_reply() -> None:
 
 
 @pytest.mark.parametrize(
-    "after",
+    "beside",
     [
-        "<div class=comment-note><p>The author comments: all figures are of the harbour.</p></div>",  # nobody's
-        f"<div id=reviews class=product-reviews>{comments()}</div>",  # of what a shop sells
+        "<span>Mark this as helpful</span>",
+        "<p>On the 3rd of 05/2020, 10:04:55</p>",
+        "<h4>A heading, which is long enough for a sentence.</h4>",
+        "<p><a href=/x>A link, which is long enough for a sentence.</a></p>",
+        "<form><p>A note in a form, which is long enough for a sentence.</p></form>",
+        "<div class=comment-author>Ann Example, who says that she has been here.</div>",
+        "<div class=latest-comments><p>Another story has a comment, which begins like this.</p></div>",
     ],
 )
-def test_what_is_named_like_comments_and_is_none_stays_as_it_was(after: str) -> None:
-    assert nodes(article(after=after), "drop") == nodes(article(after=after), "keep")
+def test_what_stands_beside_a_comment_is_none(beside: str) -> None:
+    html = article() + comments().replace("</li>", f"<div>{beside}</div></li>")
+    assert [n for n in nodes(html, "mark") if n.role == "comment"] == nodes(BELOW, "mark")[-4:]
 
 
-def test_an_element_around_the_article_is_not_its_comments() -> None:
-    wrapped = f"<div class='hentry comments-open'>{article()}<p class=byline>By Ann</p></div>"
-    assert nodes(wrapped, "drop") == nodes(wrapped, "keep") != []
-
-
-def test_comments_in_the_middle_of_a_text_are_left_where_they_are() -> None:
-    html = article(f"<div class=comment-box><b class=author>Ann</b><p>{paragraph(9)}</p></div>")
-    assert nodes(html, "drop") == nodes(html, "keep")
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"{article()}<div class=comment-note><p>{paragraph(9)}</p></div>",  # nobody is named
+        f"{article()}<div class=comments><form><b class=author>Your name</b></form><p>{paragraph(9)}</p></div>",
+        f"{article()}<div id=reviews class=product-reviews>{comments()}</div>",  # of what a shop sells
+        f"{article()}<div class=comments><h1>Comments</h1><b class=author>Ann</b><p>{paragraph(9)}</p></div>",
+        f"<div class='hentry comments-open'>{article()}<p class=byline>By Ann</p></div>",
+        article(f"<div class=comment-box><b class=author>Ann</b><p>{paragraph(9)}</p></div>"),
+        "<h1>Which rope?</h1><p>Short question.</p>" + comments(9),
+    ],
+    ids=["no author", "a form", "reviews", "an h1", "around the article", "in its middle", "the whole page"],
+)
+def test_what_is_named_like_comments_and_is_none_stays_as_it_was(html: str) -> None:
+    assert nodes(html, "mark") == nodes(html, "drop") == nodes(html, "keep") != []
 
 
 THREAD = (
@@ -142,11 +162,6 @@ def test_posts_of_a_thread_are_no_comments(url: str, head: str) -> None:
 @pytest.mark.parametrize("url", [URL, "https://www.example.com/t-shirt", "https://www.example.com/information/"])
 def test_other_addresses_are_no_threads(url: str) -> None:
     assert not is_thread(b"<p>forums, threads", url)
-
-
-def test_where_hardly_any_text_stands_above_the_comments_are_the_page() -> None:
-    html = "<h1>Which rope?</h1><p>Short question.</p>" + comments(9)
-    assert nodes(html, "drop") == nodes(html, "keep") != []
 
 
 HOSTILE = {
