@@ -147,6 +147,8 @@ THREAD = (
         ("https://forum.example.com/a", ""),
         ("https://www.example.com/threads/rope.12/", ""),
         ("https://www.example.com/viewtopic.php?t=3", ""),
+        ("https://www.example.com/r/rope/comments/1a2b/which_rope/", ""),
+        ("https://www.example.com/post/21018364", ""),
         (URL, '<script type="application/ld+json">{"@type": "DiscussionForumPosting"}</script>'),
         (URL, '<script type="application/ld+json">{"@type": "QAPage"}</script>'),
     ],
