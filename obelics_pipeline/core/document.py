@@ -29,7 +29,8 @@ MEASURING_ERROR = "measuring_error"  # starts the reason of a document, a failur
 class TextNode:
     """One paragraph of a page. `reason` names the rule that dropped it; a kept paragraph has None.
 
-    Where it was dropped as a repetition, `duplicate_of` is the doc_id of the first document that has it.
+    Where it was dropped as a repetition, `duplicate_of` is the doc_id of the first document that has it. `post` is the
+    number of the post that it is of, from 0 in the order of the page, where the page is a thread.
     """
 
     text: str
@@ -37,6 +38,7 @@ class TextNode:
     reason: str | None = None
     scores: dict[str, float] = field(default_factory=dict)  # paragraph-level scores measured so far
     duplicate_of: str | None = None
+    post: int | None = None
 
 
 @dataclass(slots=True)
@@ -66,6 +68,7 @@ class ImageNode:
     sha256: str | None = None
     n_bytes: int | None = None
     duplicate_of: str | None = None  # as at a text
+    post: int | None = None  # as at a text
     phash: str | None = None  # perceptual hash, 16 hexadecimal digits
     similarity: float | None = None  # to the text next to it, a cosine from -1 to 1, where a model measured it
     unsafe: float | None = None  # how likely it is unsafe, 0 to 1, where a classifier measured it

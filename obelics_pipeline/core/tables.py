@@ -31,6 +31,7 @@ _NODE_FIELDS: dict[str, pa.DataType] = {
     "reason": pa.string(),  # null while kept
     "failed": pa.bool_(),
     "duplicate_of": pa.string(),  # doc_id of the first document that has what was dropped as a repetition
+    "post": pa.int32(),  # number of the post of a thread that it is of, null on other pages
     "text": pa.string(),
     "src": pa.string(),
     "unformatted_src": pa.string(),
@@ -49,7 +50,7 @@ _NODE_FIELDS: dict[str, pa.DataType] = {
     "unsafe": pa.float64(),
 }
 _IMAGE_FIELDS = tuple(
-    name for name in _NODE_FIELDS if name not in ("kind", "role", "reason", "failed", "duplicate_of", "text")
+    name for name in _NODE_FIELDS if name not in ("kind", "role", "reason", "failed", "duplicate_of", "post", "text")
 )
 _PROVENANCE = ("url", "warc_filename", "warc_record_offset", "warc_record_length")
 
@@ -138,6 +139,7 @@ def _node_array(documents: Sequence[Document], paragraph_score_names: Sequence[s
         "reason": [n.reason for n in nodes],
         "failed": [isinstance(n, ImageNode) and n.failed for n in nodes],
         "duplicate_of": [n.duplicate_of for n in nodes],
+        "post": [n.post for n in nodes],
         "text": [n.text if isinstance(n, TextNode) else None for n in nodes],
     }
     for name in paragraph_score_names:
@@ -238,9 +240,9 @@ def _from_row(row: dict[str, Any], score_names: Iterable[str]) -> Document:
 def _from_node(value: dict[str, Any]) -> Node:
     if value["kind"] == "text":
         scores = {k[6:]: v for k, v in value.items() if k.startswith("score_") and v is not None}
-        return TextNode(value["text"], value["role"], value["reason"], scores, value["duplicate_of"])
+        return TextNode(value["text"], value["role"], value["reason"], scores, value["duplicate_of"], value.get("post"))
     common = {name: value[name] for name in ("role", "reason", "failed", "duplicate_of")}
-    image = ImageNode(**common, **_image_values(value))
+    image = ImageNode(**common, **_image_values(value), post=value.get("post"))
     image.rendered_width = _rendered(value["rendered_width"])
     image.rendered_height = _rendered(value["rendered_height"])
     return image

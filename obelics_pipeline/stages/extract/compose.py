@@ -30,10 +30,12 @@ def compose(
     images: Mapping[int, ImageNode],
     markup: Markup,
     roles: Mapping[int, str] | None = None,
+    posts: NDArray[np.int32] | None = None,
 ) -> list[Node]:
     """The nodes of the texts whose row is kept and of the images, by row, in document order.
 
-    `roles` has those of texts whose element does not tell, by row: the headline, for one.
+    `roles` has those of texts whose element does not tell, by row: the headline, for one. `posts` has the number of
+    the post that each row is in, -1 for none.
     A data table is kept if most of its text is.
     """
     composer = _Composer(markup)
@@ -46,6 +48,8 @@ def compose(
         if row < after_table:
             continue
         composer.close(row)
+        if posts is not None:
+            composer.enter_post(int(posts[row]))
         if row in images:
             composer.image(images[row])
         elif tag == TEXT:
@@ -114,11 +118,19 @@ class _Composer:
         self._language = ""  # of the preformatted text at hand
         self._mark = ""  # of an item that has begun and has no text yet
         self._items: list[Item] = []  # of the list at hand
+        self._post: int | None = None
 
     @property
     def takes_tables(self) -> bool:
         """Whether a table here is one: preformatted text keeps its lines."""
         return not self._depths[rules.PREFORMATTED]
+
+    def enter_post(self, number: int) -> None:
+        """What follows is in the post of this number, -1 for none."""
+        post = None if number < 0 else number
+        if post != self._post:
+            self._end_list()
+            self._post = post
 
     def open(self, tag: int, end: int, language: str = "") -> None:
         """An element begins that ends before row `end`; `language` is that of preformatted text."""
@@ -168,7 +180,7 @@ class _Composer:
     def image(self, image: ImageNode) -> None:
         """An image."""
         self._end_list()
-        self._nodes.append(image)
+        self._put(image)
 
     def table(self, table: Table) -> None:
         """A data table."""
@@ -189,7 +201,11 @@ class _Composer:
 
     def _add(self, text: str, role: str) -> None:
         self._end_list()
-        self._nodes.append(TextNode(text, role))
+        self._put(TextNode(text, role))
+
+    def _put(self, node: Node) -> None:
+        node.post = self._post
+        self._nodes.append(node)
 
     def _end_list(self) -> None:
         """End the list, because what follows is not an item. A list of long items, such as posts, becomes a sequence of
@@ -199,6 +215,7 @@ class _Composer:
         if not items:
             return
         if sum(len(item.text) for item in items) > rules.LONG_ITEMS * len(items):
-            self._nodes.extend(TextNode(item.text) for item in items)
+            for item in items:
+                self._put(TextNode(item.text))
         else:
-            self._nodes.append(TextNode(self._markup.items(items), "list"))
+            self._put(TextNode(self._markup.items(items), "list"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -22,6 +22,7 @@ from obelics_pipeline.stages.extract.main_content import MainContent, find_main_
 from obelics_pipeline.stages.extract.main_images import main_images, page_images, picture_rows
 from obelics_pipeline.stages.extract.markup import Markdown, Markup, Plain
 from obelics_pipeline.stages.extract.page_scope import page_scope
+from obelics_pipeline.stages.extract.posts import number_posts
 from obelics_pipeline.stages.extract.repeated_texts import repeated_texts
 from obelics_pipeline.stages.extract.tags import TEXT
 from obelics_pipeline.stages.extract.tree import TAG, SimplifiedTree
@@ -39,12 +40,14 @@ class Kept:
     element tells, by row.
     `confidence`: how well the main content was likely told from the rest (see `MainContent`); None if it was not
     looked for.
+    `posts`: where the page is a thread, the number of the post that each row is in (see `number_posts`).
     """
 
     rows: NDArray[np.bool_]
     pictures: Sequence[Candidate]
     roles: Mapping[int, str]
     confidence: float | None
+    posts: NDArray[np.int32] | None = None
 
 
 def choose(tree: SimplifiedTree, url: str, source: bytes, head: Head, config: ExtractionConfig) -> Kept:
@@ -55,7 +58,9 @@ def choose(tree: SimplifiedTree, url: str, source: bytes, head: Head, config: Ex
         if main.kept.any():
             comments = _comments(tree, main, url, source, config)
             kept = _main(tree, main, comments, url, head, config)
-            return _marked(tree, kept, comments, url, head) if config.comments == "mark" else kept
+            kept = _marked(tree, kept, comments, url, head) if config.comments == "mark" else kept
+            posts = number_posts(tree, main.kept)
+            return replace(kept, posts=posts) if (posts >= 0).any() and is_thread(source, url) else kept
         confidence = main.confidence  # all its text is in the frame, or it has pictures only
     rows = page_scope(tree)
     roles = _set_headline(tree, rows, url, head) if config.headline else {}
@@ -97,11 +102,11 @@ def _marked(tree: SimplifiedTree, kept: Kept, comments: Flags, url: str, head: H
     candidates = image_candidates(tree, url, head.base_href, theirs)
     pictures = main_images(tree, kept.rows | theirs, (), candidates, lead=frozenset())
     rows = [*np.flatnonzero(texts).tolist(), *(picture.row for picture in pictures)]
-    return Kept(
-        kept.rows | texts,
-        sorted([*kept.pictures, *pictures], key=lambda picture: picture.row),
-        {**kept.roles, **dict.fromkeys(rows, COMMENT)},
-        kept.confidence,
+    return replace(
+        kept,
+        rows=kept.rows | texts,
+        pictures=sorted([*kept.pictures, *pictures], key=lambda picture: picture.row),
+        roles={**kept.roles, **dict.fromkeys(rows, COMMENT)},
     )
 
 
@@ -119,4 +124,6 @@ def nodes_of(tree: SimplifiedTree, kept: Kept, config: ExtractionConfig) -> list
     set_roles(tree, kept.rows, kept.pictures)
     for picture in kept.pictures:
         picture.image.role = kept.roles.get(picture.row, picture.image.role)
-    return compose(tree, kept.rows, {c.row: c.image for c in kept.pictures}, _MARKUPS[config.markup], kept.roles)
+    return compose(
+        tree, kept.rows, {c.row: c.image for c in kept.pictures}, _MARKUPS[config.markup], kept.roles, kept.posts
+    )
