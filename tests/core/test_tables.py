@@ -15,7 +15,12 @@ from obelics_pipeline.core.tables import DocumentWriter, read_documents, read_ke
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 score = st.floats(allow_nan=False)
 text_nodes = st.builds(
-    TextNode, text, st.sampled_from(["paragraph", "heading"]), st.none() | text, st.just({}) | st.builds(dict, a=score)
+    TextNode,
+    text,
+    st.sampled_from(["paragraph", "heading"]),
+    st.none() | text,
+    st.just({}) | st.builds(dict, a=score),
+    post=st.none() | st.integers(0, 10**6),
 )
 size = st.none() | st.integers(-1, 10**6) | st.just("50%")
 image_nodes = st.builds(
@@ -30,6 +35,7 @@ image_nodes = st.builds(
     st.none() | st.integers(0, 10**6),
     st.none() | text,
     st.booleans(),
+    post=st.none() | st.integers(0, 10**6),
 )
 documents = st.builds(
     Document,

@@ -15,7 +15,7 @@ from obelics_pipeline.stages.extract.markup import Item, Markup
 from obelics_pipeline.stages.extract.rebuild.formulas import is_formula
 from obelics_pipeline.stages.extract.table import Table, read_table
 from obelics_pipeline.stages.extract.tags import TEXT, by_id, flags, tag_id
-from obelics_pipeline.stages.extract.tree import CHARS, END, JOIN, LANGUAGE, TAG, SimplifiedTree, sums_before
+from obelics_pipeline.stages.extract.tree import CHARS, END, JOIN, LANGUAGE, PARENT, TAG, SimplifiedTree, sums_before
 
 _TELLING = (rules.HEADING, rules.LIST, rules.ITEM, rules.DETAIL, rules.PREFORMATTED, rules.QUOTE, rules.CAPTION)
 _KINDS = {tag: action for tag, action in by_id(rules.TAGS).items() if action in _TELLING}  # of elements, by tag
@@ -43,6 +43,7 @@ def compose(
     shown[list(images)] = True
     texts = _whole_texts(tree, shown, images)
     rows = _telling_rows(tree, shown)
+    layout = set() if posts is None else _rows_of_posts(tree, posts)
     after_table = 0
     for row, tag, end in zip(rows.tolist(), *tree.rows[rows][:, [TAG, END]].T.tolist(), strict=True):
         if row < after_table:
@@ -59,10 +60,16 @@ def compose(
             after_table = end
             if _is_mostly_kept(tree, kept, row, end):
                 composer.table(table)
-        elif tag in _KINDS:
+        elif tag in _KINDS and row not in layout:
             composer.open(tag, end, _language(tree.values[row]))
     composer.close(len(tree.rows))
     return composer.finish()
+
+
+def _rows_of_posts(tree: SimplifiedTree, posts: NDArray[np.int32]) -> set[int]:
+    """The elements that are posts, and the one around them: posts that are laid out as a list are none."""
+    begins = np.flatnonzero((np.diff(posts, prepend=-1) != 0) & (posts >= 0))
+    return {*begins.tolist(), *tree.rows[begins, PARENT].tolist()}
 
 
 def _telling_rows(tree: SimplifiedTree, shown: NDArray[np.bool_]) -> NDArray[np.intp]:

@@ -35,6 +35,33 @@ def test_what_is_in_no_post_has_no_number() -> None:
     assert [n.post for n in found if isinstance(n, TextNode) and n.text.startswith("Which rope")] == [None]
 
 
+def numbered(html: str) -> list[tuple[int, str]]:
+    """The number and the text of each row, all of which is main content."""
+    tree = tree_of(html)
+    found = number_posts(tree, tree.rows[:, TAG] == TEXT).tolist()
+    return [(number, text) for number, text in zip(found, tree.values, strict=True) if isinstance(text, str)]
+
+
+POSTS = "<div class=author>One, which is longer.</div><div class=author>Two <p>and more.</p></div>"
+
+
+def test_rows_before_between_and_behind_posts_are_in_none() -> None:
+    html = f"<p>Before.</p>{POSTS}<p>Between.</p><div class=author>Three.</div><p>Behind.</p>"
+    expected = [
+        (-1, "Before."),
+        (0, "One, which is longer."),
+        (1, "Two"),
+        (1, "and more."),
+        (-1, "Between."),
+        (2, "Three."),
+    ]
+    assert numbered(html) == [*expected, (-1, "Behind.")]
+
+
+def test_where_most_text_is_in_none_there_are_no_posts() -> None:
+    assert {number for number, _ in numbered(f"<p>{paragraph(0)}</p>{POSTS}")} == {-1}
+
+
 def test_a_picture_has_the_number_of_its_post() -> None:
     picture = "<img src=/rope.jpg width=640 height=480>"
     found = nodes(forum(8).replace("<p>Answer 3.", f"{picture}<p>Answer 3."))
@@ -42,11 +69,13 @@ def test_a_picture_has_the_number_of_its_post() -> None:
 
 
 @pytest.mark.parametrize("markup", ["plain", "markdown"])
-def test_posts_in_a_list_are_nodes_of_their_own(markup: str) -> None:
+def test_posts_that_are_laid_out_as_a_list_are_none(markup: str) -> None:
     items = "".join(
         f"<li><b class=author>Ann</b><p>Post {i} is here.</p><p>{paragraph(i)[:90]}</p></li>" for i in range(6)
     )
-    found = numbers(nodes(f"<h1>Which rope?</h1><ol class=thread>{items}</ol>", markup=markup))
+    thread = nodes(f"<h1>Which rope?</h1><ol class=thread>{items}</ol>", markup=markup)
+    found = numbers(thread)
+    assert {node.role for node in thread if node.post is not None} == {"paragraph"}
     said = {post: text for post, text in found if "is here" in text}
     assert sorted(said) == list(range(6))
     assert all(f"Post {post} is here" in text and text.count("is here") == 1 for post, text in said.items())
