@@ -23,6 +23,7 @@ from obelics_pipeline.stages.extract.main_images import main_images, page_images
 from obelics_pipeline.stages.extract.markup import Markdown, Markup, Plain
 from obelics_pipeline.stages.extract.page_scope import page_scope
 from obelics_pipeline.stages.extract.posts import number_posts
+from obelics_pipeline.stages.extract.repeated_links import repeated_links
 from obelics_pipeline.stages.extract.repeated_texts import repeated_texts
 from obelics_pipeline.stages.extract.tags import TEXT
 from obelics_pipeline.stages.extract.tree import TAG, SimplifiedTree
@@ -73,7 +74,7 @@ def _main(
 ) -> Kept:
     """What stays of the main content without its comments."""
     kept = main.kept & ~comments
-    rows = kept.copy()
+    rows = kept & ~repeated_links(tree, kept)
     roles = _set_headline(tree, rows, url, head) if config.headline else {}
     candidates = image_candidates(tree, url, head.base_href, picture_rows(tree, rows) & ~comments)
     pictures = main_images(tree, kept, roles, candidates, lead=frozenset(map(picture_name, head.images)))
