@@ -1,4 +1,4 @@
-"""Links that say the same wherever they lead, such as Read more and See price: they say nothing of a page."""
+"""Links that say the same wherever they lead, such as Read more and See price: they say nothing about a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A text that is only a link and stands three times says nothing of the page; names that are links stay."""
+"""A text that is only a link and stands three times says nothing about the page; names that are links stay."""
 
 import numpy as np
 import pytest
