@@ -80,7 +80,7 @@ def _links(name: str, count: int) -> str:
 
 def ratios(rounds: int = ROUNDS) -> dict[str, float]:
     """CPU time of extraction over that of the parser, by scope and size of page, such as `main small`."""
-    found = {}
+    found: dict[str, float] = {}
     for size, sections in SECTIONS.items():
         html = made_page(sections)
         best = _best(html, _AT_ONCE[size], rounds)

@@ -375,6 +375,31 @@ static PyObject *scan_tags(PyObject *module, PyObject *args)
     return Py_BuildValue("LLL", (long long)totals[0], (long long)totals[1], (long long)totals[2]);
 }
 
+/* Marks begin with a character that pages have few of, which memchr finds many bytes at a time. */
+static PyObject *find(PyObject *module, PyObject *args)
+{
+    Py_buffer source, mark;
+    Py_ssize_t start, found = -1;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y*y*n", &source, &mark, &start))
+        return NULL;
+    const char *text = source.buf;
+    Py_ssize_t places = source.len - mark.len + 1; /* where it may stand */
+    for (Py_ssize_t at = start < 0 ? 0 : start; mark.len && at < places; at++) {
+        const char *next = memchr(text + at, *(const char *)mark.buf, (size_t)(places - at));
+        if (!next)
+            break;
+        at = next - text;
+        if (!memcmp(next, mark.buf, (size_t)mark.len)) {
+            found = at;
+            break;
+        }
+    }
+    PyBuffer_Release(&source);
+    PyBuffer_Release(&mark);
+    return PyLong_FromSsize_t(found);
+}
+
 static void make_tables(void)
 {
     if (count_of_names)
@@ -406,6 +431,7 @@ static void make_tables(void)
 
 static PyMethodDef methods[] = {
     {"scan_tags", scan_tags, METH_VARARGS, "(steps, nodes reopened, pairs of attributes): an upper estimate."},
+    {"find", find, METH_VARARGS, "Where a mark, not empty, stands in a page from a byte on; -1 where it does not."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -206,7 +206,7 @@ class _Ground:
 
         def share(element: int) -> float:
             start, end = (element, ends[element]) if element >= 0 else (0, len(ends))
-            return float(content[end] - content[start]) / max(1, text[end] - text[start])
+            return float((content[end] - content[start]) / max(1, text[end] - text[start]))
 
         places = []
         for candidate in candidates:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from itertools import chain
 
+from obelics_pipeline.stages.extract.find import find
+
 EARLIEST = date(1991, 8, 6)  # of the first web page
 _SLACK = timedelta(days=1)  # that a page may be ahead of its capture: the date line
 
@@ -46,8 +48,9 @@ def is_ahead(day: date, captured: str | None) -> bool:
 
 
 def _in_scripts(source: bytes) -> Iterable[str]:
-    if b'"datePublished"' in source:
-        found = _JSON_LD.search(source)
+    first = find(source, b'"datePublished"', 0)
+    if first >= 0:
+        found = _JSON_LD.search(source, first)
         if found is not None:
             yield found[1].decode("utf-8", "replace")
 
@@ -55,7 +58,7 @@ def _in_scripts(source: bytes) -> Iterable[str]:
 def _in_times(source: bytes) -> Iterable[str]:
     position = 0
     for _ in range(_TIMES):
-        position = source.find(b"<time", position)
+        position = find(source, b"<time", position)
         if position < 0:
             return
         element = _TIME.match(source, position)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from selectolax.lexbor import LexborHTMLParser
 
+from obelics_pipeline.stages.extract.find import find
+
 _FRAMES = frozenset("aside footer header nav".split())  # no main may stand in one of these (HTML, 4.4.14)
 _MOST_MAINS, _DEEPEST = 10, 64  # bounds of the work on a hostile page
 
@@ -14,16 +16,16 @@ def close_iframes(source: bytes) -> bytes:
     All that follows it is raw text to a parser that reads noscript, up to the next iframe's end or the page's.
     """
     pieces, done = [], 0
-    at = source.find(b"<noscript")
+    at = find(source, b"<noscript", 0)
     while at >= 0:
-        end = source.find(b"</noscript", at)
+        end = find(source, b"</noscript", at)
         if end < 0:
             break
         opened = source.rfind(b"<iframe", at, end)
         if opened >= 0 and source.find(b"</iframe", opened, end) < 0:
             pieces += [source[done:end], b"</iframe>"]
             done = end
-        at = source.find(b"<noscript", end)
+        at = find(source, b"<noscript", end)
     return b"".join([*pieces, source[done:]]) if pieces else source
 
 

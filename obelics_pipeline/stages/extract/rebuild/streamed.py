@@ -15,6 +15,8 @@ from collections.abc import Iterable
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from obelics_pipeline.stages.extract.find import find
+
 _SIGN = re.compile(rb"""<template\s+id=["'][^"'>]*[BP]:[0-9a-f]+["']""")
 _PLACE = re.compile(r"(.*)[BP](:[0-9a-f]+)", re.DOTALL)
 _PART = re.compile(r"(.*)S(:[0-9a-f]+)", re.DOTALL)
@@ -27,7 +29,8 @@ Key = tuple[str, str]  # a page may hold several roots, whose ids begin differen
 
 def is_streamed(source: bytes) -> bool:
     """Whether a page has places for parts that come later."""
-    return b"<template" in source and _SIGN.search(source) is not None
+    first = find(source, b"<template", 0)
+    return first >= 0 and _SIGN.search(source, first) is not None
 
 
 def show_parts(parser: LexborHTMLParser) -> None:

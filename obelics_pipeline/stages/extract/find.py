@@ -1,0 +1,14 @@
+"""Where a mark stands in the source of a page: compiled where that was built, for `bytes.find` takes three times as long."""
+
+from __future__ import annotations
+
+try:
+    from obelics_pipeline.stages.extract._tag_scan import find
+except ImportError:
+
+    def find(source: bytes, mark: bytes, start: int, /) -> int:
+        """The first place of a mark, not empty, from a byte on, which is not negative; -1 where there is none."""
+        return source.find(mark, start)
+
+
+__all__ = ["find"]
