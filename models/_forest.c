@@ -46,9 +46,10 @@ static PyObject *log_odds(PyObject *module, PyObject *args)
         return NULL;
     Py_ssize_t rows = sums.len / (Py_ssize_t)sizeof(int64_t);
     Py_ssize_t trees = roots.len / (Py_ssize_t)sizeof(int32_t);
+    static const float nothing = 0; /* what leaves look at, who ask for nothing, where there are no features */
     Py_ssize_t width = rows ? values.len / (Py_ssize_t)sizeof(float) / rows : 0;
     for (Py_ssize_t row = 0; row < rows; row += LANES) {
-        const float *first = (const float *)values.buf + row * width;
+        const float *first = width ? (const float *)values.buf + row * width : &nothing;
         int64_t sum[LANES] = {0};
         for (Py_ssize_t tree = 0; tree < trees; tree++) {
             int32_t root = ((const int32_t *)roots.buf)[tree];

@@ -99,6 +99,11 @@ def test_no_rows_have_no_odds() -> None:
     assert forest().log_odds(np.zeros((0, 2), np.float32)).shape == (0,)
 
 
+def test_a_forest_may_ask_for_nothing() -> None:
+    leaves = Forest((), np.array([(-1, 0.0, 7)], NODE), np.array([0, 0], np.int32))
+    assert leaves.log_odds(np.zeros((9, 0), np.float32)).tolist() == [14] * 9
+
+
 @st.composite
 def forests(draw: st.DrawFn) -> Forest:
     """Nodes whose children follow them, as training writes them or not."""
