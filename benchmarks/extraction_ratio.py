@@ -56,7 +56,8 @@ def _section(number: int) -> str:
     paragraphs = "".join(f"<p>{_sentence(7 * number + i)} {_sentence(3 * number + i)}</p>" for i in range(3))
     picture = (
         f'<figure><img src="/images/{number}.jpg" width="800" height="600" alt="Granite {number}" '
-        f'srcset="/images/{number}-400.jpg 400w, /images/{number}-800.jpg 800w"><figcaption>Block {number} of the pier.</figcaption></figure>'
+        f'srcset="/images/{number}-400.jpg 400w, /images/{number}-800.jpg 800w">'
+        f"<figcaption>Block {number} of the pier.</figcaption></figure>"
     )
     linked = f'<p>See <a href="https://archive.example/{number}">the archive</a> and <a href="/map">a map</a>.</p>'
     items = "".join(f"<li>{_sentence(number + i)}</li>" for i in range(4))
