@@ -50,7 +50,7 @@ from obelics_pipeline.stages.read.robots import DISALLOWED, RobotsCaptures
 
 STAGE = "extract"
 MEASURED_AT_ONCE = 16  # documents: so that the language model's tables stay in the processor's cache for that long
-VERSION = 8  # raise it when the same page would give other documents: finished units are then redone
+VERSION = 9  # raise it when the same page would give other documents: finished units are then redone
 
 INCOMPLETE_FILE = {  # reasons of a WARC file's ledger that say that the rest of the file is missing
     TRUNCATED: "the file ends within a record; what comes before it was read, what should follow is missing",
