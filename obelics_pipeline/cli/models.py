@@ -16,6 +16,7 @@ def add_fit(commands: Commands) -> None:
     fit = commands.add_parser("fit", help="train a filter's model on your own pages or texts")
     models = fit.add_subparsers(required=True, metavar="MODEL", parser_class=Parser)
     _add_main_content(models)
+    _add_page_type(models)
     _add_fit_detector(models)
     _add_fit_farm_texts(models)
     _add_fit_chat_detector(models)
@@ -27,15 +28,7 @@ def add_fit(commands: Commands) -> None:
 
 def _add_main_content(models: Commands) -> None:
     main_content = models.add_parser("main-content", help="train the model that finds the main content of a page")
-    main_content.add_argument("--input", nargs="+", required=True, metavar="INPUT", help="WARC files, as for run")
-    main_content.add_argument(
-        "--gold", type=Path, required=True, metavar="FILE.jsonl", help="labels of the main content, one page a line"
-    )
-    main_content.add_argument("--output", type=Path, required=True, metavar="MODEL.json", help="output file")
-    main_content.add_argument(
-        "--folds", type=positive, default=5, metavar="N", help="folds of cross-validation (default: 5)"
-    )
-    main_content.add_argument("--workers", type=positive, metavar="N", help="processes (default: one per CPU core)")
+    _add_pages(main_content, "labels of the main content, one page a line")
     main_content.set_defaults(command=_fit_main_content)
 
 
@@ -51,6 +44,37 @@ def _fit_main_content(arguments: argparse.Namespace) -> int:
         say=say,
     )
     return 0
+
+
+def _add_page_type(models: Commands) -> None:
+    page_type = models.add_parser("page-type", help="train the model that tells the kind of a page (page_type)")
+    _add_pages(page_type, 'lines {"url": …, "page_type": …}, or with warc and offset in place of url')
+    page_type.set_defaults(command=_fit_page_type)
+
+
+def _fit_page_type(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.page_type import fit_page_type
+
+    fit_page_type(
+        arguments.input,
+        arguments.gold,
+        arguments.output,
+        folds=arguments.folds,
+        workers=workers_of(arguments),
+        say=say,
+    )
+    return 0
+
+
+def _add_pages(command: argparse.ArgumentParser, gold: str) -> None:
+    """Annotated pages to learn from, and the output."""
+    command.add_argument("--input", nargs="+", required=True, metavar="INPUT", help="WARC files, as for run")
+    command.add_argument("--gold", type=Path, required=True, metavar="FILE.jsonl", help=gold)
+    command.add_argument("--output", type=Path, required=True, metavar="MODEL.json", help="output file")
+    command.add_argument(
+        "--folds", type=positive, default=5, metavar="N", help="folds of cross-validation (default: 5)"
+    )
+    command.add_argument("--workers", type=positive, metavar="N", help="processes (default: one per CPU core)")
 
 
 def _add_fit_detector(models: Commands) -> None:

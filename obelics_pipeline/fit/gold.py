@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.models.page_type import KINDS
 from obelics_pipeline.stages.read.page import Page
 
 _ADDRESS = "a row names its page by warc and offset, or by url"
@@ -15,11 +16,12 @@ _ADDRESS = "a row names its page by warc and offset, or by url"
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What is known of a page: its whole article, or snippets that its main content has or has not."""
+    """What is known of a page: its whole article, or snippets that its main content has or has not; its kind."""
 
     article: str | None
     wanted: tuple[str, ...] = ()
     unwanted: tuple[str, ...] = ()
+    page_type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +83,12 @@ def _add(gold: Gold, number: int, row: Any) -> None:
 
 
 def _truth(row: dict[str, Any]) -> Truth:
-    truth = Truth(_text(row, "article_text"), _texts(row, "must_contain"), _texts(row, "must_not_contain"))
-    if truth.article is None and not truth.wanted and not truth.unwanted:
-        raise ValueError("neither article_text nor a snippet in must_contain or must_not_contain")
+    texts = _text(row, "article_text"), _texts(row, "must_contain"), _texts(row, "must_not_contain")
+    truth = Truth(*texts, _text(row, "page_type"))
+    if truth.page_type is not None and truth.page_type not in KINDS:
+        raise ValueError(f"page_type is {', '.join(KINDS[:-1])} or {KINDS[-1]}, not {truth.page_type}")
+    if truth == Truth(None):
+        raise ValueError("neither article_text nor a snippet in must_contain or must_not_contain, nor page_type")
     return truth
 
 

@@ -34,6 +34,10 @@ def test_a_row_without_a_place_finds_its_page_by_url(tmp_path: Path) -> None:
     assert found.find(page(url=URL + "x")) is None
 
 
+def test_a_row_may_name_the_kind_of_its_page_alone(tmp_path: Path) -> None:
+    assert gold(tmp_path, {"url": URL, "page_type": "forum"}).find(page()) == Truth(None, page_type="forum")
+
+
 def test_a_place_goes_before_a_url(tmp_path: Path) -> None:
     rows = [
         {"url": URL, "article_text": "of the url"},
@@ -77,6 +81,7 @@ def test_blank_lines_and_other_keys_do_no_harm(tmp_path: Path) -> None:
         ({"url": URL, "article_text": ["A"]}, "article_text is a text, not a list"),
         ({"url": URL, "must_contain": "A"}, "must_contain is a list of texts"),
         ({"url": URL, "must_not_contain": [1]}, "must_not_contain is a list of texts"),
+        ({"url": URL, "page_type": "blog"}, "page_type is article, .* or service, not blog"),
     ],
 )
 def test_a_bad_row_is_named_by_its_line(tmp_path: Path, row: Any, message: str) -> None:

@@ -71,7 +71,12 @@ def test_the_wheel_carries_the_word_lists(wheel_files: set[str]) -> None:
 def test_the_wheel_carries_the_models_and_what_they_are_made_with(wheel_files: set[str]) -> None:
     data = below("models", "*.json") | below("models", "*.npz") | below("obelics_pipeline/fit", "*.txt")
     data |= below("models/kenlm") | below("models/quality")
-    named = {"models/main_content.json", "fit/farm_detector/irregular.txt", "fit/farm_detector/second/grammars.txt"}
+    named = {
+        "models/main_content.json",
+        "models/page_type.json",
+        "fit/farm_detector/irregular.txt",
+        "fit/farm_detector/second/grammars.txt",
+    }
     named |= {f"models/kenlm/en.{ending}" for ending in ("arpa.bin", "sp.model", "json")}
     named |= {f"models/quality/{name}" for name in ("en.ftz", "en.json", "farm_texts.json")}
     named |= {f"fit/farm_detector/wording/{language}.txt" for language in ("en", "de", "fr", "es", "it", "pt")}

@@ -40,7 +40,7 @@ class Kept:
     `roles`: those of the texts of headline, standfirst, captions and comments, and of pictures in comments, that no
     element tells, by row.
     `confidence`: how well the main content was likely told from the rest (see `MainContent`); None if it was not
-    looked for.
+    looked for. `features`: those of the texts (see `MainContent`); None where no main content was found.
     `posts`: where the page is a thread, the number of the post that each row is in (see `number_posts`).
     """
 
@@ -48,6 +48,7 @@ class Kept:
     pictures: Sequence[Candidate]
     roles: Mapping[int, str]
     confidence: float | None
+    features: NDArray[np.float32] | None = None
     posts: NDArray[np.int32] | None = None
 
 
@@ -82,7 +83,7 @@ def _main(
     rows |= in_captions(tree, pictures)
     rows[list(captions)] = True
     rows[repeated_texts(tree, rows)] = False
-    return Kept(rows, pictures, captions | roles, main.confidence)
+    return Kept(rows, pictures, captions | roles, main.confidence, main.features)
 
 
 def _comments(tree: SimplifiedTree, main: MainContent, url: str, source: bytes, config: ExtractionConfig) -> Flags:

@@ -26,6 +26,7 @@ class Head:
     title: str | None = None
     shared_titles: list[str] = field(default_factory=list)  # for those who link to the page, as written
     site_name: str = ""
+    kind: str = ""  # og:type, lower case
     descriptions: list[str] = field(default_factory=list)  # as written
     html_lang: str | None = None
     base_href: str | None = None  # the first one counts, as in a browser
@@ -54,6 +55,8 @@ class Head:
             self.shared_titles.append(content)
         elif name == "og:site_name":
             self.site_name = content
+        elif name == "og:type":
+            self.kind = content.strip().lower()
         elif name in _DESCRIPTION_NAMES:
             self.descriptions.append(content)
         elif name in META_NAMES and content.strip():

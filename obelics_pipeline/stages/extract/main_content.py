@@ -27,12 +27,15 @@ _LINE = 20  # characters that every text has on top of its own: a line of a few 
 class MainContent:
     """`kept` has one flag a row of the tree, True at the texts of the main content; `confidence` is in 0 … 1.
 
+    `features` are those by which each text outside the frame was judged, shape (texts, features).
+
     The confidence is the F1 that is expected of the kept texts, by characters: it sees what was kept wrongly and what
     was left out. 0 if there is no text.
     """
 
     kept: NDArray[np.bool_]
     confidence: float
+    features: NDArray[np.float32]
 
 
 def find_main_content(tree: SimplifiedTree) -> MainContent:
@@ -41,7 +44,7 @@ def find_main_content(tree: SimplifiedTree) -> MainContent:
     kept = np.zeros(len(tree.rows), np.bool_)
     content, confidence = decide(_forest().log_odds(features), tree.rows[texts, CHARS])
     kept[texts[content]] = True
-    return MainContent(kept, confidence)
+    return MainContent(kept, confidence, features)
 
 
 def probabilities(tree: SimplifiedTree) -> NDArray[np.float64]:

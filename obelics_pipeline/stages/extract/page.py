@@ -10,11 +10,14 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from obelics_pipeline.core.config.extraction import ExtractionConfig
 from obelics_pipeline.core.document import Node
+from obelics_pipeline.models.page_type import PageType
 from obelics_pipeline.stages.extract.default_extraction import Kept, choose, nodes_of
 from obelics_pipeline.stages.extract.head import Head, read_head
 from obelics_pipeline.stages.extract.licence.page_licence import NO_LICENCE, PageLicence, read_licence
 from obelics_pipeline.stages.extract.links import LinkCounts, count_links
 from obelics_pipeline.stages.extract.obelics_listener import ObelicsListener
+from obelics_pipeline.stages.extract.page_numbers import Numbers, page_numbers
+from obelics_pipeline.stages.extract.page_type import find_page_type
 from obelics_pipeline.stages.extract.parse_cost import check_parse_cost
 from obelics_pipeline.stages.extract.publication import published
 from obelics_pipeline.stages.extract.rebuild.anchors import drop_signs
@@ -49,7 +52,7 @@ class ExtractedPage:
     in lower case, such as noai and noimageai, which the caller obeys. `main_content_confidence` is in 0 … 1 (see
     `MainContent`), None where no main content was looked for; `published` the day that the page gives itself; `links`
     what its links are, None by the reference's rules, which do not look; `licence` what it is under, where that was
-    asked for; `tdm` what its metas say of text and data mining.
+    asked for; `tdm` what its metas say of text and data mining; `page_type` its kind, None without main content.
     """
 
     nodes: list[Node]
@@ -61,15 +64,21 @@ class ExtractedPage:
     links: LinkCounts | None = None
     licence: PageLicence = NO_LICENCE
     tdm: Mapping[str, str] = field(default_factory=dict)
+    page_type: PageType | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SimplifiedPage:
-    """A page on its way through the default rules: its simplified tree, what its head says, and what stays of it."""
+    """A page on its way through the default rules: its simplified tree, what its head says, and what stays of it.
+
+    `numbers` tell its kind (see `page_numbers`), None where no main content was found.
+    """
 
     tree: SimplifiedTree
     head: Head
     kept: Kept
+    links: LinkCounts
+    numbers: Numbers | None
     licence: PageLicence = NO_LICENCE
 
 
@@ -94,9 +103,10 @@ def extract_page(html: str, url: str, config: ExtractionConfig, licence: bool = 
         frozenset(head.robots),
         page.kept.confidence,
         published(head.dates, source),
-        count_links(page.tree.links, url),
+        page.links,
         page.licence,
         head.tdm,
+        find_page_type(page.numbers) if page.numbers is not None else None,
     )
 
 
@@ -108,7 +118,11 @@ def simplify_page(html: str, url: str, config: ExtractionConfig) -> SimplifiedPa
 def _simplified(source: bytes, url: str, config: ExtractionConfig, licence: bool = False) -> SimplifiedPage:
     parser, tree, head = _rebuilt(source, config)
     under = read_licence(parser, source, head.licences, url) if licence else NO_LICENCE
-    return SimplifiedPage(tree, head, choose(tree, url, source, head, config), under)
+    kept, links = choose(tree, url, source, head, config), count_links(tree.links, url)
+    numbers = None
+    if kept.features is not None:
+        numbers = page_numbers(tree, kept.features, url, head, links, source)
+    return SimplifiedPage(tree, head, kept, links, numbers, under)
 
 
 def _rebuilt(source: bytes, config: ExtractionConfig) -> _Simplified:

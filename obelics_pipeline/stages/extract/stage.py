@@ -401,6 +401,7 @@ def _document(
         "charset": page.charset,
         "title": extracted.title,
         "main_content_confidence": extracted.main_content_confidence,
+        **(extracted.page_type.to_json() if extracted.page_type is not None else {}),
         "published": None if day is None or is_ahead(day, page.warc_date) else day.isoformat(),
         **(extracted.links.to_json() if extracted.links is not None else {}),
         **extracted.licence.to_json(),

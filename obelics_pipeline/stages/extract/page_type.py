@@ -1,0 +1,22 @@
+"""What kind of page a page is: by its numbers, and the model that comes with the package."""
+
+from __future__ import annotations
+
+import functools
+
+from obelics_pipeline.models.forest import Forest
+from obelics_pipeline.models.page_type import MODEL, PageType, by_kind, judge
+from obelics_pipeline.stages.extract.page_numbers import NAMES, Numbers
+
+
+def find_page_type(numbers: Numbers) -> PageType:
+    """Judge a page by its numbers, in the order of `NAMES`."""
+    return judge(numbers, _forests())
+
+
+@functools.cache
+def _forests() -> list[Forest]:
+    forest = Forest.load(MODEL)
+    if forest.features != NAMES:
+        raise ValueError(f"{MODEL}: made for other features than this version computes")
+    return by_kind(forest)
