@@ -15,6 +15,7 @@ from obelics_pipeline.filters.language_score import LanguageScore
 from obelics_pipeline.filters.lexical_cohesion import LexicalCohesion
 from obelics_pipeline.filters.main_content_confidence import MainContentConfidence
 from obelics_pipeline.filters.measuring import Filter
+from obelics_pipeline.filters.page_type_probability import PageTypeProbability
 from obelics_pipeline.filters.perplexity import Perplexity
 from obelics_pipeline.filters.punctuation_ratio import PunctuationRatio
 from obelics_pipeline.filters.quality_score import QualityScore
@@ -44,6 +45,7 @@ BUILT_IN: dict[str, Callable[..., Filter]] = {
         SpamWordRatio,
         ImageCount,
         MainContentConfidence,
+        PageTypeProbability,
         FarmScore,
         ChatScore,
         WordingScore,

@@ -37,6 +37,7 @@ REASONS = {
     "language": "not a language to keep",
     "language_score": "the language is too uncertain",
     "main_content_confidence": "too uncertain what is the main content",
+    "page_type_probability": "not a kind of page to keep",
     "empty": "no visible character",
     "empty_text": "no character is left",
     "end_of_document": "a mark where pages were joined, not needed here",

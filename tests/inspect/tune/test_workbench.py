@@ -43,7 +43,7 @@ def test_a_moved_threshold_is_counted_and_not_said_to_be_exact(bench: Workbench)
     rule = next(rule for rule in found["rules"] if rule["name"] == "word_count")
     assert rule["drops"] == (words < 300).sum()
     assert found["kept"]["documents"] == ((words >= 300) & bench.run.documents.kept).sum()
-    assert bench.levels({WORDS: 300})["document"][3]["min"] == 300
+    assert bench.levels({WORDS: 300})["document"][4]["min"] == 300
 
 
 def test_thresholds_of_paragraphs_and_images_are_counted(bench: Workbench) -> None:

@@ -13,6 +13,7 @@ from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.local import LocalEngine
+from obelics_pipeline.models.page_type import KINDS
 from obelics_pipeline.stages.extract import stage
 from obelics_pipeline.stages.extract.stage import extract_unit, extract_units
 from obelics_pipeline.stages.read.inputs import resolve_inputs
@@ -92,6 +93,17 @@ def test_a_changed_decision_gives_the_bytes_of_a_fresh_run(
     again = extract_unit(unit, folder=folder, config=changed)
     assert again.to_json() == anew.to_json()
     assert again.path(folder, "data").read_bytes() == anew.path(fresh, "data").read_bytes()
+
+
+def test_a_document_says_what_kind_its_page_is_of(warcs: list[Path], config: RunConfig, tmp_path: Path) -> None:
+    manifest = extract_unit(units(warcs, config, everything=True)[0], folder=tmp_path, config=config)
+    documents = list(read_documents(manifest.path(tmp_path, "data")))
+    noted = [
+        (d.general["page_type"], d.general["page_type_probability"]) for d in documents if "page_type" in d.general
+    ]
+    assert noted
+    assert {kind for kind, _ in noted} <= set(KINDS)
+    assert [d.scores["page_type_probability"] for d in documents if "page_type" in d.general] == [p for _, p in noted]
 
 
 def test_everything_is_measured_for_a_sample(warcs: list[Path], config: RunConfig, tmp_path: Path) -> None:
