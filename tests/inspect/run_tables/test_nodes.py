@@ -57,7 +57,7 @@ def test_paragraphs_are_those_of_the_documents(folder: RunFolder, documents: pa.
     found = joined(paragraph_tables(folder, documents))
     always = {"document", "node", "role", "reason", "duplicate_of", "bytes"}
     assert [{k: v for k, v in row.items() if k in always or v is not None} for row in found] == expected
-    assert {row["reason"] for row in expected} >= {None, "word_count", "repeated_paragraph"}
+    assert {row["reason"] for row in expected} >= {None, "special_character_ratio", "repeated_paragraph"}
 
 
 def test_images_are_those_of_the_documents(folder: RunFolder, documents: pa.Table) -> None:
