@@ -47,8 +47,8 @@ _DATE = 4  # a line of which one character in so many is a digit is a date or a 
 # for search engines), and how that software names pages.
 _TYPES = (b"DiscussionForumPosting", b"QAPage")
 _ADDRESS = re.compile(
-    r"for(?:ums?|en|os?)[./]|[/.](?:threads?|topics?|boards?|bbs|discuss|discussions?|t|comments)[/.]|(?:show|view)(?:thread|topic)"
-    r"|/post/\d+$|/item\?id=",
+    r"for(?:ums?|en|os?)[./]|[/.](?:threads?|boards?|bbs|discuss|discussions?|t|comments)[/.]|/topic/\d"
+    r"|(?:show|view)(?:thread|topic)|/post/\d+$|/item\?id=",
     re.IGNORECASE,
 )
 

@@ -161,7 +161,10 @@ def test_posts_of_a_thread_are_no_comments(url: str, head: str) -> None:
     )  # an article, for all it says
 
 
-@pytest.mark.parametrize("url", [URL, "https://www.example.com/t-shirt", "https://www.example.com/information/"])
+@pytest.mark.parametrize(
+    "url",
+    [URL, "https://www.example.com/t-shirt", "https://a.example/topic/rope", "https://www.example.com/information/"],
+)
 def test_other_addresses_are_no_threads(url: str) -> None:
     assert not is_thread(b"<p>forums, threads", url)
 
