@@ -20,10 +20,10 @@ from obelics_pipeline.stages.extract.page_numbers import Numbers, page_numbers
 from obelics_pipeline.stages.extract.page_type import find_page_type
 from obelics_pipeline.stages.extract.parse_cost import check_parse_cost
 from obelics_pipeline.stages.extract.publication import published
-from obelics_pipeline.stages.extract.rebuild.anchors import drop_signs
-from obelics_pipeline.stages.extract.rebuild.calls import hide_calls
+from obelics_pipeline.stages.extract.rebuild.anchors import SIGNS, hide_signs
+from obelics_pipeline.stages.extract.rebuild.calls import CALLS, hide_calls
 from obelics_pipeline.stages.extract.rebuild.code_languages import name_languages
-from obelics_pipeline.stages.extract.rebuild.formulas import has_formulas, show_formulas
+from obelics_pipeline.stages.extract.rebuild.formulas import FORMULAS, show_formulas
 from obelics_pipeline.stages.extract.rebuild.held import held_text, insert
 from obelics_pipeline.stages.extract.rebuild.left_open import close_iframes, unwrap_frames
 from obelics_pipeline.stages.extract.rebuild.panels import show_panels
@@ -205,12 +205,12 @@ def _simplify(source: bytes, config: ExtractionConfig) -> _Simplified:
     if is_streamed(source):
         show_parts(parser)
     show_panels(parser)
-    drop_signs(parser)
-    hide_calls(parser)
     if config.markup == "markdown":
         name_languages(parser)
-    if has_formulas(source):
-        show_formulas(parser)
+    found = parser.css(f"{FORMULAS}, {CALLS}, {SIGNS}")  # one search for all: it takes as long for each
+    show_formulas(found)
+    hide_signs(found)
+    hide_calls(found)
     tree = simplify(root, config)
     head.note_body(tree.declarations)
     return parser, tree, head

@@ -5,14 +5,20 @@ They are no part of the text beside them. Documentation and weblogs are full of 
 
 from __future__ import annotations
 
-from selectolax.lexbor import LexborHTMLParser
+from collections.abc import Sequence
 
-_ANCHOR = 'a[href^="#"]'  # a link within the page
+from selectolax.lexbor import LexborNode
+
+SIGNS = 'a[href^="#"]'  # links within the page
 
 
-def drop_signs(parser: LexborHTMLParser) -> None:
-    """Take out each link within the page that has text, and no letter or digit in it."""
-    for node in parser.css(_ANCHOR):
-        text = node.text().strip()
-        if text and not any(map(str.isalnum, text)) and node.css_first("img, svg") is None:
-            node.decompose()
+def hide_signs(found: Sequence[LexborNode]) -> None:
+    """Hide each link within the page that has text, and no letter or digit in it.
+
+    `found` is what the selector `SIGNS` finds of a page, and may be more. No node is freed.
+    """
+    for node in found:
+        if node.tag == "a" and (node.attributes.get("href") or "").startswith("#"):
+            text = node.text().strip()
+            if text and not any(map(str.isalnum, text)) and node.css_first("img, svg") is None:
+                node.attrs["hidden"] = ""

@@ -7,13 +7,13 @@ content, and 27 of 29 of such forms, were no content.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from obelics_pipeline.stages.extract import default_rules as rules
 
-_SELECTOR = "a[class*=btn i], a[class*=button i], a[role=button], input[type=email]"
+CALLS = "a[class*=btn i], a[class*=button i], a[role=button], input[type=email]"
 _BUTTON = re.compile(r"(?:^|[\s_-])(?:btn|button)(?:$|[\s_-])", re.I)
 _OPENS = frozenset(("aria-expanded", "aria-controls", "data-toggle", "data-bs-toggle"))  # of tabs and accordions
 _INLINE = frozenset(rules.TAGS[rules.INLINE])
@@ -28,10 +28,14 @@ _MOST_CALLS, _MOST_SIBLINGS, _MOST_ABOVE, _MOST_INSIDE = 2_000, 20, 5, 50
 _DEEPEST, _LONGEST_FORM = 30, 1_500  # levels of a form; characters, for some pages are one form
 
 
-def hide_calls(parser: LexborHTMLParser) -> None:
-    """Hide the calls of a page, up to `_MOST_CALLS`."""
-    for node in parser.css(_SELECTOR)[:_MOST_CALLS]:
-        if node.tag == "input":
+def hide_calls(found: Sequence[LexborNode]) -> None:
+    """Hide the calls of a page, up to `_MOST_CALLS`.
+
+    `found` is what the selector `CALLS` finds of it, and may be more. Nodes inside buttons are freed, no link or input.
+    """
+    named = [(node, tag) for node in found if (tag := node.tag) in ("a", "input")]
+    for node, tag in named[:_MOST_CALLS]:
+        if tag == "input":
             form = _form(node)
             if form is not None and not _is_longer(form):
                 form.attrs["hidden"] = ""

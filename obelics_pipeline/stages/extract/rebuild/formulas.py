@@ -7,7 +7,7 @@ reads, or as the text for those who do not see a picture. What the engine drew i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote_plus
@@ -17,8 +17,6 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from obelics_pipeline.stages.extract.default_visibility import is_hidden
 from obelics_pipeline.stages.extract.rebuild.mathml import MOST_NODES, to_tex
 
-_WORDS = (b"math", b"latex")  # one of them is in each of the signs: most pages are done with two searches
-_SIGNS = (b"<math", b"math/tex", b"/math/", b"mwe-math", b"latex.php", b"latex.codecogs", b"quicklatex")
 _TEX_ENCODINGS = ("application/x-tex", "application/x-latex", "tex", "latex")
 # What engines draw in: MediaWiki, KaTeX, MathJax 3 and 4, MathJax 2. An element that has one of these classes or this
 # name, at most so many levels above the math element (MathJax 2 has four).
@@ -29,8 +27,8 @@ _DISPLAYED = frozenset("mwe-math-element-block katex-display MathJax_Display MJX
 _RENDERED = re.compile(r"MathJax|mjx-|MJXc")  # what MathJax 2 puts before its script
 
 # Pictures of formulas: MediaWiki, its older versions, WordPress and QuickLaTeX.
-_PICTURES = (
-    "img[class*=mwe-math-fallback], img.tex, img.latex, img[class*=ql-img-], "
+FORMULAS = (
+    'math, script[type^="math/tex"], img[class*=mwe-math-fallback], img.tex, img.latex, img[class*=ql-img-], '
     'img[src*="latex.php?latex="], img[src*="latex.codecogs.com/"]'
 )
 _IN_ADDRESS = re.compile(r"latex\.php\?(?:[^#]*&)?latex=([^&#]+)|latex\.codecogs\.com/[a-z.]{3,10}\?([^#]+)")
@@ -49,30 +47,33 @@ class _Formula(NamedTuple):
     display: bool
 
 
-def has_formulas(source: bytes) -> bool:
-    """Whether a page may hold formulas of the engines that are known."""
-    return any(word in source for word in _WORDS) and any(sign in source for sign in _SIGNS)
-
-
 def is_formula(text: str) -> bool:
     """Whether a text is a formula and nothing else, but a mark that ends it."""
     return text.startswith("$") and _ALONE.fullmatch(text) is not None
 
 
-def show_formulas(parser: LexborHTMLParser) -> None:
-    """Put the TeX of each formula before what was drawn of it, and hide that. One without TeX stays as it is."""
+def show_formulas(found: Sequence[LexborNode]) -> None:
+    """Put the TeX of each formula before what was drawn of it, and hide that. One without TeX stays as it is.
+
+    `found` is what the selector `FORMULAS` finds of a page, and may be more. No node is freed.
+    """
     drawn: set[int] = set()  # what is replaced
-    for script in parser.css('script[type^="math/tex"]')[:_MOST_FORMULAS]:
-        before = script.prev
-        while before is not None and before.is_element_node and _RENDERED.search(before.attributes.get("class") or ""):
-            before.attrs["hidden"] = ""
-            before = before.prev
-        _write(script, _tidy(_text(script), "display" in (script.attributes.get("type") or "")))
     budget = [MOST_NODES]
-    for math in parser.css("math")[:_MOST_FORMULAS]:
+    named = [(node, node.tag) for node in found]
+    for script in [node for node, tag in named if tag == "script"][:_MOST_FORMULAS]:
+        _show_script(script)
+    for math in [node for node, tag in named if tag == "math"][:_MOST_FORMULAS]:
         _replace(math, _of_math(math, budget), drawn)
-    for picture in parser.css(_PICTURES)[:_MOST_FORMULAS]:
+    for picture in [node for node, tag in named if tag == "img"][:_MOST_FORMULAS]:
         _replace(picture, _of_picture(picture), drawn)
+
+
+def _show_script(script: LexborNode) -> None:
+    before = script.prev
+    while before is not None and before.is_element_node and _RENDERED.search(before.attributes.get("class") or ""):
+        before.attrs["hidden"] = ""
+        before = before.prev
+    _write(script, _tidy(_text(script), "display" in (script.attributes.get("type") or "")))
 
 
 def _replace(node: LexborNode, formula: _Formula, drawn: set[int]) -> None:
