@@ -73,11 +73,8 @@ def _with_arguments(name: str, parts: list[str]) -> str:
     if name == "mover" and others[0] in _ACCENTS:
         return f"{_ACCENTS[others[0]]}{{{base}}}"
     signs = "^" if name in ("msup", "mover") else "_^"
-    return _group(base) + "".join(sign + _group(other) for sign, other in zip(signs, others, strict=False))
-
-
-def _group(tex: str) -> str:
-    return tex if len(tex) == 1 else f"{{{tex}}}"
+    base = base if len(base) == 1 else f"{{{base}}}"
+    return base + "".join(f"{sign}{{{other}}}" for sign, other in zip(signs, others, strict=False))
 
 
 def _token(name: str, node: LexborNode) -> str:
