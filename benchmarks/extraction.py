@@ -1,7 +1,7 @@
 """Our extraction and its peers, side by side in one run on the same decoded pages: quality and CPU time.
 
     python benchmarks/extraction.py FILE.warc.gz … [--evaluate 'COMMAND with {}'] [--every N] [--rounds N]
-                                    [--only NAME …] [--languages CODE …] [--keep DIR]
+                                    [--only NAME …] [--languages CODE …] [--keep DIR] [--fifths] [--stage]
 
 * parse: selectolax parses the page and nothing else, the floor of the speed
 * main, page, obelics: ours, by the options in OURS
@@ -9,7 +9,8 @@
 * readability: readability-lxml's summary
 * resiliparse: its main content, text only
 
-Only the call of an extractor is timed. What it gives becomes a document afterwards: a Parquet file per variant, with
+Only the call of an extractor is timed. --stage adds the whole extract stage by the default config: reading, extraction,
+all measuring, writing. What it gives becomes a document afterwards: a Parquet file per variant, with
 the columns of OBELICS. COMMAND judges such a file: any program will do that prints JSON of the form
 {section: {figure: {"value": …, "low": …, "high": …}}}, shares from 0 to 1, with the figures that FIGURES names; a
 figure that it does not print is shown as "-". With --languages it is run again with `--lang CODE` added.
@@ -41,10 +42,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from obelics_pipeline.core.config import ExtractionConfig, ReadingConfig
+from obelics_pipeline.core.config import ExtractionConfig, ReadingConfig, load_config
 from obelics_pipeline.core.document import ImageNode, Node, TextNode, interleave, to_json
+from obelics_pipeline.core.storage import location
 from obelics_pipeline.core.tables import PUBLISHED
 from obelics_pipeline.stages.extract.page import extract_page
+from obelics_pipeline.stages.extract.stage import extract_unit, extract_units
 from obelics_pipeline.stages.extract.walk import INLINE, walk
 from obelics_pipeline.stages.read.inputs import resolve_inputs
 from obelics_pipeline.stages.read.page import Page
@@ -85,8 +88,12 @@ class Variant:
 
 
 def parse() -> Variant:
-    """Parsing alone."""
-    return Variant(lambda html, url: LexborHTMLParser(html), None)
+    """Parsing alone. The tree is freed as it is by those who extract: kept, it would cost half as much again."""
+
+    def parse_and_free(html: str, url: str) -> None:
+        LexborHTMLParser(html)
+
+    return Variant(parse_and_free, None)
 
 
 def ours(options: dict[str, str]) -> Variant:
@@ -270,6 +277,29 @@ def measure(variants: dict[str, Variant], pages: list[Page], rounds: int) -> dic
     return measured
 
 
+def time_stage(paths: list[str], rounds: int) -> Measured:
+    """CPU seconds of the extract stage over the files, of each round; an untimed one loads its models."""
+    config = load_config("default")
+    units = extract_units(plan_ranges(resolve_inputs(paths, config.reading), config.reading), config)
+    measured = Measured()
+    for _ in range(rounds + 1):
+        gc.collect()
+        start = time.process_time()
+        for unit in units:
+            with tempfile.TemporaryDirectory() as folder:
+                extract_unit(unit, folder=location(folder), config=config)
+        measured.seconds.append(time.process_time() - start)
+    del measured.seconds[0]
+    return measured
+
+
+def fifths(pages: list[Page]) -> dict[str, list[Page]]:
+    """The shortest, the middle and the longest fifth of the pages, by the characters of their HTML; five at least."""
+    ordered = sorted(pages, key=lambda page: len(page.html))
+    ends = [len(ordered) * number // 5 for number in range(6)]
+    return {name: ordered[ends[at] : ends[at + 1]] for name, at in (("shortest", 0), ("middle", 2), ("longest", 4))}
+
+
 def keep_results(measured: Measured, variant: Variant, results: list[Any], pages: list[Page]) -> None:
     """Turn a round's results into nodes, none for a page that failed."""
     measured.failures.update(result.reason for result in results if isinstance(result, Failed))
@@ -400,10 +430,14 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--only", nargs="+", choices=MAKERS, default=list(MAKERS), metavar="NAME", help=", ".join(MAKERS)
     )
+    parser.add_argument("--fifths", action="store_true", help="the speed on short, middling and long pages, too")
+    parser.add_argument("--stage", action="store_true", help="time the whole extract stage, too; all pages")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="leave the Parquet files here")
     arguments = parser.parse_args()
     if min(arguments.every, arguments.rounds) < 1:
         parser.error("--every and --rounds are at least 1")
+    if arguments.stage and arguments.every > 1:
+        parser.error("--stage reads all pages: leave out --every")
     if arguments.evaluate is not None and "{}" not in arguments.evaluate:
         parser.error("--evaluate needs {} where the path belongs")
     return arguments
@@ -434,8 +468,15 @@ def main() -> None:
         raise SystemExit("no page in these files")
     size = statistics.fmean(len(page.html) for page in pages)
     print(f"{len(pages)} pages, {size / 1000:.0f} thousand characters on average")
-    measured = measure(make_variants(arguments.only), pages, arguments.rounds)
-    print_speed(measured, len(pages))
+    variants = make_variants(arguments.only)
+    measured = measure(variants, pages, arguments.rounds)
+    stage = {"stage": time_stage(arguments.files, arguments.rounds)} if arguments.stage else {}
+    print_speed(measured | stage, len(pages))
+    if arguments.fifths and len(pages) >= 5:
+        for name, some in fifths(pages).items():
+            size = statistics.fmean(len(page.html) for page in some)
+            print(f"\nThe {name} fifth: {len(some)} pages, {size / 1000:.0f} thousand characters on average")
+            print_speed(measure(variants, some, arguments.rounds), len(some))
     with open_folder(arguments.keep) as folder:
         files = write_all(Path(folder), pages, measured)
         if arguments.evaluate is None:

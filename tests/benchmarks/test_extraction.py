@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import extraction
-from benchmarks.extraction import Variant, figure_cell, html_nodes, judge, measure, plain_nodes, write_documents
+from benchmarks.extraction import Variant, fifths, figure_cell, html_nodes, judge, measure, plain_nodes, write_documents
 from obelics_pipeline.core.document import ImageNode, Node, TextNode
 from obelics_pipeline.stages.read.page import Page
 
@@ -124,6 +124,12 @@ def test_a_figure_is_shown_in_percentage_points(judged: dict[str, object], cell:
     assert figure_cell(judged, "text.f1") == cell
 
 
+def test_fifths_are_the_shortest_the_middle_and_the_longest_pages() -> None:
+    pages = [page("x" * length) for length in (9, 1, 5, 3, 7, 2, 8, 4, 6, 10)]
+    found = {name: [len(one.html) for one in some] for name, some in fifths(pages).items()}
+    assert found == {"shortest": [1, 2], "middle": [5, 6], "longest": [9, 10]}
+
+
 def test_the_tables_name_every_variant(
     warcs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -139,10 +145,13 @@ def test_the_tables_name_every_variant(
         command(program),
         "--keep",
         str(tmp_path),
+        "--fifths",
+        "--stage",
     ]
     monkeypatch.setattr(sys, "argv", ["extraction.py", *given])
     extraction.main()
     speed, _, quality = capsys.readouterr().out.partition("Quality")
     assert all(f"\n| {name} " in speed for name in names)
+    assert "\n| stage " in speed and speed.count("\n| page ") == 4  # all pages, and three fifths
     assert "\n| page" in quality and " 25.0 |" in quality and "\n| parse" not in quality
     assert sorted(path.name for path in tmp_path.iterdir()) == ["obelics.parquet", "page.parquet"]
