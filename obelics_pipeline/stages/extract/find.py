@@ -7,7 +7,7 @@ try:
 except ImportError:
 
     def find(source: bytes, mark: bytes, start: int, /) -> int:
-        """The first place of a mark, not empty, from a byte on, which is not negative; -1 where it stands nowhere."""
+        """The first place of a mark, not empty, from a byte on, which is not negative; -1 where it is missing."""
         return source.find(mark, start)
 
 
