@@ -11,8 +11,10 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from obelics_pipeline.core.config.extraction import ExtractionConfig
 from obelics_pipeline.core.document import IMAGE_ROLES, ImageNode, TextNode
 from obelics_pipeline.stages.extract.page import ExtractedPage, PageRejected, extract_page
+from obelics_pipeline.stages.extract.rebuild.held import held_text, insert
 from obelics_pipeline.stages.extract.rebuild.left_open import close_iframes
 from obelics_pipeline.stages.extract.rebuild.splash import opened
+from obelics_pipeline.stages.extract.rebuild.streamed import is_streamed, show_parts
 
 URL = "https://www.example.com/blog/post.html"
 CONFIGS = [
@@ -25,6 +27,7 @@ CONFIGS.append(CONFIGS[0].model_copy(update={"comments": "mark"}))
 # A mark is a made-up word, or a part of an image's address, that stands where it was put: as q17z.
 _MARK = re.compile(r"q\d+z")
 _FORMULA = re.compile(r"\$[^$]*\$")  # TeX is no text of the page: test_formulas.py tells what becomes one
+_FENCE = re.compile(r"\A```.*")  # with the language of the code, which an attribute tells
 _CONTROLS = re.compile(r"[\0-\x1f\x7f]")  # go from addresses
 _UNREAD = frozenset(("script", "style", "template", "title"))
 
@@ -68,22 +71,33 @@ def _check_nodes(page: ExtractedPage, config: ExtractionConfig) -> None:
 
 
 def _readings(html: str) -> Iterator[_Source]:
-    """The page as it is parsed, and as it is read where only parsers without scripts see its text."""
+    """The page as it is parsed, as parsers without scripts see it, and with what its data hold."""
     source = close_iframes(html.replace("\0", "").encode("utf-8", "replace"))
-    yield _Source(source)
-    yield _Source(opened(source))
+    yield _Source(_parsed(source))
+    yield _Source(_parsed(opened(source)))
+    parser = _parsed(source)
+    if text := held_text(parser):
+        insert(parser, text)
+        yield _Source(parser)
+
+
+def _parsed(source: bytes) -> LexborHTMLParser:
+    parser = LexborHTMLParser(source)
+    if is_streamed(source):
+        show_parts(parser)
+    return parser
 
 
 class _Source:
     """The page as it is parsed: its text, its descriptions of images, and where each mark stands."""
 
-    def __init__(self, source: bytes) -> None:
+    def __init__(self, parser: LexborHTMLParser) -> None:
         self.texts: list[str] = []
         self.alts: set[str | None] = {None}
         self.values: list[str] = []
         self.marks: dict[str, list[Location]] = {}
         self._anchors: dict[int, int] = {}  # numbers of the pictures and tables
-        root = LexborHTMLParser(source).root
+        root = parser.root
         assert root is not None
         for number, node in enumerate(root.traverse(include_text=True)):
             if node.is_element_node:
@@ -141,7 +155,7 @@ def _source_errors(source: _Source, page: ExtractedPage, config: ExtractionConfi
             continue
         # A caption stands before the rows of its table, wherever it was written.
         within = iter(letters) if node.role == "caption" else rest
-        text = _FORMULA.sub("", node.text)
+        text = _FORMULA.sub("", _FENCE.sub("", node.text) if node.role == "code" else node.text)
         if not all(letter in within for letter in _letters(text, config)):
             return f"text that is not in the page there: {node}"
         emitted += _MARK.findall(text)

@@ -64,10 +64,10 @@ def test_the_text_above_comments_is_the_same_as_without_them(setting: str) -> No
 
 
 def test_kept_comments_are_judged_as_any_text() -> None:
-    tail = "".join(f"<div class=comment-content><p>{paragraph(i)}</p></div>" for i in range(8))
+    tail = "".join(f"<div class=comment-content><p>{paragraph(20 + i)}</p></div>" for i in range(8))
     html = article(after=f"<div class=comment-list><b class=comment-author>Ann</b>{tail}</div>")
-    assert said(nodes(html, "keep")).count("Part 7.") == 2
-    assert said(nodes(html, "drop")).count("Part 7.") == 1
+    assert "Part 27." in said(nodes(html, "keep"))
+    assert "Part 27." not in said(nodes(html, "drop"))
     assert "comment" not in {node.role for node in nodes(html, "keep")}
 
 
