@@ -14,13 +14,16 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.inspect.tune.redirect import redirecting
+
+if TYPE_CHECKING:
+    import uvicorn
 
 HOST = "127.0.0.1"
 MOST_PORT = 65_535  # a port has 16 bits
@@ -49,22 +52,22 @@ def tune(folder: str, port: int = 0, workers: int = 1, browser: bool = True) -> 
     listening = _listening(port)
     token = secrets.token_urlsafe(16)  # 128 bits: other users of the machine reach the port too
     url = f"http://{HOST}:{listening.getsockname()[1]}/{token}/"
-    with listening, _ended_by_signals(), redirecting(url) as page:
+    server = uvicorn.Server(uvicorn.Config(application(bench, token), log_level="warning", access_log=False))
+    with listening, _ended_by_signals(server), redirecting(url) as page:
         address = f"in {page}, which you alone can read" if _read_by_others(sys.stdout) else url
         console.print(f"{len(bench.run.documents):,} documents; the page is {address}  (Ctrl-C stops it)", markup=False)
         if browser and (os.environ.get("DISPLAY") or sys.platform == "darwin"):
             webbrowser.open(page.as_uri())
-        config = uvicorn.Config(application(bench, token), log_level="warning", access_log=False)
-        uvicorn.Server(config).run(sockets=[listening])
+        server.run(sockets=[listening])
     return 0
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
+def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
     """Ctrl-C, a terminal that is closed and SIGTERM are how it is ended, with everything put away."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+        server.should_exit = True  # an exception is lost where it meets a callback, while modules are loaded
 
     def hang_up(_number: int, _frame: FrameType | None) -> None:
         signal.raise_signal(signal.SIGTERM)  # which uvicorn ends by, while it serves

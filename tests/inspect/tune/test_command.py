@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 
 from obelics_pipeline.cli.main import main
+from obelics_pipeline.inspect.tune.command import _ended_by_signals
+
+uvicorn = pytest.importorskip("uvicorn")
 
 NO_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/[^/\s\"]{20,}/")
@@ -86,13 +89,24 @@ def test_a_log_that_others_can_read_does_not_tell_the_address(mode: int, sampled
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     started = ["sh", "-c", command, sys.executable, str(sampled_run), str(tmp_path / "log")]
     with subprocess.Popen(started, env=environment) as served:
-        while "Ctrl-C" not in (printed := (tmp_path / "log").read_text()):
-            assert served.poll() is None
-        (page,) = tmp_path.glob("obelics-tune-*/*")
-        served.terminate()
-        assert served.wait(60) == 0
+        try:
+            while "Ctrl-C" not in (printed := (tmp_path / "log").read_text()):
+                assert served.poll() is None
+            (page,) = tmp_path.glob("obelics-tune-*/*")
+            served.terminate()
+            assert served.wait(60) == 0
+        finally:
+            served.kill()
     assert bool(ADDRESS.search(printed)) == (mode == 0o600)
     assert (str(page) in printed) == (mode == 0o644)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_before_the_page_is_served_ends_it_too(number: int) -> None:
+    server = uvicorn.Server(uvicorn.Config("none"))
+    with _ended_by_signals(server):
+        signal.raise_signal(number)
+    assert server.should_exit
 
 
 @pytest.mark.parametrize("port", ["80000", "65536", "-1"])
