@@ -137,7 +137,7 @@ def test_monitoring_at_every_tenth_step_costs_at_most_three_percent() -> None:
     x, monitor = torch.randn(512, 256), ActivationMonitor(net, groups, "cpu")
 
     def step(sampled: bool) -> float:
-        began = time.perf_counter()
+        began = time.process_time()
         if sampled:
             monitor.start()
         net(x).square().mean().backward()
@@ -145,7 +145,7 @@ def test_monitoring_at_every_tenth_step_costs_at_most_three_percent() -> None:
             gradient_norms(named, group_of)
             monitor.read()
         net.zero_grad()
-        return time.perf_counter() - began
+        return time.process_time() - began
 
     step(True)
     plain, with_it = zip(*[(step(False), step(True)) for _ in range(40)], strict=True)
