@@ -4,7 +4,8 @@
     python benchmarks/extraction_ratio.py --record   # writes them there, after a change that is meant
 
 The parser and each scope run in turn on the same page in one process, and the best round of each counts: a busy machine
-slows both. A ratio is too high at ROOM times what is recorded; that is wide, for ratios differ between machines.
+slows both, though not alike: the record is the highest of three runs beside other tests, as CI runs it. A ratio is too
+high at ROOM times what is recorded; that is wide, for ratios differ between machines.
 """
 
 from __future__ import annotations
