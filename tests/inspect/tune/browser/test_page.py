@@ -95,9 +95,9 @@ def test_a_document_threshold_is_dragged_and_counts_follow_before_it_is_let_go(p
 
 
 def test_a_threshold_of_paragraphs_moves_tokens(page: Any) -> None:
-    open_tab(page, "Paragraphs", "word count")
+    open_tab(page, "Paragraphs", "special character ratio")
     drops = page.locator(".rules tbody tr.chosen td.drops")
-    before, kept = after(page, "tokens", lambda: write(page, "#bound-min", 20))
+    before, kept = after(page, "tokens", lambda: write(page, "#bound-max", 0.18))
     assert kept < before
     assert int(drops.inner_text()) > 0
 
