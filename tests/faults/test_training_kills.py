@@ -84,7 +84,7 @@ def test_documents_are_counted_once_on_the_final_line(training: tuple[Path, dict
     spans: Counter[int] = Counter()
     for attempt in begun:
         until = min((begun[a] for a in begun if a > attempt), default=10**9)
-        table = loss_tables(output, attempt) if list(output.glob(f"accounts/attempt-{attempt:05d}/*/*")) else None
+        table = loss_tables(output, attempt) if list(output.glob(f"accounts/attempt-{attempt:05d}/*/[!.]*")) else None
         for step, span in zip(table["step"].to_pylist(), table["span"].to_pylist(), strict=True) if table else ():
             if step <= until:
                 spans[span] += 1

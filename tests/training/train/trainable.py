@@ -156,5 +156,5 @@ def ledger(output: Path) -> list[dict[str, Any]]:
 def loss_tables(output: Path, attempt: int | None = None) -> pa.Table:
     """The losses per document of all processes of an attempt, or of all attempts."""
     which = "*" if attempt is None else f"{attempt:05d}"
-    paths: Sequence[Path] = sorted(output.glob(f"accounts/attempt-{which}/rank-*/*.parquet"))
+    paths: Sequence[Path] = sorted(output.glob(f"accounts/attempt-{which}/rank-*/[!.]*.parquet"))
     return pa.concat_tables([pq.read_table(path) for path in paths])

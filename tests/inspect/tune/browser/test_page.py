@@ -288,7 +288,7 @@ def test_what_comes_from_the_web_is_only_shown(tab: Any, tmp_path: Path) -> None
     with serving(run) as url:
         tab.goto(url)
         open_tab(tab, "Documents", "word count")
-        for name, rule in (("Paragraphs", "word count"), ("Documents", "word count")):
+        for name, rule in (("Paragraphs", "special character ratio"), ("Documents", "word count")):
             open_tab(tab, name, rule)
             tab.locator(".card").first.wait_for()
             assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
