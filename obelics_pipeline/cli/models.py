@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,15 +36,7 @@ def _add_main_content(models: Commands) -> None:
 def _fit_main_content(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.fit.main_content import fit_main_content
 
-    fit_main_content(
-        arguments.input,
-        arguments.gold,
-        arguments.output,
-        folds=arguments.folds,
-        workers=workers_of(arguments),
-        say=say,
-    )
-    return 0
+    return _fit_on_pages(arguments, fit_main_content)
 
 
 def _add_page_type(models: Commands) -> None:
@@ -55,15 +48,7 @@ def _add_page_type(models: Commands) -> None:
 def _fit_page_type(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.fit.page_type import fit_page_type
 
-    fit_page_type(
-        arguments.input,
-        arguments.gold,
-        arguments.output,
-        folds=arguments.folds,
-        workers=workers_of(arguments),
-        say=say,
-    )
-    return 0
+    return _fit_on_pages(arguments, fit_page_type)
 
 
 def _add_pages(command: argparse.ArgumentParser, gold: str) -> None:
@@ -75,6 +60,19 @@ def _add_pages(command: argparse.ArgumentParser, gold: str) -> None:
         "--folds", type=positive, default=5, metavar="N", help="folds of cross-validation (default: 5)"
     )
     command.add_argument("--workers", type=positive, metavar="N", help="processes (default: one per CPU core)")
+
+
+def _fit_on_pages(arguments: argparse.Namespace, fit: Callable[..., None]) -> int:
+    """Fit a model on what `_add_pages` asks for."""
+    fit(
+        arguments.input,
+        arguments.gold,
+        arguments.output,
+        folds=arguments.folds,
+        workers=workers_of(arguments),
+        say=say,
+    )
+    return 0
 
 
 def _add_fit_detector(models: Commands) -> None:
