@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../models/_random_keys.h"
+
 #define MAX_N 100           /* longest n-gram: bounds the work of one hash and of one comparison */
 #define MAX_LENGTH 0x3fffffff /* units of a sequence: their places, fewer than 2^32, have a 32-bit number */
 
@@ -413,22 +415,9 @@ static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, .m_name = "_statistics", .m_size = -1, .m_methods = methods,
 };
 
-/* Keys from the operating system's random numbers. */
-static int draw_keys(void)
-{
-    PyObject *os = PyImport_ImportModule("os");
-    PyObject *bytes = os ? PyObject_CallMethod(os, "urandom", "n", (Py_ssize_t)sizeof keys) : NULL;
-    Py_XDECREF(os);
-    if (!bytes)
-        return -1;
-    memcpy(keys, PyBytes_AS_STRING(bytes), sizeof keys);
-    Py_DECREF(bytes);
-    return 0;
-}
-
 PyMODINIT_FUNC PyInit__statistics(void)
 {
-    if (draw_keys() < 0)
+    if (draw_keys(keys, sizeof keys) < 0)
         return NULL;
     make_tables();
     return PyModule_Create(&definition);

@@ -12,14 +12,10 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.storage import file_sha256
 from obelics_pipeline.filters.options import STRICT
 from obelics_pipeline.filters.text import Text
-from obelics_pipeline.models.chat_detector.detector import MIX_ONE, ChatDetector, bundled, load
-from obelics_pipeline.models.chat_detector.form import form_of, tokens_of
-from obelics_pipeline.models.chat_detector.word_habits import heaviest
+from obelics_pipeline.models.chat_detector.detector import ChatDetector, all_bundled, load
+from obelics_pipeline.models.chat_detector.reasons import told
 from obelics_pipeline.models.device.weight_files import check
-from obelics_pipeline.models.forest import SCALE
 from obelics_pipeline.models.perplexity import SHIPPED, PerplexityModel, model_files
-
-_NAMED = 8  # words and pairs that `reasons` names
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -47,8 +43,7 @@ class ChatScore:
 
     @cached_property
     def _paths(self) -> dict[str, str]:
-        shipped = bundled("en")
-        return ({"en": str(shipped)} if shipped else {}) | (self.paths or {})
+        return all_bundled() | (self.paths or {})
 
     @cached_property
     def _models(self) -> dict[str, PerplexityModel]:
@@ -77,16 +72,8 @@ class ChatScore:
         pair = self._pair(text.language)
         return None if pair is None else pair[0].score(text.text, pair[1])
 
-    def reasons(self, text: Text) -> Iterator[tuple[str, str]]:
+    def reasons(self, text: Text) -> Iterator[tuple[str, str, str]]:
         """The words and pairs that speak most for a chat model, and the log odds of both parts of the detector."""
         pair = self._pair(text.language)
-        found = None if pair is None else pair[0].evidence(text.text, pair[1])
-        if pair is None or found is None:
-            return
-        detector = pair[0]
-        for one in heaviest(detector.weights, tokens_of(form_of(text.text).lower()), _NAMED):
-            yield "word or pair that chat models use", one
-        yield "log odds of all words and pairs", f"{detector.mix.words * found.words / MIX_ONE / SCALE:.2f}"
-        measured = "" if found.numbers else " (taken from people's: the words settle it)"
-        odds = detector.mix.forest * detector.of_forest(found) / MIX_ONE / SCALE
-        yield "log odds by predictability and style", f"{odds:.2f}{measured}"
+        if pair is not None:
+            yield from told(pair[0], text.text, pair[1]).rows

@@ -8,76 +8,99 @@ from typing import ClassVar
 from pydantic.dataclasses import dataclass
 
 from obelics_pipeline.core.config.section import Sha256
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.filters.options import STRICT
 from obelics_pipeline.filters.prose import Prose
 from obelics_pipeline.filters.spans import Span, capped, joined
 from obelics_pipeline.filters.text import Text
 from obelics_pipeline.models.device.weight_files import check
-from obelics_pipeline.models.farm_detector.detector import Detector, all_bundled, load
-from obelics_pipeline.models.farm_detector.plain_words import in_plain_words
-from obelics_pipeline.models.farm_detector.reasons import reasons, spans
-
-FEWEST = 100  # words of prose: of the texts that judge detectors, none has fewer
+from obelics_pipeline.models.farm_heads.panel import MIX, Head, Panel, languages
+from obelics_pipeline.models.forest import score_of
 
 
 @dataclass(frozen=True, config=STRICT)
 class FarmScore:
-    """From 0 to 1, of the prose of a text (`prose.Prose`).
+    """From 0 to 1, of the prose of a text (`prose.Prose`): what the most suspicious of several detectors says.
 
-    `paths`: detectors by language, as `obelics fit detector` makes them. They go before those that the package ships.
-    `sha256`: of these files, by language, compared before they are read.
+    `paths`: detectors by language, one or several, as `obelics fit detector` and `obelics fit wording-detector` make
+    them. Each goes before the one of its kind that the package ships. `sha256`: of these files, by language and in the
+    same order, compared before they are read.
     """
 
     name: ClassVar[str] = "farm_score"
-    paths: dict[str, str] | None = None
-    sha256: dict[str, Sha256] | None = None
+    paths: dict[str, str | list[str]] | None = None
+    sha256: dict[str, Sha256 | list[Sha256]] | None = None
 
     def __post_init__(self) -> None:
-        for language, expected in (self.sha256 or {}).items():
-            check(Path(self._paths.get(language, language)).expanduser(), expected)
-        for path in self.files():
-            load(path)  # a detector that cannot be read must stop the run before it starts
+        for language, sums in (self.sha256 or {}).items():
+            files, expected = self._given.get(language, []), _listed(sums)
+            if len(files) != len(expected):
+                raise UserError(
+                    f"filter {self.name}: options.sha256 has {len(expected)} sums for {language}, and options.paths "
+                    f"{len(files)} files; give one for each file, in the same order"
+                )
+            for path, sha256 in zip(files, expected, strict=True):
+                check(Path(path).expanduser(), sha256)
+        for head in self._heads():
+            head.kind.load(head.path)  # a detector that cannot be read must stop the run before it starts
 
     def files(self) -> list[str]:
         """The files that the scores depend on."""
-        return sorted({str(path) for path in self._paths.values()})
+        return sorted({str(MIX), *(head.path for head in self._heads())})
+
+    def _heads(self) -> Iterator[Head]:
+        return (head for panel in self._panels.values() for head in panel.heads)
 
     @cached_property
-    def _paths(self) -> dict[str, str]:
-        return all_bundled() | (self.paths or {})
+    def _given(self) -> dict[str, list[str]]:
+        return {language: _listed(paths) for language, paths in (self.paths or {}).items()}
 
-    def _judged(self, text: Text) -> tuple[Detector, Prose] | None:
-        """The detector and what it reads of a text; None where there is no score."""
-        path, prose = self._paths.get(text.language or ""), Prose.of(text)
-        return None if path is None or len(prose.text.split()) < FEWEST else (load(path), prose)
+    @cached_property
+    def _panels(self) -> dict[str, Panel]:
+        everywhere = languages() | set(self._given)
+        return {language: Panel.of(language, self._given.get(language, [])) for language in everywhere}
+
+    def _judged(self, text: Text) -> tuple[Panel, Prose] | None:
+        """The heads and what they read of a text; None in a language without heads."""
+        panel = self._panels.get(text.language or "")
+        return None if panel is None else (panel, Prose.of(text))
 
     @property
     def not_applied(self) -> str | None:
         """Why nothing is measured; None where something is."""
-        return None if self._paths else "no detector is given (options.paths)"
+        return None if self._panels else "no detector is given (options.paths)"
 
     def score(self, text: Text) -> float | None:
         """None in a language without a detector, and for a text with fewer than 100 words of prose."""
         judged = self._judged(text)
-        return None if judged is None else judged[0].score(judged[1].text)
+        found = None if judged is None else judged[0].log_odds(judged[1].text)
+        return None if found is None else score_of(found)
 
     def spans(self, text: Text) -> list[Span]:
-        """The words that `reasons` names and the worst stretch."""
+        """What the head that made the score points at: its words, pairs of words and worst stretch."""
         judged = self._judged(text)
-        if judged is None:
+        worst = None if judged is None else judged[0].worst(judged[1].text)
+        if judged is None or worst is None:
             return []
-        detector, prose = judged
-        return capped(prose.in_whole(joined(sorted(spans(detector, prose.text)))))
+        prose = judged[1]
+        return capped(prose.in_whole(joined(sorted(worst.told(prose.text).spans))))
 
     def reasons(self, text: Text) -> Iterator[tuple[str, str, str]]:
-        """What made the score: what it is about, a number, and a quote of the text or what would be otherwise."""
+        """What each head says, and what each points at, the head that made the score first.
+
+        Rows of what it is about, a number, and a quote of the text or what would be otherwise.
+        """
         judged = self._judged(text)
-        found = None if judged is None else reasons(judged[0], judged[1].text)
-        if found is None:
+        if judged is None:
             return
-        for suspect in found.suspects:
-            yield "word that does not fit", f"{suspect.probability:.2f}", f"{suspect.word}, in “{suspect.quote}”"
-        yield "worst stretch", f"{found.stretch.share:.2f}", f"“{found.stretch.quote}”"
-        for number in found.numbers:
-            otherwise = f"if it were {number.other:.3g}, the score would be {number.score:.3g}"
-            yield in_plain_words(number.name), f"{number.value:.3g}", otherwise
+        panel, prose = judged
+        said = dict(panel.judge(prose.text))
+        for head in panel.heads if said else ():
+            score = f"{score_of(said[head]):.3f}" if head in said else "not asked"
+            yield f"head {head.kind.name}", score, head.kind.looks_for
+        for head in sorted(said, key=lambda one: -said[one]):
+            yield from head.told(prose.text).rows
+
+
+def _listed(one: str | list[str]) -> list[str]:
+    return [one] if isinstance(one, str) else one

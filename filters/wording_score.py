@@ -11,15 +11,15 @@ from obelics_pipeline.core.config.section import Sha256
 from obelics_pipeline.filters.options import STRICT
 from obelics_pipeline.filters.text import Text
 from obelics_pipeline.models.device.weight_files import check
-from obelics_pipeline.models.wording_detector.detector import bundled, load
+from obelics_pipeline.models.wording_detector.detector import all_bundled, load
 
 
 @dataclass(frozen=True, config=STRICT)
 class WordingScore:
-    """From 0 to 1. `paths`: detectors by language, as `obelics fit wording-detector` makes them.
+    """From 0 to 1. `paths`: detectors by language, of `obelics fit wording-detector` or `phrasing-detector`.
 
-    They go before the one that the package ships, which is for English. `sha256`: of these files, by language, compared
-    before they are read.
+    They go before those that the package ships, which are heads of `farm_score` too. `sha256`: of these files, by
+    language, compared before they are read.
     """
 
     name: ClassVar[str] = "wording_score"
@@ -38,8 +38,7 @@ class WordingScore:
 
     @cached_property
     def _paths(self) -> dict[str, str]:
-        shipped = bundled("en")
-        return ({"en": str(shipped)} if shipped else {}) | self.paths
+        return all_bundled() | self.paths
 
     @property
     def not_applied(self) -> str | None:

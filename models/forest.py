@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import exp
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 try:
     from obelics_pipeline.models import _forest as compiled
 except ImportError:
-    COMPILED = False
+    COMPILED = RANKS = False
 else:
-    COMPILED = True
+    COMPILED, RANKS = True, bool(compiled.RANKS)
 
 SCALE = 1 << 16  # units of a leaf's value in one unit of log odds; whole numbers add up to the same in any order
 NODE = np.dtype([("feature", "<i4"), ("threshold", "<f4"), ("child", "<i4")])
 _DIGITS = 6  # of a score that are kept
+_MANY = 5  # rows from which on the tests of all trees are quicker than a walk down each
 _LEAF = -1  # as a feature; `child` is then the value
 
 
@@ -36,6 +37,7 @@ class Forest:
     features: tuple[str, ...]
     nodes: NDArray[np.void]
     roots: NDArray[np.int32]
+    _ranked: bytes | None = field(init=False, repr=False, compare=False, default=None)  # the tests, compiled
 
     @classmethod
     def load(cls, path: Path) -> Forest:
@@ -61,6 +63,11 @@ class Forest:
             nodes[name] = arrays[f"forest_{name}"]
         return cls(tuple(features), nodes, arrays["forest_roots"])
 
+    def check_features(self, known: Collection[str]) -> None:
+        """Raises ValueError where it asks for a number that is not among these."""
+        if unknown := sorted(set(self.features) - set(known)):
+            raise ValueError(f"it asks for {unknown[0]}, which is no number of this version")
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What a file holds of it, beside the names of its features."""
         return {"forest_roots": self.roots, **{f"forest_{name}": self.nodes[name] for name in NODE.names or ()}}
@@ -75,6 +82,8 @@ class Forest:
             raise ValueError("a node asks for a feature that there is not")
         if not np.all((self.roots >= 0) & (self.roots < len(self.nodes))):
             raise ValueError("a tree without a root")
+        if COMPILED:
+            object.__setattr__(self, "_ranked", compiled.rank(self.nodes, self.roots))
 
     def log_odds(self, values: NDArray[np.float32]) -> NDArray[np.int64]:
         """The sum of the trees' values for each row of `values`, shape (rows, features), in 1 / SCALE."""
@@ -83,7 +92,11 @@ class Forest:
         if not COMPILED:
             return log_odds(self.nodes, self.roots, values)
         sums = np.empty(len(values), np.int64)
-        compiled.log_odds(self.nodes, self.roots, np.ascontiguousarray(values, np.float32), sums)
+        rows = np.ascontiguousarray(values, np.float32)
+        if RANKS and self._ranked is not None and len(rows) >= _MANY:
+            compiled.sums(self._ranked, rows, sums)
+        else:
+            compiled.log_odds(self.nodes, self.roots, rows, sums)
         return sums
 
     def log_odds_of(self, numbers: Mapping[str, float]) -> int:

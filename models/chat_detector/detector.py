@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -14,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.models.array_file import json_array, read_arrays
-from obelics_pipeline.models.chat_detector.form import form_of, tokens_of
+from obelics_pipeline.models.chat_detector import word_habits
+from obelics_pipeline.models.chat_detector.form import FEWEST_WORDS, form_of, tokens_of
 from obelics_pipeline.models.chat_detector.predictability import names, numbers_of
 from obelics_pipeline.models.chat_detector.style import style_of
-from obelics_pipeline.models.chat_detector.word_habits import SLOTS, log_odds
+from obelics_pipeline.models.chat_detector.word_habits import SLOTS
+from obelics_pipeline.models.detector_file import read_detector, shipped, write_detector
 from obelics_pipeline.models.forest import Forest, score_of
 from obelics_pipeline.models.perplexity import PerplexityModel
 
-FEWEST_WORDS = 50  # of less there is hardly anything to tell
 MIX_ONE = 1024  # a share of 1 in `Mix`
 _BUNDLED = Path(__file__).parent
 
@@ -71,27 +70,37 @@ class ChatDetector:
         if self.weights.dtype != np.int8 or self.weights.shape != (SLOTS,) or self.unit < 1:
             raise ValueError(f"weights: {self.weights.dtype} of shape {self.weights.shape}, not int8 of ({SLOTS},)")
 
-    def score(self, text: str, model: PerplexityModel) -> float | None:
+    @property
+    def needs_model(self) -> bool:
+        """Whether the forest asks how predictable a text is: without a language model there is no score then."""
+        return not set(self.forest.features) <= set(style_of([]))
+
+    def score(self, text: str, model: PerplexityModel | None) -> float | None:
         """From 0 (a person wrote it) to 1 (a chat model did); None for a text of too few words.
 
         About the share of texts of this score that chat models wrote, where half of all are theirs.
         """
-        found = self.evidence(text, model)
-        return None if found is None else score_of(self.log_odds(found))
+        said = self.log_odds(text, model)
+        return None if said is None else score_of(said)
 
-    def evidence(self, text: str, model: PerplexityModel) -> Evidence | None:
+    def log_odds(self, text: str, model: PerplexityModel | None = None) -> int | None:
+        """The score's, in 1 / `SCALE`."""
+        found = self.evidence(text, model)
+        return None if found is None else self.mixed(found)
+
+    def evidence(self, text: str, model: PerplexityModel | None) -> Evidence | None:
         """What the score depends on; None for a text of too few words."""
         form = form_of(text)
-        cased = tokens_of(form)
-        if sum(token[0].isalpha() for token in cased) < FEWEST_WORDS:
+        read = word_habits.read(self.weights, form)
+        if read.words < FEWEST_WORDS:
             return None
-        words = log_odds(self.weights, self.unit, [token.lower() for token in cased])
+        words = read.log_odds(self.unit)
         if words < self.settled.words:
             return Evidence(words, None)
-        numbers = numbers_for_forest(form, cased, model)
+        numbers = numbers_for_forest(form, tokens_of(form), model)
         return None if numbers is None else Evidence(words, numbers)
 
-    def log_odds(self, found: Evidence) -> int:
+    def mixed(self, found: Evidence) -> int:
         """The log odds of both parts together, in 1 / `SCALE`."""
         return (self.mix.words * found.words + self.mix.forest * self.of_forest(found)) // MIX_ONE + self.mix.bias
 
@@ -104,20 +113,13 @@ class ChatDetector:
     @classmethod
     def load(cls, path: Path) -> ChatDetector:
         """Read a detector. Raises `UserError` for any other file."""
-        try:
-            return cls._of(read_arrays(path))
-        except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
-            reason = " ".join(str(error).split())[:200]
-            raise UserError(
-                f"detector {path}: cannot be read ({reason}); obelics fit chat-detector makes one"
-            ) from None
+        return read_detector(path, cls._of, "obelics fit chat-detector")
 
     @classmethod
     def _of(cls, arrays: Mapping[str, NDArray[Any]]) -> ChatDetector:
         stored = json.loads(arrays["about"].tobytes())
         forest = Forest.of_arrays(stored["features"], arrays)
-        if unknown := sorted(set(forest.features) - names_of_numbers()):
-            raise ValueError(f"it asks for {unknown[0]}, which is no number of this version")
+        forest.check_features(names_of_numbers())
         mix = Mix(**{name: int(value) for name, value in stored["mix"].items()})
         settled = Settled(**{name: int(value) for name, value in stored["settled"].items()})
         return cls(arrays["weights"], int(stored["unit"]), forest, mix, settled, dict(stored["about"]))
@@ -131,19 +133,12 @@ class ChatDetector:
             "settled": asdict(self.settled),
             "about": self.about,
         }
-        with path.open("wb") as file:
-            np.savez_compressed(
-                file,
-                allow_pickle=False,
-                about=json_array(stored),
-                weights=self.weights,
-                **self.forest.arrays(),
-            )
+        write_detector(path, stored, {"weights": self.weights, **self.forest.arrays()})
 
 
-def numbers_for_forest(form: str, tokens: Sequence[str], model: PerplexityModel) -> dict[str, float] | None:
-    """How predictable a text in the form that is judged is, and how it is written; None of too few pieces."""
-    numbers = numbers_of(model.read(form))
+def numbers_for_forest(form: str, tokens: Sequence[str], model: PerplexityModel | None) -> dict[str, float] | None:
+    """How a text in the form that is judged is written, and with a model how predictable; None of too few pieces."""
+    numbers = {} if model is None else numbers_of(model.read(form))
     return None if numbers is None else numbers | style_of(tokens)
 
 
@@ -152,10 +147,23 @@ def names_of_numbers() -> set[str]:
     return names() | set(style_of([]))
 
 
-def bundled(language: str) -> Path | None:
-    """The detector that the package ships for a language, if it does."""
-    path = _BUNDLED / f"{language}.npz"
-    return path if path.is_file() else None
+def all_bundled() -> dict[str, str]:
+    """Every detector that the package ships and that needs a language model, by language."""
+    return shipped(_BUNDLED)
+
+
+def all_without_model() -> dict[str, str]:
+    """Every detector that the package ships and that needs no language model, by language."""
+    return shipped(_BUNDLED / "without_model")
+
+
+@cache
+def load_without_model(path: str) -> ChatDetector:
+    """A detector that needs no language model, read once per process. Raises UserError for another."""
+    found = load(path)
+    if found.needs_model:
+        raise UserError(f"detector {path}: it needs KenLM, so give it to chat_score; obelics fit makes one without")
+    return found
 
 
 @cache

@@ -6,12 +6,21 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 from math import isqrt
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from obelics_pipeline.models.chat_detector.form import tokens_of
 from obelics_pipeline.models.forest import SCALE
+
+try:
+    from obelics_pipeline.models.chat_detector import _word_habits as compiled
+except ImportError:
+    COMPILED = False
+else:
+    COMPILED = True
 
 SLOTS = 1 << 16  # words and pairs share them, by their check sums
 LIMIT = 127  # of a weight
@@ -28,16 +37,34 @@ def slots_of(tokens: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64
     return slots, np.sqrt(counts * (_ONE * _ONE)).astype(np.int64)
 
 
-def length_of(tokens: Sequence[str]) -> int:
-    """The length of the vector that `slots_of` gives, in the same unit; at least 1."""
-    return max(1, _root(max(0, 2 * len(tokens) - 1)))
+class Reading(NamedTuple):
+    """A text in the form that is judged, as the weights read it."""
+
+    total: int  # the sum of weights times roots of counts, as `slots_of` has them
+    tokens: int
+    words: int
+
+    def log_odds(self, unit: int) -> int:
+        """What the weights say of it, in 1 / `SCALE`; `unit` is the weight of 1."""
+        return self.total * SCALE // (length_of(self.tokens) * unit)
 
 
-def log_odds(weights: NDArray[np.int8], unit: int, tokens: Sequence[str]) -> int:
-    """What the weights say of a text, in 1 / `SCALE`; `unit` is the weight of 1."""
-    slots, roots = slots_of(tokens)
+def read(weights: NDArray[np.int8], form: str) -> Reading:
+    """That of a text."""
+    return Reading(*compiled.read(weights, form)) if COMPILED else read_in_numpy(weights, form)
+
+
+def read_in_numpy(weights: NDArray[np.int8], form: str) -> Reading:
+    """The same, by NumPy: what both must return."""
+    tokens = tokens_of(form)
+    slots, roots = slots_of(list(map(str.lower, tokens)))
     total = int((weights[slots].astype(np.int64) * roots).sum())
-    return total * SCALE // (length_of(tokens) * unit)
+    return Reading(total, len(tokens), sum(token[0].isalpha() for token in tokens))
+
+
+def length_of(tokens: int) -> int:
+    """The length of the vector that `slots_of` gives of so many tokens, in the same unit; at least 1."""
+    return max(1, _root(max(0, 2 * tokens - 1)))
 
 
 def heaviest(weights: NDArray[np.int8], tokens: Sequence[str], most: int) -> list[str]:

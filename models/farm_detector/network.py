@@ -2,7 +2,8 @@
 
 Weights and activations are whole numbers of at most 127 in size, and no layer has so many inputs that a sum of their
 products, or a part of it, could leave what float32 knows exactly. So BLAS may add in any order and with any number of
-threads, and the result is the same.
+threads, and the result is the same; and so is that of `_network.c`, which is compiled for processors that multiply
+numbers of 8 bits (x86-64 with AVX2 or AVX-512 VNNI).
 """
 
 from __future__ import annotations
@@ -16,7 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from obelics_pipeline.models.farm_detector.packed_layer import PackedLayer
 from obelics_pipeline.models.farm_detector.tokens import ENDINGS, FIRST_WORD, LOOKS
+
+try:
+    from obelics_pipeline.models.farm_detector import _network as compiled
+except ImportError:
+    COMPILED = False
+    WAYS: tuple[str, ...] = ()
+else:
+    COMPILED = True
+    WAYS = compiled.WAYS  # in which this processor can multiply numbers of 8 bits, the fastest first
 
 LIMIT = 127  # of a weight and of an activation
 ONE = 127  # an activation of 1.0
@@ -57,6 +68,7 @@ class Network:
     output_bias: NDArray[np.int32]
     _weights: dict[str, NDArray[np.float32]] = field(init=False, repr=False, compare=False)  # as BLAS takes them
     _biases: dict[str, NDArray[np.float32]] = field(init=False, repr=False, compare=False)
+    _layers: tuple[PackedLayer, ...] = field(init=False, repr=False, compare=False)  # as the compiled part takes them
 
     def __post_init__(self) -> None:
         """Raises ValueError for arrays that do not fit together: a file that we did not write is not trusted."""
@@ -68,6 +80,9 @@ class Network:
             array = getattr(self, name)
             if array.dtype != wanted or array.shape != shape:
                 raise ValueError(f"{name}: {array.dtype} of shape {array.shape}, not {np.dtype(wanted)} of {shape}")
+            if array.dtype == np.int8 and array.min(initial=0) < -LIMIT:
+                raise ValueError(f"{name}: a weight of {array.min()}; valid are -{LIMIT} to {LIMIT}")
+            object.__setattr__(self, name, np.ascontiguousarray(array))
         for name in LAYERS:
             largest = len(getattr(self, name)) * LIMIT**2 + int(np.abs(getattr(self, f"{name}_bias")).max(initial=0))
             if largest + WEIGHT_ONE > EXACT:
@@ -77,6 +92,13 @@ class Network:
         biases = {name: (getattr(self, f"{name}_bias") + WEIGHT_ONE // 2) / WEIGHT_ONE for name in HIDDEN}
         object.__setattr__(self, "_weights", weights | {"output": self.output.astype(np.float32)})
         object.__setattr__(self, "_biases", {name: bias.astype(np.float32) for name, bias in biases.items()})
+        object.__setattr__(self, "_layers", tuple(self._packed(number, name) for number, name in enumerate(LAYERS)))
+
+    def _packed(self, number: int, name: str) -> PackedLayer:
+        weights, bias = getattr(self, name), getattr(self, f"{name}_bias")
+        if name in HIDDEN:
+            return PackedLayer.of(weights, bias + WEIGHT_ONE // 2, TAPS[number], APART[number])
+        return PackedLayer.of(weights, bias, 1, 1)
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         rows = max(len(self.words), FIRST_WORD)
@@ -114,6 +136,17 @@ class Network:
 
         Shape (tokens, 3), as that of the tokens.
         """
+        return self.read_compiled(tokens, WAYS[0]) if WAYS else self.read_in_numpy(tokens)
+
+    def read_compiled(self, tokens: NDArray[np.int32], way: str) -> NDArray[np.int64]:
+        """The same, in one of `WAYS`. Raises IndexError for a row that a table does not have."""
+        found = np.empty((len(tokens), len(HEADS)), np.int64)
+        rows, tables = np.ascontiguousarray(tokens, np.int32), (self.words, self.endings, self.looks, self.topics)
+        compiled.log_odds(way, rows, *tables, self.words.shape[1], self.topics.shape[1], self._layers, found)
+        return found
+
+    def read_in_numpy(self, tokens: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The same, by NumPy."""
         with _blas().limit(limits=1):
             return self._read(*tokens.T)
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from obelics_pipeline.models.farm_detector.detector import TOKENS, Detector
+from obelics_pipeline.models.farm_detector.detector import Detector
 from obelics_pipeline.models.farm_detector.evidence import probabilities
 from obelics_pipeline.models.farm_detector.network import HEADS
+from obelics_pipeline.models.farm_detector.plain_words import in_plain_words
 from obelics_pipeline.models.farm_detector.tokens import find_spans, is_word, lowered
 from obelics_pipeline.models.forest import Forest, score_of
+from obelics_pipeline.models.told import Told
 
 SUSPECTS = 10  # words that are named
 STRETCH = 16  # tokens of the stretch that is quoted: the shortest window of the evidence
@@ -61,26 +63,34 @@ class Reasons:
 
 def reasons(detector: Detector, text: str) -> Reasons | None:
     """What made the score of a text; None where it has none. Quotes are the text's own and are not made safe."""
-    evidence = detector.evidence(text)
-    score = detector.score(text)
-    if evidence is None or score is None:
+    read = detector.reading(text)
+    if read is None:
         return None
-    suspects, stretch = _named(detector, text)
+    tokens, evidence = read
+    score = score_of(detector.forest.log_odds_of(evidence))
+    suspects, stretch = _named(detector, text, tokens)
     numbers = _deciding(detector.forest, [evidence[name] for name in detector.forest.features], score)
     return Reasons(score, suspects, stretch, numbers)
 
 
-def spans(detector: Detector, text: str) -> list[tuple[int, int]]:
-    """The characters of the words and of the stretch that `reasons` names, in its order; they may overlap."""
-    if detector.score(text) is None:
-        return []
-    suspects, stretch = _named(detector, text)
-    return [*(suspect.span for suspect in suspects), stretch.span]
+def told(detector: Detector, text: str) -> Told:
+    """The reasons in rows, and where the words and the stretch stand."""
+    found = reasons(detector, text)
+    if found is None:
+        return Told()
+    rows = [
+        ("word that does not fit", f"{one.probability:.2f}", f"{one.word}, in “{one.quote}”") for one in found.suspects
+    ]
+    rows.append(("worst stretch", f"{found.stretch.share:.2f}", f"“{found.stretch.quote}”"))
+    for number in found.numbers:
+        otherwise = f"if it were {number.other:.3g}, this head would say {number.score:.3g}"
+        rows.append((in_plain_words(number.name), f"{number.value:.3g}", otherwise))
+    return Told(rows, [*(one.span for one in found.suspects), found.stretch.span])
 
 
-def _named(detector: Detector, text: str) -> tuple[list[Suspect], Stretch]:
-    """The words and the stretch of a text that has a score."""
-    places = find_spans(text)[:TOKENS]
+def _named(detector: Detector, text: str, count: int) -> tuple[list[Suspect], Stretch]:
+    """The words and the stretch of the first so many tokens of a text that has a score."""
+    places = find_spans(text)[:count]
     tokens = [text[begin:end] for begin, end in places]
     likely = probabilities(detector.network.read(detector.vocabulary.read(tokens).rows))
     replaced, junction = likely[:, HEADS.index("replaced")], likely[:, HEADS.index("junction")]

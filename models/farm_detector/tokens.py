@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
 from zlib import crc32
@@ -11,7 +12,16 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from obelics_pipeline.models.word_index import Index
+
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*|\d+(?:[.,]\d+)*|\n\n+|\n|[^\w\s]|_")
+
+try:
+    from obelics_pipeline.models.farm_detector import _tokens as compiled
+except ImportError:
+    COMPILED = False
+else:
+    COMPILED = True
 
 # Numbers of words that are in no vocabulary.
 UNKNOWN, NUMBER, LINE, PARAGRAPH = 1, 2, 3, 4  # 0 is of no token at all
@@ -30,12 +40,23 @@ _LONGEST_ENDING = (
     4  # letters that are taken from a word's end to find one that is known: -ness is the longest usual one
 )
 _SHORTEST_STEM = 3  # letters
+_LETTERS_OF_A_TOKEN = 6  # with the blank before it: English has 5
 _REMEMBERED = 200_000  # tokens of one process whose numbers are kept: what an English crawl uses all day
 
 
 def find_tokens(text: str) -> list[str]:
     """Words (with inner apostrophes and hyphens), numbers, single marks, and the ends of lines and paragraphs."""
     return _TOKEN.findall(text)
+
+
+def first_tokens(text: str, count: int) -> list[str]:
+    """The first so many of `find_tokens`, without reading all of a long text."""
+    end = count * _LETTERS_OF_A_TOKEN
+    while True:
+        found = _TOKEN.findall(text, 0, end)
+        if len(found) > count or end >= len(text):  # the last of them may be cut
+            return found[:count]
+        end *= 2
 
 
 def find_spans(text: str) -> list[tuple[int, int]]:
@@ -57,7 +78,7 @@ class Read(NamedTuple):
     """Tokens as numbers, a row or a value for each."""
 
     rows: NDArray[np.int32]  # word, ending and looks: shape (tokens, 3)
-    forms: NDArray[np.int32]  # the same for words that are the same when lower-cased, in one process
+    forms: NDArray[np.int32]  # the same for words that are the same when lower-cased, in one text
     letters: NDArray[np.int32]  # of a word; else 0
     capitals: NDArray[np.int32]  # 1 where it begins with one
 
@@ -77,6 +98,22 @@ class Vocabulary:
     def number(self, word: str) -> int:
         """The number of a lower-cased word or a mark."""
         return self._numbers.get(word, UNKNOWN)
+
+    def read_first(self, text: str, count: int) -> Read:
+        """What is known of so many first tokens of a text."""
+        return self.read_compiled(text, count) if COMPILED else self.read(first_tokens(text, count))
+
+    def read_compiled(self, text: str, count: int) -> Read:
+        """The same, by the compiled part, where `COMPILED`."""
+        rows, *others = compiled.read(text, count, self._index, self._row_and_word)
+        return Read(np.frombuffer(rows, np.int32).reshape(-1, 3), *(np.frombuffer(one, np.int32) for one in others))
+
+    @cached_property
+    def _index(self) -> Index:
+        return Index.of(self.words)
+
+    def _row_and_word(self, token: str) -> tuple[int, int, int, str]:
+        return *self._row(token), lowered(token)
 
     def read(self, tokens: Sequence[str]) -> Read:
         """What is known of each token."""

@@ -1,1 +1,1 @@
-"""Words that a program put in the place of others: which words people put next to each other."""
+"""Words that a program chose, moved or chained: how people put words next to each other, and where a text does not."""

@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Words of grammar that stand for each other: who translates word by word, or at random, takes the wrong one.
-SETS = (
-    "of in at by to for from on with about into as",
-    "the a an one this that some",
-    "is are was were be been am",
-    "i you he she it we they",
-    "my your his her its our their",
-    "and but or so because",
-)
-CHOICES = tuple(word for words in SETS for word in words.split())
-SET_OF = np.array([number for number, words in enumerate(SETS) for _ in words.split()])
-AROUND = ((-2, 1), (-1, 2), (1, 2), (2, 1))  # places around a choice that tell it, and how much each counts
-UNIT = 16  # of logarithms, in whole numbers
-UNKNOWN, NUMBER = 0, 1  # numbers of words that have none, and of all numbers
-_FIRST = 2  # number of the most frequent word
+from obelics_pipeline.models.wording_detector.vocabulary import FIRST, Tokens, Vocabulary, Whole
+from obelics_pipeline.models.wording_detector.wrong import Wrong
 
-Whole = NDArray[np.int64]
+AROUND = ((-2, 1), (-1, 2), (1, 2), (2, 1))  # places around a choice that tell it, and how much each counts
+SETS = 6  # of words that stand for each other
+UNIT = 16  # of logarithms, in whole numbers
+GRAMMAR = 152  # numbers of words below carry grammar, not meaning
 
 
 @dataclass(frozen=True)
-class Habits:
+class Habits(ABC):
     """Words by frequency, which of the most frequent were seen in a pair, and what chooses words of grammar.
 
-    `often`: log counts of words, in 1 / `UNIT`, shape (words + 2,). `pairs`: a bit for each pair of the `paired` first
-    numbers, a row for the left one. `choices`: what a word at a place of `AROUND` says for each of `CHOICES`, as a log
-    ratio in 1 / `UNIT`, shape (places, words + 2, choices). `prior`: log counts of the choices.
+    A choice is a word of grammar with others that may stand in its place, as prepositions are for each other.
+
+    `often`: log counts of words, in 1 / `UNIT`, shape (numbers,). `pairs`: a bit for each pair of the `paired` first
+    numbers, a row for the left one. `choices`: what a word at a place of `AROUND` says for each choice, as a log ratio
+    in 1 / `UNIT`, shape (places, numbers, choices). `prior`: log counts of the choices.
     """
 
-    words: tuple[str, ...]
+    vocabulary: Vocabulary
     often: NDArray[np.int16]
     total: int  # log of the sum of counts
     pairs: NDArray[np.uint8]
@@ -48,42 +41,78 @@ class Habits:
 
     def __post_init__(self) -> None:
         """Raises ValueError for tables of other shapes: files of others are not trusted."""
-        known, ways = len(self.words) + _FIRST, (len(AROUND), len(self.words) + _FIRST, len(CHOICES))
-        if self.often.shape != (known,) or self.choices.shape != ways or self.prior.shape != (len(CHOICES),):
-            raise ValueError(f"tables of {self.often.shape}, {self.choices.shape} for {known} words")
-        if not _FIRST < self.paired <= known or self.pairs.shape != (self.paired, -(-self.paired // 8)):
+        known, choices = len(self.vocabulary), len(self.choice_words)
+        if self.often.shape != (known,):
+            raise ValueError(f"often: shape {self.often.shape} for {known} words")
+        if self.choices.shape != (len(AROUND), known, choices) or self.prior.shape != (choices,):
+            raise ValueError(f"choices: shape {self.choices.shape} for {known} words, {choices} of them chosen")
+        if not FIRST < self.paired <= known or self.pairs.shape != (self.paired, -(-self.paired // 8)):
             raise ValueError(f"pairs: shape {self.pairs.shape} for {self.paired} words")
 
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {word: number for number, word in enumerate(self.words, _FIRST)}
+    @staticmethod
+    @abstractmethod
+    def tokens_of(form: str) -> Sequence[str]:
+        """Words, numbers and marks of a text in the form that is judged."""
+
+    @abstractmethod
+    def read(self, form: str) -> Tokens:
+        """The same, with what is known of each."""
+
+    @abstractmethod
+    def evidence(self, tokens: Tokens) -> dict[str, float]:
+        """What they say of a text: numbers by name, for the forest that decides; of every text the same ones."""
+
+    @abstractmethod
+    def wrong(self, tokens: Tokens) -> Iterator[Wrong]:
+        """Words of a text that people hardly write so, in any order."""
+
+    @property
+    @abstractmethod
+    def choice_words(self) -> tuple[str, ...]:
+        """The choices."""
+
+    @property
+    @abstractmethod
+    def set_of(self) -> NDArray[np.integer]:
+        """Of each choice, which of `SETS` it is in: those of one set stand for each other."""
 
     @cached_property
     def choice_of(self) -> Whole:
-        """Of each word's number, which of `CHOICES` it is, or -1."""
-        found = np.full(len(self.words) + _FIRST, -1)
-        for place, word in enumerate(CHOICES):
-            if word in self._numbers:
-                found[self._numbers[word]] = place
-        return found
+        """Of each word's number, which choice it is, or -1."""
+        return self.vocabulary.places_among(self.choice_words)
+
+    @cached_property
+    def sets_of_choices(self) -> NDArray[np.int8]:
+        """`set_of`, as the compiled part takes it."""
+        return np.ascontiguousarray(self.set_of, np.int8)
 
     @cached_property
     def seen(self) -> NDArray[np.uint8]:
         """1 for each pair that trusted texts have, shape (paired, paired)."""
         return np.unpackbits(self.pairs, axis=1, count=self.paired)
 
-    def read(self, tokens: Sequence[str]) -> Whole:
-        """The number of each token, in lower case."""
-        numbers = self._numbers
-        return np.array([NUMBER if token[0].isdigit() else numbers.get(token, UNKNOWN) for token in tokens], np.int64)
+    @property
+    def described(self) -> dict[str, Any]:
+        """What a file holds of them as JSON."""
+        return {"words": self.vocabulary.words, "total": self.total, "paired": self.paired}
 
+    @property
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What a file holds of it, beside the words."""
-        return {name: getattr(self, name) for name in ("often", "pairs", "choices", "prior")}
+        """What it holds of them as arrays."""
+        return {"often": self.often, "pairs": self.pairs, "choices": self.choices, "prior": self.prior}
 
     @classmethod
-    def of_arrays(cls, stored: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Habits:
-        """That of a file. Raises KeyError, TypeError and ValueError for others."""
-        tables = {name: arrays[name] for name in ("often", "pairs", "choices", "prior")}
-        words = tuple(map(str, stored["words"]))
-        return cls(words, total=int(stored["total"]), paired=int(stored["paired"]), **tables)
+    def of_file(cls, described: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Those of a file. Raises KeyError, TypeError and ValueError for others."""
+        return cls(
+            Vocabulary(tuple(map(str, described["words"]))),
+            total=int(described["total"]),
+            paired=int(described["paired"]),
+            **{name: arrays[name] for name in ("often", "pairs", "choices", "prior")},
+            **cls._more(arrays),
+        )
+
+    @staticmethod
+    def _more(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+        """What habits of a kind have beside."""
+        return {}

@@ -12,7 +12,6 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from obelics_pipeline.core.config.extraction import ExtractionConfig
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.fit.folds import deal, domain_of
 from obelics_pipeline.fit.gold import Truth, read_gold
@@ -22,7 +21,7 @@ from obelics_pipeline.fit.training import REPEATABLE, load_lightgbm
 from obelics_pipeline.fit.trees import to_forest
 from obelics_pipeline.models.forest import Forest
 from obelics_pipeline.models.page_type import KINDS, PageType, by_kind, judge
-from obelics_pipeline.stages.extract.page import PageRejected, simplify_page
+from obelics_pipeline.stages.extract.page import PageRejected, numbers_of
 from obelics_pipeline.stages.extract.page_numbers import NAMES
 from obelics_pipeline.stages.read.page import Page
 
@@ -86,7 +85,7 @@ def make_example(page: Page, truth: Truth | None) -> Example | None:
     if truth is None or truth.page_type is None:
         return None
     try:
-        numbers = simplify_page(page.html, page.url, ExtractionConfig()).numbers
+        numbers = numbers_of(page.html, page.url)
     except PageRejected:
         return None
     return None if numbers is None else Example(domain_of(page.url), numbers, KINDS.index(truth.page_type))

@@ -89,6 +89,12 @@ def test_a_file_that_is_no_json_is_refused(content: bytes, tmp_path: Path) -> No
         Forest.load(path)
 
 
+def test_a_number_that_nobody_measures_is_refused_by_its_name() -> None:
+    forest().check_features(["c", "b", "a"])
+    with pytest.raises(ValueError, match="it asks for b, which is no number"):
+        forest().check_features({"a": 1.0})
+
+
 def test_values_of_another_width_are_refused() -> None:
     for shape in ((1, 1), (1, 3), (0, 3), (2,), (1, 2, 1)):
         with pytest.raises(ValueError, match="expected 2 features"):
@@ -131,3 +137,39 @@ def test_values_that_lie_otherwise_in_memory_are_the_same(made: Forest, values: 
     with np.errstate(over="ignore"):
         table = np.asfortranarray(np.array(values).astype(np.float32))
     assert made.log_odds(table).tolist() == made.log_odds(table.copy("C")).tolist()
+
+
+def chain(leaves: int) -> Forest:
+    """A tree with a leaf for 0 and below, for 1, for 2 …, and the last for what is above all of them."""
+    nodes: list[tuple[int, float, int]] = []
+    for number in range(leaves - 1):
+        nodes += [(0, float(number), 2 * number + 1), (-1, 0.0, number)]
+    return forest([*nodes, (-1, 0.0, leaves - 1)])
+
+
+ranked = pytest.mark.skipif(not module.RANKS, reason="this machine cannot sum by tests")
+
+
+@ranked
+@pytest.mark.parametrize(("leaves", "is_small"), [(1, True), (2, True), (32, True), (33, False)])
+def test_as_many_leaves_as_bits_are_told_apart(leaves: int, is_small: bool) -> None:
+    made = chain(leaves)
+    assert (made._ranked is not None) == is_small
+    table = rows(*((number - 1, 0) for number in range(leaves + 2)))
+    assert made.log_odds(table).tolist() == log_odds(made.nodes, made.roots, table).tolist()
+
+
+@ranked
+def test_a_threshold_that_is_no_number_is_left_to_the_walk() -> None:
+    assert forest([(0, np.nan, 1), *NODES[1:]])._ranked is None
+
+
+@ranked
+@given(forests(), st.lists(st.tuples(st.floats(width=32), st.floats(width=32)), min_size=5, max_size=20))
+def test_tests_and_the_walk_say_the_same(made: Forest, values: list[tuple[float, float]]) -> None:
+    table = rows(*values)
+    walked, summed = np.empty(len(table), np.int64), np.empty(len(table), np.int64)
+    module.compiled.log_odds(made.nodes, made.roots, table, walked)
+    if made._ranked is not None:
+        module.compiled.sums(made._ranked, table, summed)
+        assert summed.tolist() == walked.tolist()

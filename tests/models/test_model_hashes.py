@@ -14,12 +14,12 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.filters.farm_score import FarmScore
 from obelics_pipeline.filters.perplexity import Perplexity
 from obelics_pipeline.filters.quality_score import QualityScore
-from obelics_pipeline.models.farm_detector.detector import bundled
+from obelics_pipeline.models.farm_detector.detector import all_bundled
 from obelics_pipeline.models.language_id import LanguageModel, model_path
 from obelics_pipeline.models.perplexity import SHIPPED as KENLM
 from obelics_pipeline.models.quality_classifier import SHIPPED as CLASSIFIER
 
-DETECTOR = str(bundled("en"))
+DETECTOR = str(all_bundled()["en"])
 
 
 def sha256(path: str | Path) -> str:

@@ -64,7 +64,7 @@ def fit_chat_detector(
     inputs: Sequence[str],
     trusted_inputs: Sequence[str],
     output: Path,
-    kenlm: str,
+    kenlm: str | None,
     generators: Sequence[str],
     language: str,
     unseen: Path | None,
@@ -72,15 +72,18 @@ def fit_chat_detector(
 ) -> None:
     """Fit a detector, tell what it finds of generators and domains that it has not seen, and write it.
 
-    `unseen` is a file for scores of texts by detectors that have seen neither their generator nor their domain. Words
-    learn from all texts; the forest not from the trusted ones, which the language model knows by heart. Raises
-    UserError, in one line, for what the person can mend.
+    `kenlm` is the folder of a language model; None: the forest learns from style alone. `unseen` is a file for scores
+    of texts by detectors that have seen neither their generator nor their domain. Words learn from all texts; the
+    forest not from the trusted ones, which the language model knows by heart. Raises UserError, in one line, for what
+    the person can mend.
     """
     load_lightgbm()
     if not output.parent.is_dir():
         raise UserError(f"{output}: there is no folder {output.parent}")
     files, trusted_files = text_files(inputs), text_files(trusted_inputs)
-    model = PerplexityModel.load(Path(kenlm).expanduser() / f"{language}{ARPA}", "chat_score")
+    model = (
+        None if kenlm is None else PerplexityModel.load(Path(kenlm).expanduser() / f"{language}{ARPA}", "chat_score")
+    )
     texts = [*labelled(files, generators), *trusted(trusted_files)]
     for file in (*files, *trusted_files):
         say(str(file))
@@ -109,8 +112,7 @@ def fit_chat_detector(
         },
         "input": [file.description() for file in files],
         "trusted": [file.description() for file in trusted_files],
-        "kenlm": {Path(file).name: file_sha256(Path(file)) for file in model_files(kenlm, "chat_score")},
-        "versions": {name: version(name) for name in ("lightgbm", "numpy", "kenlm", "sentencepiece")},
+        **_language_model(kenlm),
     }
     detector = fitting.fit(np.arange(len(texts)), mix, settled, about)
     try:
@@ -123,7 +125,7 @@ def fit_chat_detector(
 class _Fitting:
     """Everything that is measured of the texts, once."""
 
-    def __init__(self, texts: Sequence[LabelledText], table: WordTable, model: PerplexityModel) -> None:
+    def __init__(self, texts: Sequence[LabelledText], table: WordTable, model: PerplexityModel | None) -> None:
         self._texts = texts
         self._table = table
         self._by_machine = np.array([one.generator != PEOPLE for one in texts])
@@ -155,6 +157,13 @@ class _Fitting:
         table = self._table.take(rows)
         said = np.bincount(table.rows(), table.values * detector.weights[table.slots], len(table)) / detector.unit
         return np.column_stack([said, detector.forest.log_odds(self._numbers[rows]) / SCALE])
+
+
+def _language_model(kenlm: str | None) -> dict[str, Any]:
+    """Its files, if there is one, and what else the detector was made with."""
+    files = {} if kenlm is None else {Path(f).name: file_sha256(Path(f)) for f in model_files(kenlm, "chat_score")}
+    used = ("lightgbm", "numpy", *(("kenlm", "sentencepiece") if files else ()))
+    return {"kenlm": files, "versions": {name: version(name) for name in used}}
 
 
 def _count(texts: Sequence[LabelledText], generator: str) -> int:

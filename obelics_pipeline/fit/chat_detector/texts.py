@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obelics_pipeline.fit.texts import TextFile
-from obelics_pipeline.models.chat_detector.detector import FEWEST_WORDS
-from obelics_pipeline.models.chat_detector.form import form_of, tokens_of
+from obelics_pipeline.models.chat_detector.form import FEWEST_WORDS, enough, form_of, tokens_of
 
 PEOPLE = ""  # in place of the name of a generator
 TRUSTED = "trusted"  # the domain of texts that the language model knows
@@ -42,7 +41,7 @@ def trusted(files: Sequence[TextFile]) -> Iterator[LabelledText]:
     for file in files:
         for row in file.texts():
             form = form_of(row.text)
-            if _long_enough(form):
+            if enough(tokens_of(form)):
                 yield LabelledText(form, PEOPLE, TRUSTED)
 
 
@@ -70,11 +69,7 @@ def _labelled(row: Mapping[str, Any]) -> LabelledText | str:
     if label not in (0, 1) or (label and not isinstance(generator, str)):
         return "without a label and a generator"
     form = form_of(text)
-    if not _long_enough(form):
+    if not enough(tokens_of(form)):
         return f"of fewer than {FEWEST_WORDS} words"
     of = domain if isinstance(domain, str) else ""
     return LabelledText(form, str(generator) if label else PEOPLE, of, str(row.get("id") or ""))
-
-
-def _long_enough(form: str) -> bool:
-    return sum(token[0].isalpha() for token in tokens_of(form)) >= FEWEST_WORDS

@@ -33,7 +33,7 @@ class WordTable:
             tokens = tokens_of(form.lower())
             found, roots = slots_of(tokens)
             slots.append(found)
-            values.append(roots / length_of(tokens))
+            values.append(roots / length_of(len(tokens)))
         borders = np.cumsum([len(one) for one in slots])
         return cls(np.concatenate(slots), np.concatenate(values), borders)
 

@@ -35,6 +35,14 @@ class Dictionary:
             raise UserError(f"dictionary {index}: not dictd's .index with its .dict.dz beside it ({error})") from None
         return cls(entries)
 
+    def turned_round(self) -> Dictionary:
+        """The words of the other language, each with what it translates."""
+        found: dict[str, list[str]] = {}
+        for word, translations in self.entries.items():
+            for translation in translations:
+                found.setdefault(translation.lower(), []).append(word)
+        return Dictionary(found)
+
     def of(self, word: str) -> list[str]:
         """Translations of a lower-cased word, the most usual first."""
         return self.entries.get(word, [])

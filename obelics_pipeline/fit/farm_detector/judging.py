@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obelics_pipeline.core.rates import threshold
-from obelics_pipeline.fit.farm_detector.families import Families
+from obelics_pipeline.fit.farm_detector.families import Families, Made
 from obelics_pipeline.fit.farm_detector.marked_text import plain
 from obelics_pipeline.fit.say import Say
 from obelics_pipeline.fit.training import REPEATABLE, load_lightgbm
@@ -45,6 +45,16 @@ class Judge(Protocol):
 
     def evidence(self, text: str) -> dict[str, float] | None:
         """What it decides by; None for a text of too few words."""
+
+
+class Makes(Protocol):
+    """What makes documents to learn from, as `Families` does."""
+
+    def honest(self, random: Random) -> Made:
+        """One that somebody wrote."""
+
+    def generated(self, random: Random) -> Made:
+        """One that a program made."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +91,7 @@ class Judged:
         return np.array([family is not None for family in self.families])
 
 
-def make_judged(detector: Judge, families: Families, count: int) -> Judged:
+def make_judged(detector: Judge, families: Makes, count: int) -> Judged:
     """Documents made of texts that the network has not seen, every other one of them honest."""
     random = Random(2)
     made: list[tuple[str | None, dict[str, float]]] = []

@@ -29,7 +29,7 @@ class Sources:
     trusted: Sequence[str]
     unusual: Sequence[str] = ()
     thesaurus: Path | None = None
-    dictionaries: Sequence[tuple[Path, Path]] = ()  # pairs of indexes, there and back
+    dictionaries: Sequence[tuple[Path, Path]] = ()  # pairs of indexes, there and back, or twice that from elsewhere
     leave_out: Sequence[str] = ()  # families, or the name of an implementation
     wordnet: Path | None = None  # folder
     glossaries: Sequence[Path] = ()  # indexes, from other languages
@@ -46,7 +46,7 @@ class Sources:
             say(str(file))
         words = Words(
             Thesaurus.load(self.thesaurus) if self.thesaurus else Thesaurus.of_texts(texts.network or texts.forest),
-            [Translator(Dictionary.load(there), Dictionary.load(back)) for there, back in self.dictionaries],
+            [_translator(there, back) for there, back in self.dictionaries],
             Wordnet.load(self.wordnet) if self.wordnet else None,
             [Dictionary.load(index) for index in self.glossaries],
             self.language,
@@ -59,6 +59,12 @@ class Sources:
         articles = [index.with_suffix(".dict.dz") for index in indexes]
         sets = [*sorted(self.wordnet.glob("data.*")), *sorted(self.wordnet.glob("index.*"))] if self.wordnet else []
         return [*([self.thesaurus] if self.thesaurus else []), *indexes, *articles, *sets]
+
+
+def _translator(there: Path, back: Path) -> Translator:
+    """By two dictionaries; by one that is given twice, read from both sides."""
+    home = Dictionary.load(back)
+    return Translator(home.turned_round() if there == back else Dictionary.load(there), home)
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Fitting the detector of exchanged words."""
+"""Fitting the detectors of words that a program chose."""

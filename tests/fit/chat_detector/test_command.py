@@ -8,7 +8,7 @@ import pytest
 from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.storage import file_sha256
 from obelics_pipeline.filters import Text, build
-from obelics_pipeline.models.chat_detector.detector import ChatDetector
+from obelics_pipeline.models.chat_detector.detector import ChatDetector, load_without_model
 from tests.fit.chat_detector.small import write_texts
 from tests.models.arpa import write_models
 
@@ -37,6 +37,17 @@ def test_it_finds_machines_and_domains_that_it_has_not_seen(tmp_path: Path, caps
     score = build("chat_score", {"paths": {"en": str(tmp_path / "a.npz")}, "folder": str(folder)})
     fresh = [json.loads(line) for line in write_texts(tmp_path / "fresh.jsonl", seed=2).read_text("utf-8").splitlines()]
     scores = [(row["label"], score.score(Text(row["text"], "en")) or 0.0) for row in fresh]
+    assert min(value for label, value in scores if label) > max(value for label, value in scores if not label)
+
+
+@pytest.mark.slow
+def test_without_a_language_model_it_learns_from_words_and_style(tmp_path: Path) -> None:
+    texts = write_texts(tmp_path / "texts.jsonl")
+    command = ["fit", "chat-detector", "--input", str(texts), "--without-kenlm", "--output", str(tmp_path / "a.npz")]
+    assert main(command) == 0
+    detector = load_without_model(str(tmp_path / "a.npz"))
+    rows = [json.loads(line) for line in write_texts(tmp_path / "fresh.jsonl", seed=2).read_text("utf-8").splitlines()]
+    scores = [(row["label"], detector.score(row["text"], None) or 0.0) for row in rows]
     assert min(value for label, value in scores if label) > max(value for label, value in scores if not label)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from obelics_pipeline.fit.chat_detector.word_weights import WordTable, fit_weights
-from obelics_pipeline.models.chat_detector.word_habits import LIMIT, log_odds, slots_of
+from obelics_pipeline.models.chat_detector.word_habits import LIMIT, read, slots_of
 
 FORMS = ["they delve into boats", "we delve in stone", "they go into boats", "we look in stone"] * 5
 MACHINE = np.array([True, True, False, False] * 5)
@@ -14,7 +14,7 @@ def test_words_that_only_machines_use_weigh_the_most() -> None:
     (delve,), (they,), (look,) = (slots_of([word])[0] for word in ("delve", "they", "look"))
     assert weights[delve] == np.abs(weights).max() <= LIMIT
     assert weights[look] < 0 < weights[delve] and abs(int(weights[they])) <= 1
-    assert log_odds(weights, unit, ["delve"]) > 0
+    assert read(weights, "delve").log_odds(unit) > 0
 
 
 def test_the_same_texts_give_the_same_weights() -> None:

@@ -53,6 +53,11 @@ def test_words_go_there_and_back_and_are_marked(tmp_path: Path) -> None:
     assert any("The" not in plain(text).split()[:1] for text in made)  # another order, or no article
 
 
+def test_a_dictionary_is_read_from_the_other_side(tmp_path: Path) -> None:
+    turned = Dictionary.load(dictionary(tmp_path, "there", THERE)).turned_round()
+    assert turned.entries == {"boot": ["boat"], "schiff": ["boat"], "kahn": ["boat"], "alt": ["old"]}
+
+
 @pytest.mark.parametrize("index", [b"boat", b"boat\t?\tA\n", b"\xff\tA\tA\n"])
 def test_what_is_no_dictionary_is_refused(index: bytes, tmp_path: Path) -> None:
     path = dictionary(tmp_path, "broken", THERE)

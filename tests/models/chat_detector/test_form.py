@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obelics_pipeline.models.chat_detector.form import WORDS, form_of, tokens_of
+from obelics_pipeline.models.chat_detector.form import FEWEST_WORDS, WORDS, enough, form_of, tokens_of
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,13 @@ def test_what_is_left_of_an_escaped_line_break_parts_sentences(broken: str) -> N
 
 
 def test_tokens_are_words_numbers_and_marks() -> None:
-    assert tokens_of("Don't pay 1,000.50 dollars!") == ["Don't", "pay", "1,000.50", "dollars", "!"]
+    assert tokens_of("Don't pay 1,000.50 dollars!") == ("Don't", "pay", "1,000.50", "dollars", "!")
+
+
+def test_only_words_make_a_text_long_enough() -> None:
+    words = ["boat"] * FEWEST_WORDS
+    assert enough([*words, "."])
+    assert not enough([*words[1:], ".", "3", "'"])
 
 
 @given(st.text())

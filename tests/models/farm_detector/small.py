@@ -12,7 +12,9 @@ WORDS = [".", ",", "the", "of", "and", "a", "to", "in", "harbour", "send", "boat
 CHANNELS, TOPICS, HIDDEN = 6, 4, 5
 
 
-def arrays(seed: int = 1, words: int = len(Vocabulary(WORDS))) -> dict[str, NDArray[np.generic]]:
+def arrays(
+    seed: int = 1, words: int = len(Vocabulary(WORDS)), channels: int = CHANNELS, hidden: int = HIDDEN
+) -> dict[str, NDArray[np.generic]]:
     random = np.random.default_rng(seed)
 
     def weights(*shape: int) -> NDArray[np.int8]:
@@ -22,17 +24,17 @@ def arrays(seed: int = 1, words: int = len(Vocabulary(WORDS))) -> dict[str, NDAr
         return random.integers(-9000, 9000, size).astype(np.int32)
 
     return {
-        "words": weights(words, CHANNELS),
-        "endings": weights(ENDINGS, CHANNELS),
-        "looks": weights(LOOKS, CHANNELS),
+        "words": weights(words, channels),
+        "endings": weights(ENDINGS, channels),
+        "looks": weights(LOOKS, channels),
         "topics": weights(words, TOPICS),
-        "first": weights(TAPS[0] * CHANNELS, HIDDEN),
-        "first_bias": bias(HIDDEN),
-        "second": weights(TAPS[1] * HIDDEN + 2 * TOPICS, HIDDEN),
-        "second_bias": bias(HIDDEN),
-        "third": weights(TAPS[2] * HIDDEN, HIDDEN),
-        "third_bias": bias(HIDDEN),
-        "output": weights(3 * HIDDEN, len(HEADS)),
+        "first": weights(TAPS[0] * channels, hidden),
+        "first_bias": bias(hidden),
+        "second": weights(TAPS[1] * hidden + 2 * TOPICS, hidden),
+        "second_bias": bias(hidden),
+        "third": weights(TAPS[2] * hidden, hidden),
+        "third_bias": bias(hidden),
+        "output": weights(3 * hidden, len(HEADS)),
         "output_bias": bias(len(HEADS)),
     }
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.models.farm_detector.detector import FEWEST_WORDS, TOKENS, Detector
+from obelics_pipeline.models.farm_detector.detector import BEGINNING, FEWEST_WORDS, SETTLED, TOKENS, Detector
+from obelics_pipeline.models.farm_detector.tokens import find_tokens
 from tests.models.farm_detector.small import detector
 
 VARIED = " ".join(f"w{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(100))
@@ -31,6 +32,17 @@ def test_of_a_long_text_the_beginning_counts() -> None:
     text = f"{VARIED} " * (TOKENS // 100 + 1)
     beginning = " ".join(text.split()[:TOKENS])
     assert detector().evidence(text + "boat " * 1000) == detector().evidence(beginning)
+
+
+def test_of_a_page_that_its_beginning_settles_no_more_is_read() -> None:
+    made, honest = detector(), f"{VARIED} " * 3
+    beginning = " ".join(honest.split()[:BEGINNING])
+    assert len(find_tokens(beginning)) == BEGINNING
+    read = made.reading(beginning + " boat" * 1000)
+    assert read == (BEGINNING, made.reading(beginning)[1])  # type: ignore[index]
+    assert made.forest.log_odds_of(read[1]) < SETTLED
+    suspicious = made.reading("old boat " * 600)
+    assert suspicious is not None and suspicious[0] == TOKENS
 
 
 @given(st.text(max_size=300))

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from obelics_pipeline.models.farm_detector.network import APART, LIMIT, NEAR, ONE, TAPS, TOPIC_GAIN, WEIGHT_ONE, Network
+from obelics_pipeline.models.farm_detector.network import (
+    APART,
+    LIMIT,
+    NEAR,
+    ONE,
+    TAPS,
+    TOPIC_GAIN,
+    WAYS,
+    WEIGHT_ONE,
+    Network,
+)
 from obelics_pipeline.models.farm_detector.tokens import ENDINGS, FIRST_WORD, LOOKS
 from tests.models.farm_detector.small import arrays
 
@@ -67,9 +77,34 @@ def in_integers(network: Network, rows: NDArray[np.int32]) -> list[list[int]]:
 @pytest.mark.parametrize("count", [1, 2, 7, 60])
 def test_it_is_what_its_definition_says_to_the_last_digit(count: int) -> None:
     network = Network.of(arrays())
-    found = network.read(tokens(count))
+    found = network.read_in_numpy(tokens(count))
     assert found.tolist() == in_integers(network, tokens(count))
     assert len({tuple(row) for row in found.tolist()}) > count // 2
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("channels", "hidden"), [(1, 1), (6, 5), (7, 17), (64, 96), (33, 115)])
+def test_compiled_it_says_the_same_for_networks_and_texts_of_any_size(way: str, channels: int, hidden: int) -> None:
+    network = Network.of(arrays(4, channels=channels, hidden=hidden))
+    for count in (0, 1, 2, 3, 4, 5, 24, 25, 26, 31, 32, 33, 49, 50, 64, 300):
+        rows = tokens(count, count)
+        assert network.read_compiled(rows, way).tolist() == network.read_in_numpy(rows).tolist(), count
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_compiled_it_says_the_same_where_all_sums_are_as_large_as_they_can_be(way: str) -> None:
+    for sign in (LIMIT, -LIMIT):
+        same = {name: np.full_like(array, LIMIT) for name, array in arrays(channels=64, hidden=96).items()}
+        network = Network.of(same | {name: np.full_like(same[name], sign) for name in ("words", "first", "output")})
+        rows = tokens(40)
+        assert network.read_compiled(rows, way).tolist() == network.read_in_numpy(rows).tolist()
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("row", [(WORDS, 0, 0), (0, ENDINGS, 0), (0, 0, LOOKS), (-1, 0, 0)])
+def test_compiled_it_reads_no_row_that_a_table_does_not_have(way: str, row: tuple[int, int, int]) -> None:
+    with pytest.raises(IndexError, match="token 1: no row"):
+        Network.of(arrays()).read_compiled(np.array([(0, 0, 0), row], np.int32), way)
 
 
 def test_no_tokens_say_nothing() -> None:
@@ -113,6 +148,7 @@ def changed(name: str, value: Any) -> dict[str, Any]:
         changed("output_bias", np.zeros(4, np.int32)),
         changed("first_bias", np.full(5, 2**24, np.int32)),
         changed("words", np.zeros((), np.int8)),
+        changed("third", np.full_like(arrays()["third"], -128)),
     ],
 )
 def test_arrays_that_do_not_fit_together_are_refused(wrong: dict[str, Any]) -> None:

@@ -11,9 +11,10 @@ from obelics_pipeline.models.farm_detector.detector import Detector
 from obelics_pipeline.models.farm_detector.evidence import probabilities
 from obelics_pipeline.models.farm_detector.network import HEADS
 from obelics_pipeline.models.farm_detector.plain_words import in_plain_words
-from obelics_pipeline.models.farm_detector.reasons import NUMBERS, STRETCH, SUSPECTS, reasons, spans
+from obelics_pipeline.models.farm_detector.reasons import NUMBERS, STRETCH, SUSPECTS, reasons, told
 from obelics_pipeline.models.farm_detector.tokens import find_spans, find_tokens
 from obelics_pipeline.models.forest import NODE, Forest
+from obelics_pipeline.models.told import Told
 from tests.models.farm_detector.small import WORDS, detector
 
 TEXT = "\n\n".join(
@@ -49,14 +50,14 @@ def test_the_stretch_is_a_quote_of_the_text_and_no_other_is_worse() -> None:
 
 
 def test_what_is_named_is_told_with_its_place() -> None:
-    told = reasons(detector(), TEXT)
-    assert told is not None
-    places = [suspect.span for suspect in told.suspects]
-    assert [TEXT[begin:end] for begin, end in places] == [suspect.word for suspect in told.suspects]
-    begin, end = told.stretch.span
-    assert " ".join(TEXT[begin:end].split()) == told.stretch.quote
-    assert spans(detector(), TEXT) == [*places, (begin, end)]
-    assert spans(detector(), "boat") == []
+    found = reasons(detector(), TEXT)
+    assert found is not None
+    places = [suspect.span for suspect in found.suspects]
+    assert [TEXT[begin:end] for begin, end in places] == [suspect.word for suspect in found.suspects]
+    begin, end = found.stretch.span
+    assert " ".join(TEXT[begin:end].split()) == found.stretch.quote
+    assert told(detector(), TEXT).spans == [*places, (begin, end)]
+    assert told(detector(), "boat") == Told()
 
 
 def forest_of(*trees: tuple[str, float, float, float]) -> Forest:

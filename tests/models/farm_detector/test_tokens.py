@@ -1,10 +1,13 @@
 """A word is known by itself, by its stem, or by its ending and looks; any text can be read."""
 
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from obelics_pipeline.models.farm_detector import tokens as module
 from obelics_pipeline.models.farm_detector.tokens import (
     BREAK,
     BY_STEM,
@@ -21,9 +24,12 @@ from obelics_pipeline.models.farm_detector.tokens import (
     PARAGRAPH,
     UNKNOWN,
     UPPER,
+    Read,
     Vocabulary,
     find_tokens,
+    first_tokens,
 )
+from tests.models.coherence_detector.texts import hard_texts
 
 KNOWN = Vocabulary(["the", "send", ".", "boat", "don't"])
 
@@ -32,6 +38,12 @@ def test_words_numbers_marks_and_breaks_are_tokens() -> None:
     assert find_tokens("Don’t pay 1,200.50 for the well-known\nboat!\n\n\nÇa va… 漢字") == [
         "Don’t", "pay", "1,200.50", "for", "the", "well-known", "\n", "boat", "!", "\n\n\n", "Ça", "va", "…", "漢字",
     ]  # fmt: skip
+
+
+@given(st.text(st.sampled_from("ab1 .\n’-x"), max_size=80), st.integers(1, 12))
+def test_the_first_tokens_are_those_of_the_whole_text(text: str, count: int) -> None:
+    assert first_tokens(text, count) == find_tokens(text)[:count]
+    assert first_tokens("unbrokenword" * 9 + f" {text}", count) == find_tokens("unbrokenword" * 9 + f" {text}")[:count]
 
 
 @pytest.mark.parametrize(
@@ -98,3 +110,28 @@ def test_more_tokens_than_are_remembered_are_read_like_the_first(monkeypatch: py
     assert len(known._seen) > 1024  # what is kept grew
     assert np.array_equal(first, known.read(tokens).rows)
     assert len(known.read(["boat"]).rows) == len(known._seen) == 1
+
+
+SIGNS = "abzÄÉßΣσςİıǅﬁ世٣²½Ⓐ #.,'’!?-–_`\u0301\ud800\n"
+
+
+@pytest.mark.skipif(not module.COMPILED, reason="the compiled tokens were not built")
+def test_compiled_the_first_tokens_are_read_as_by_python() -> None:
+    drawn = Random(1)
+    known = Vocabulary(("the", "send", "l'", "ς", "σας", "i̇", "½", "’", ".", "a" * 70))
+    texts = [
+        *hard_texts(),
+        *("".join(drawn.choices(SIGNS, k=200)) for _ in range(100)),
+        "sended ΣΑΣ İs İSTANBUL Sender",
+    ]
+    for text in texts:
+        for count in (1, 7, 256):
+            found, expected = known.read_compiled(text, count), known.read(first_tokens(text, count))
+            assert as_lists(found) == as_lists(expected), text[:80]
+
+
+def as_lists(read: Read) -> list[list[object]]:
+    """Forms are numbered as they come."""
+    numbers: dict[int, int] = {}
+    forms = [numbers.setdefault(form, len(numbers)) for form in read.forms.tolist()]
+    return [read.rows.tolist(), forms, read.letters.tolist(), read.capitals.tolist()]

@@ -1,17 +1,21 @@
-"""Fitting the detector of exchanged words: `obelics fit wording-detector`."""
+"""A detector that learns from some families and is judged by the others: its forest, and what it finds."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.fit.farm_detector.families import IMPLEMENTATIONS, WEIGHTS, without_groups
+from obelics_pipeline.fit.farm_detector.families import IMPLEMENTATIONS, WEIGHTS, Families, without_groups
 from obelics_pipeline.fit.farm_detector.judging import (
     Growth,
+    Judge,
+    Makes,
     fit_forest,
     make_judged,
     recalls,
@@ -20,24 +24,45 @@ from obelics_pipeline.fit.farm_detector.judging import (
     threshold_of,
 )
 from obelics_pipeline.fit.farm_detector.sources import Sources
+from obelics_pipeline.fit.farm_detector.trusted import TrustedTexts
 from obelics_pipeline.fit.say import Say
 from obelics_pipeline.fit.training import load_lightgbm
-from obelics_pipeline.fit.wording_detector.counting import count_habits
 from obelics_pipeline.models.forest import NODE, Forest, score_of
-from obelics_pipeline.models.wording_detector.detector import WordingDetector
 
-# With families that exchange words for synonyms too, less was found of families that were left out.
-LEARNED = ("translating", "words_out_of_order", "glossing")
-WORDS, PAIRED = 3000, 2000  # known words, and those whose pairs are: tables of half a megabyte
-GROWTH = Growth(200, {"num_leaves": 7, "learning_rate": 0.05, "lambda_l2": 10, "min_data_in_leaf": 60})
 NO_FOREST = Forest((), np.zeros(0, NODE), np.zeros(0, np.int32))
 
 
-def fit_wording_detector(sources: Sources, output: Path, documents: int, say: Say) -> None:
-    """Count words in some of the texts, fit a forest on documents made of the others, tell what it finds, and write it.
+def _as_they_are(families: Families, _texts: TrustedTexts) -> Makes:
+    return families
 
-    It learns from the families `LEARNED` without those that the sources leave out; all others judge. Raises UserError,
-    in one line, for what the person can mend.
+
+class Head(Judge, Protocol):
+    """A detector that can be written."""
+
+    def save(self, path: Path) -> None:
+        """Write it."""
+
+
+Made = TypeVar("Made", bound=Head)
+
+
+@dataclass(frozen=True)
+class Recipe(Generic[Made]):
+    """What makes a detector of texts, with `NO_FOREST`, which families its forest learns from, and how that grows."""
+
+    bare: Callable[[Sequence[str]], Made]
+    learned: Sequence[str]
+    growth: Growth
+    with_own: Callable[[Families, TrustedTexts], Makes] = (
+        _as_they_are  # adds families of its own, made of trusted texts
+    )
+
+
+def fit_head(recipe: Recipe[Made], sources: Sources, output: Path, documents: int, say: Say) -> None:
+    """Make a detector of some of the texts and its forest of the others, tell what it finds, and write it.
+
+    It learns from the families of the recipe without those that the sources leave out; all others judge. Raises
+    UserError, in one line, for what the person can mend.
     """
     load_lightgbm()
     if not output.parent.is_dir():
@@ -45,18 +70,20 @@ def fit_wording_detector(sources: Sources, output: Path, documents: int, say: Sa
     given = without_groups(sources.leave_out)
     if unknown := sorted(set(given) - set(WEIGHTS)):
         raise UserError(f"family {unknown[0]}: unknown; valid are {', '.join([*IMPLEMENTATIONS, *WEIGHTS])}")
-    learned = [name for name in LEARNED if name not in given]
+    learned = [name for name in recipe.learned if name not in given]
     material = replace(sources, leave_out=[name for name in WEIGHTS if name not in learned]).load(say)
     _, families = material.parted_families()
     counted = [*material.texts.network, *material.unusual.network]
-    say(f"{len(counted)} texts to count words in, {len(material.texts.forest)} set aside for the forest")
-    bare = WordingDetector(count_habits(counted, WORDS, PAIRED), NO_FOREST, {})
-    judged = make_judged(bare, families, documents)
-    scores = scores_of_unseen(judged, GROWTH)
+    say(f"{len(counted)} texts to learn words of, {len(material.texts.forest)} set aside for the forest")
+    bare = recipe.bare(counted)
+    farms = recipe.with_own(families, TrustedTexts(material.texts.forest, sources.language))
+    judged = make_judged(bare, farms, documents)
+    scores = scores_of_unseen(judged, recipe.growth)
     found = list(recalls(judged, scores))
     for family, count, recall in found:
         say(f"{family}: {recall:.3f} of {count} found where 1 % of the honest texts are taken for generated")
-    detector = replace(bare, forest=fit_forest(judged, GROWTH))
+    made: Any = bare
+    detector = replace(made, forest=fit_forest(judged, recipe.growth))
     threshold = threshold_of(scores[~judged.generated])
     not_seen = say_recalls_left_out(threshold, detector, material.left_out(), documents, say)
     about = {
@@ -71,4 +98,4 @@ def fit_wording_detector(sources: Sources, output: Path, documents: int, say: Sa
         replace(detector, about=about).save(output)
     except OSError as error:
         raise UserError(f"{output}: cannot be written ({error.strerror})") from None
-    say(f"wrote {output}: {len(detector.habits.words)} words, threshold {about['threshold']}")
+    say(f"wrote {output}: threshold {about['threshold']}")

@@ -1,0 +1,16 @@
+from typing import Any
+
+from numpy.typing import NDArray
+
+from obelics_pipeline.models.word_index import Index
+
+Array = NDArray[Any]
+Parts = tuple[tuple[int, int], ...]
+
+def words(number: Array, is_word: Array, as_written: Array, often: Array, /) -> Parts: ...
+def choices(number: Array, choice_of: Array, choices: Array, prior: Array, set_of: Array, /) -> Parts: ...
+def pairs(number: Array, is_word: Array, often: Array, total: int, pairs: Array, paired: int, /) -> Parts: ...
+def shapes(shape: Array, agree: Array, size: int, /) -> Parts: ...
+def shape(
+    number: Array, lowered: Array, lower_begins: Array, as_written: Array, endings: Index, shaped: int, longest: int, /
+) -> bytes: ...

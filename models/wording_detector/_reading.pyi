@@ -1,0 +1,6 @@
+from obelics_pipeline.models.word_index import Index
+
+Arrays = tuple[bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes, bytes]
+
+def english(form: str, words: Index, /) -> Arrays: ...
+def any(form: str, words: Index, /) -> Arrays: ...

@@ -1,0 +1,1 @@
+"""Fitting the detector of sentences that do not belong together."""

@@ -1,0 +1,36 @@
+"""What kind of words and sentences a text has."""
+
+from obelics_pipeline.models.wording_detector.sentences import of_sentences, words_of_a_sentence
+from obelics_pipeline.models.wording_detector.words import of_words
+from tests.models.wording_detector.small import PLAIN, english, read
+
+
+def measured(text: str) -> dict[str, float]:
+    tokens = read(english(), text)
+    return dict([*of_words(english(), tokens), *of_sentences(tokens)])
+
+
+def test_words_that_are_not_known_are_told() -> None:
+    assert measured(PLAIN)["unknown"] == 0
+    found = measured("zebra quagga okapi " * 20)
+    assert found["unknown"] == found["unknown_lower"] == 1
+
+
+def test_names_are_unknown_and_not_in_lower_case() -> None:
+    found = measured("Zebra Quagga Okapi " * 20)
+    assert found["unknown"] == 1 and found["unknown_lower"] == 0
+
+
+def test_words_of_a_sentence_are_counted_without_marks() -> None:
+    assert words_of_a_sentence(read(english(), "One, two. Three four five six!")) == 3
+
+
+def test_brackets_that_nobody_closes_are_counted() -> None:
+    closed, open_ = measured("he ( and she ) went . " * 20), measured("he ( and she went . " * 20)
+    assert closed["round_not_closed"] == 0 and closed["round_brackets"] == 40
+    assert open_["round_not_closed"] > 20
+
+
+def test_sentences_that_go_on_without_a_capital_are_told() -> None:
+    assert measured(PLAIN)["begins_lower"] == 0
+    assert measured(PLAIN.lower())["begins_lower"] == 1
