@@ -29,6 +29,7 @@ typedef struct {
 } Numbers;
 
 static Numbers tags, bits, upward, neighbours;
+static int64_t all_bits;
 static long long least_long, least_short, full, most, of, far, longest_title;
 static Py_ssize_t levels, width;
 static PyObject *ellipses, *before_title, *is_section_title;
@@ -219,7 +220,7 @@ static void read_names(Page *page)
         Row *row = &page->rows[i];
         int64_t entry = entry_of(page, i);
         int says_nothing = !(entry & TEXT) && of * within(page, i).weight >= most * page->total.weight;
-        int64_t marks = says_nothing || entry & WHOLE ? 0 : columns[MARKS];
+        int64_t marks = says_nothing || entry & WHOLE ? 0 : columns[MARKS] & all_bits;
         row->around = marks | (entry & ~INT64_C(0xFFFFFFFF));
         if (row->parent != i)
             row->around |= page->rows[row->parent].around;
@@ -621,6 +622,13 @@ PyDoc_STRVAR(set_up_doc, "set_up(*, tags, bits, upward, neighbours, least_long, 
                          "       ellipses, longest_title, before_title, beginnings, is_section_title): take over what the rules say.\n\n"
                          "The first four are arrays of int64.");
 
+static void join_bits(void)
+{
+    Py_ssize_t i;
+    for (i = 0, all_bits = 0; i < bits.length; i++)
+        all_bits |= bits.items[i];
+}
+
 static PyObject *set_up(PyObject *self, PyObject *args, PyObject *named)
 {
     static char *names[] = {"tags",  "bits",  "upward",   "neighbours",    "least_long",   "least_short", "full",
@@ -638,6 +646,7 @@ static PyObject *set_up(PyObject *self, PyObject *args, PyObject *named)
     if (take_numbers(&tags, tag_table) < 0 || take_numbers(&bits, bit_table) < 0 || take_numbers(&upward, shares) < 0 ||
         take_numbers(&neighbours, places) < 0 || take_beginnings(starts) < 0 || check_ellipses() < 0 || check_width() < 0)
         return NULL;
+    join_bits();
     is_section_title = Py_NewRef(rule);
     Py_RETURN_NONE;
 }

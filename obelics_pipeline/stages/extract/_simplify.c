@@ -8,16 +8,12 @@
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef unsigned char byte;
-typedef struct Node Node;           /* lxb_dom_node_t, an element or the document too */
-typedef struct Attribute Attribute; /* lxb_dom_attr_t */
+#include "_lexbor.h"
 
-enum { ELEMENT_NODE = 1, TEXT_NODE = 3 }; /* of the DOM standard */
 enum { TAG, PARENT, END, MARKS, JOIN, CHARS, LINKED, WORDS, COMMAS, STOPS, DIGITS, UPPERS, WIDE, ENDS, WIDTH }; /* tree.py */
 
 /* What is done with an element; also what is told when it ends. The rows from PICTURE on are known to those in them. */
@@ -36,19 +32,6 @@ enum { SPACE = 1, DIGIT = 2, UPPER = 4, COMMA = 8, STOP = 16, END_MARK = 32, CLO
 #define SHORT 2        /* letters of a part of a name that must stand alone, as there */
 #define DROPPED (-1)  /* a role that takes an element away; of the others, the tag that it counts as */
 #define LAYOUT (-2)   /* the role of a table that is no table */
-
-static struct {
-    Node *(*next)(Node *);
-    Node *(*first_child)(Node *);
-    uintptr_t (*tag)(Node *);
-    int (*type)(Node *);
-    const byte *(*name)(Node *, size_t *);
-    Attribute *(*first_attribute)(Node *);
-    Attribute *(*next_attribute)(Attribute *);
-    const byte *(*attribute_name)(Attribute *, size_t *);
-    const byte *(*attribute_value)(Attribute *, size_t *);
-    byte *(*copy_text)(Node *, size_t *);
-} lexbor;
 
 /* ---- growing arrays ----------------------------------------------------------------------------------------------- */
 
@@ -210,6 +193,23 @@ static int known_attribute(const byte *name, size_t length)
 #undef IS
 }
 
+/* The same, remembered for the names that Lexbor has numbers of. An attribute is a node, whose tag is that number. */
+static int known_by_number(Attribute *attribute)
+{
+    static byte known[256]; /* one more than the answer; 0: not asked yet */
+    uintptr_t number = lexbor.tag((Node *)attribute);
+    size_t length = 0;
+    const byte *name;
+    int answer;
+    if (number < sizeof known && known[number])
+        return known[number] - 1;
+    name = lexbor.attribute_name(attribute, &length);
+    answer = name ? known_attribute(name, length) : KNOWN;
+    if (number < sizeof known)
+        known[number] = (byte)(answer + 1);
+    return answer;
+}
+
 static Value value_of(Attribute *attribute)
 {
     Value value = {NULL, 0, 1};
@@ -224,9 +224,7 @@ static void read_attributes(Node *node, Value values[KNOWN])
     Attribute *attribute = lexbor.type(node) == ELEMENT_NODE ? lexbor.first_attribute(node) : NULL;
     memset(values, 0, KNOWN * sizeof(Value));
     for (; attribute; attribute = lexbor.next_attribute(attribute)) {
-        size_t length = 0;
-        const byte *name = lexbor.attribute_name(attribute, &length);
-        int known = name ? known_attribute(name, length) : KNOWN;
+        int known = known_by_number(attribute);
         if (known < KNOWN)
             values[known] = value_of(attribute);
     }
@@ -1103,38 +1101,6 @@ static PyObject *simplify(PyObject *self, PyObject *args)
 }
 
 /* ---- setting up --------------------------------------------------------------------------------------------------- */
-
-/* The functions of the Lexbor that selectolax is linked with. Those that a header inlines are there as *_noi too. */
-static int find_lexbor(const char *path)
-{
-    struct {
-        const char *name;
-        void **place;
-    } wanted[] = {
-        {"lxb_dom_node_next_noi", (void **)&lexbor.next},
-        {"lxb_dom_node_first_child_noi", (void **)&lexbor.first_child},
-        {"lxb_dom_node_tag_id_noi", (void **)&lexbor.tag},
-        {"lxb_dom_node_type_noi", (void **)&lexbor.type},
-        {"lxb_dom_element_qualified_name", (void **)&lexbor.name},
-        {"lxb_dom_element_first_attribute_noi", (void **)&lexbor.first_attribute},
-        {"lxb_dom_element_next_attribute_noi", (void **)&lexbor.next_attribute},
-        {"lxb_dom_attr_local_name_noi", (void **)&lexbor.attribute_name},
-        {"lxb_dom_attr_value_noi", (void **)&lexbor.attribute_value},
-        {"lxb_dom_node_text_content", (void **)&lexbor.copy_text},
-    };
-    void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    size_t i;
-    if (!library) {
-        PyErr_Format(PyExc_OSError, "%s is not loaded", path);
-        return -1;
-    }
-    for (i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        if (!(*wanted[i].place = dlsym(library, wanted[i].name))) {
-            PyErr_Format(PyExc_OSError, "%s has no %s", path, wanted[i].name);
-            return -1;
-        }
-    return 0;
-}
 
 static int fill_characters(PyObject *commas, PyObject *stops, PyObject *ends, PyObject *closers, PyObject *soft,
                            PyObject *invisible)

@@ -7,6 +7,9 @@
 #include <Python.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum { ALONE = 1, FORMATTING = 2, RAW = 4, FOREIGN = 8, SHAPE = 16, LEAVES = 32 };
 #define LONGEST 16 /* bytes of a name in the table */
@@ -375,30 +378,164 @@ static PyObject *scan_tags(PyObject *module, PyObject *args)
     return Py_BuildValue("LLL", (long long)totals[0], (long long)totals[1], (long long)totals[2]);
 }
 
-/* Marks begin with a character that pages have few of, which memchr finds many bytes at a time. */
-static PyObject *find(PyObject *module, PyObject *args)
+/* ---- searches ----------------------------------------------------------------------------------------------------- */
+
+#ifdef __SSE2__
+/* Whether one of 64 places has the first byte of a mark of a length, and its last byte where that would be. */
+static inline int may_begin(const char *text, Py_ssize_t length, __m128i first, __m128i last)
 {
-    Py_buffer source, mark;
-    Py_ssize_t start, found = -1;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "y*y*n", &source, &mark, &start))
-        return NULL;
-    const char *text = source.buf;
-    Py_ssize_t places = source.len - mark.len + 1; /* where it may stand */
-    for (Py_ssize_t at = start < 0 ? 0 : start; mark.len && at < places; at++) {
-        const char *next = memchr(text + at, *(const char *)mark.buf, (size_t)(places - at));
-        if (!next)
+    __m128i any = _mm_setzero_si128();
+    for (int block = 0; block < 64; block += 16) {
+        __m128i begins = _mm_cmpeq_epi8(first, _mm_loadu_si128((const __m128i *)(text + block)));
+        __m128i ends = _mm_cmpeq_epi8(last, _mm_loadu_si128((const __m128i *)(text + block + length - 1)));
+        any = _mm_or_si128(any, _mm_and_si128(begins, ends));
+    }
+    return _mm_movemask_epi8(any);
+}
+#endif
+
+/* The first place of a mark of a length, -1 where it is missing. Its first and last byte are compared many at a time:
+ * few places have both. */
+static Py_ssize_t find_mark(const char *text, Py_ssize_t at, Py_ssize_t places, const char *mark, Py_ssize_t length)
+{
+#ifdef __SSE2__
+    __m128i first = _mm_set1_epi8(mark[0]), last = _mm_set1_epi8(mark[length - 1]);
+    for (; at + 16 <= places; at += 16) {
+        while (at + 64 <= places && !may_begin(text + at, length, first, last))
+            at += 64;
+        if (at + 16 > places)
             break;
-        at = next - text;
-        if (!memcmp(next, mark.buf, (size_t)mark.len)) {
-            found = at;
-            break;
+        __m128i begins = _mm_cmpeq_epi8(first, _mm_loadu_si128((const __m128i *)(text + at)));
+        __m128i ends = _mm_cmpeq_epi8(last, _mm_loadu_si128((const __m128i *)(text + at + length - 1)));
+        unsigned both = (unsigned)_mm_movemask_epi8(_mm_and_si128(begins, ends));
+        for (; both; both &= both - 1) {
+            Py_ssize_t here = at + __builtin_ctz(both);
+            if (!memcmp(text + here, mark, (size_t)length))
+                return here;
         }
     }
-    PyBuffer_Release(&source);
-    PyBuffer_Release(&mark);
+#endif
+    for (; at < places; at++) {
+        const char *next = memchr(text + at, mark[0], (size_t)(places - at));
+        if (!next)
+            return -1;
+        at = next - text;
+        if (!memcmp(next, mark, (size_t)length))
+            return at;
+    }
+    return -1;
+}
+
+static PyObject *find(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    Py_ssize_t start, length, found = -1;
+    (void)module;
+    if (count != 3 || !PyBytes_Check(args[0]) || !PyBytes_Check(args[1]))
+        return PyErr_Format(PyExc_TypeError, "expected (source, mark, start), the first two as bytes");
+    start = PyLong_AsSsize_t(args[2]);
+    if (start == -1 && PyErr_Occurred())
+        return NULL;
+    length = PyBytes_GET_SIZE(args[1]);
+    if (length)
+        found = find_mark(PyBytes_AS_STRING(args[0]), start < 0 ? 0 : start, PyBytes_GET_SIZE(args[0]) - length + 1,
+                          PyBytes_AS_STRING(args[1]), length);
     return PyLong_FromSsize_t(found);
 }
+
+/* ---- from text to bytes ------------------------------------------------------------------------------------------- */
+
+#define AT_ONCE 16 /* characters that are looked at together: most are ASCII */
+
+/* Write so many characters of one, two or four bytes, if all are ASCII and none is NUL; else 0. */
+static inline int put_ascii(const void *text, size_t width, char *out)
+{
+#ifdef __SSE2__
+    const __m128i *in = text;
+    __m128i bytes, zero = _mm_setzero_si128();
+    if (width == 1) {
+        bytes = _mm_loadu_si128(in);
+    } else if (width == 2) { /* what is above 255, or negative, becomes 255 or 0 */
+        bytes = _mm_packus_epi16(_mm_loadu_si128(in), _mm_loadu_si128(in + 1));
+    } else {
+        __m128i low = _mm_packs_epi32(_mm_loadu_si128(in), _mm_loadu_si128(in + 1));
+        __m128i high = _mm_packs_epi32(_mm_loadu_si128(in + 2), _mm_loadu_si128(in + 3));
+        bytes = _mm_packus_epi16(low, high);
+    }
+    if (_mm_movemask_epi8(_mm_or_si128(bytes, _mm_cmpeq_epi8(bytes, zero))))
+        return 0;
+    _mm_storeu_si128((__m128i *)out, bytes);
+    return 1;
+#else
+    (void)text, (void)width, (void)out;
+    return 0;
+#endif
+}
+
+/* For each width of characters that CPython has: write them as UTF-8, and return the end. */
+#define ENCODER(NAME, TYPE)                                                                                             \
+    static char *NAME(const TYPE *text, size_t length, char *out)                                                       \
+    {                                                                                                                   \
+        const TYPE *end = text + length;                                                                                \
+        while (text < end) {                                                                                            \
+            Py_UCS4 c;                                                                                                  \
+            while (end - text >= AT_ONCE && put_ascii(text, sizeof(TYPE), out))                                         \
+                text += AT_ONCE, out += AT_ONCE;                                                                        \
+            for (int i = 0; i < AT_ONCE && text < end; i++) {                                                           \
+                c = *text++;                                                                                            \
+                if (c < 0x80) {                                                                                         \
+                    *out = (char)c;                                                                                     \
+                    out += c != 0;                                                                                      \
+                } else if (c < 0x800) {                                                                                 \
+                    *out++ = (char)(0xC0 | c >> 6);                                                                     \
+                    *out++ = (char)(0x80 | (c & 0x3F));                                                                 \
+                } else if (c < 0x10000 && (c < 0xD800 || c > 0xDFFF)) {                                                 \
+                    *out++ = (char)(0xE0 | c >> 12);                                                                    \
+                    *out++ = (char)(0x80 | (c >> 6 & 0x3F));                                                            \
+                    *out++ = (char)(0x80 | (c & 0x3F));                                                                 \
+                } else if (c < 0x10000) {                                                                               \
+                    *out++ = '?';                                                                                       \
+                } else {                                                                                                \
+                    *out++ = (char)(0xF0 | c >> 18);                                                                    \
+                    *out++ = (char)(0x80 | (c >> 12 & 0x3F));                                                           \
+                    *out++ = (char)(0x80 | (c >> 6 & 0x3F));                                                            \
+                    *out++ = (char)(0x80 | (c & 0x3F));                                                                 \
+                }                                                                                                       \
+            }                                                                                                           \
+        }                                                                                                               \
+        return out;                                                                                                     \
+    }
+
+ENCODER(encode_latin, Py_UCS1)
+ENCODER(encode_two, Py_UCS2)
+ENCODER(encode_four, Py_UCS4)
+
+static PyObject *encode(PyObject *module, PyObject *html)
+{
+    size_t length;
+    int kind;
+    char *start, *end;
+    void *data;
+    PyObject *source;
+    (void)module;
+    if (!PyUnicode_Check(html))
+        return PyErr_Format(PyExc_TypeError, "expected a string");
+    length = (size_t)PyUnicode_GET_LENGTH(html);
+    data = PyUnicode_DATA(html);
+    kind = PyUnicode_KIND(html);
+    if (PyUnicode_IS_ASCII(html) && !memchr(data, 0, length))
+        return PyBytes_FromStringAndSize(data, (Py_ssize_t)length);
+    start = PyMem_Malloc((kind == PyUnicode_1BYTE_KIND ? 2 : kind == PyUnicode_2BYTE_KIND ? 3 : 4) * length + 1);
+    if (!start)
+        return PyErr_NoMemory();
+    end = kind == PyUnicode_1BYTE_KIND   ? encode_latin(data, length, start)
+          : kind == PyUnicode_2BYTE_KIND ? encode_two(data, length, start)
+                                         : encode_four(data, length, start);
+    source = PyBytes_FromStringAndSize(start, end - start);
+    PyMem_Free(start);
+    return source;
+}
+
+/* ---- setting up --------------------------------------------------------------------------------------------------- */
 
 static void make_tables(void)
 {
@@ -431,7 +568,8 @@ static void make_tables(void)
 
 static PyMethodDef methods[] = {
     {"scan_tags", scan_tags, METH_VARARGS, "(steps, nodes reopened, pairs of attributes): an upper estimate."},
-    {"find", find, METH_VARARGS, "Where a mark, not empty, stands in a page from a byte on; -1 where it does not."},
+    {"encode", encode, METH_O, "The bytes of a page's text as UTF-8, less its NUL; a surrogate is a question mark."},
+    {"find", (PyCFunction)(void (*)(void))find, METH_FASTCALL, "Where a mark, not empty, stands in a page from a byte on; -1 where it does not."},
     {NULL, NULL, 0, NULL},
 };
 

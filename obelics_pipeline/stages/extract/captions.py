@@ -37,24 +37,29 @@ def in_captions(tree: SimplifiedTree, pictures: Sequence[Candidate]) -> NDArray[
 def named_captions(tree: SimplifiedTree, pictures: Sequence[Candidate]) -> dict[int, str]:
     """The role of each text right behind one of the pictures whose element is named as a caption or a credit."""
     found: dict[int, str] = {}
+    if not pictures:
+        return found
+    cells, before = tree.rows.data, sums_before(tree.rows[:, CHARS]).data  # few are looked at
     for picture in pictures:
-        end = int(tree.rows[picture.row, END])
-        for row in range(end, min(end + _NEAR, len(tree.rows))):
-            tag = int(tree.rows[row, TAG])
-            if tag == TEXT and tree.rows[row, CHARS] <= _LONGEST and _is_named(tree, row):
+        end = cells[picture.row, END]
+        for row in range(end, min(end + _NEAR, len(cells))):
+            tag = cells[row, TAG]
+            if tag == TEXT and cells[row, CHARS] <= _LONGEST and _is_named(cells, before, row):
                 found[row] = CAPTION
             if tag in (TEXT, _IMG):
                 break
     return found
 
 
-def _is_named(tree: SimplifiedTree, row: int) -> bool:
-    """Whether a text, or an element that has hardly more than it, is named as a caption."""
-    before = row
+def _is_named(cells: memoryview, before: memoryview, row: int) -> bool:
+    """Whether a text, or an element that has hardly more than it, is named as a caption.
+
+    `cells` are the rows of the tree, `before` the characters before each of them.
+    """
     for _ in range(_AROUND):
-        if tree.rows[before, MARKS] & _NAMED:
+        if cells[row, MARKS] & _NAMED:
             return True
-        before = int(tree.rows[before, PARENT])
-        if before < 0 or tree.rows[before : tree.rows[before, END], CHARS].sum() > _LONGEST:
+        row = cells[row, PARENT]
+        if row < 0 or before[cells[row, END]] - before[row] > _LONGEST:
             return False
     return False

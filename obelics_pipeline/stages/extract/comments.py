@@ -1,6 +1,6 @@
-"""The comments below a page's main text, found by the names that content management systems give to their elements.
+"""What readers wrote below a page's main text, found by the names that content management systems give to elements.
 
-Posts of a thread are no comments: they are what the page is about.
+Posts of a thread are no comments: they are what the page is about. What buyers say on the page of a product is.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from obelics_pipeline.stages.extract.find import find
 from obelics_pipeline.stages.extract.marks import BITS
 from obelics_pipeline.stages.extract.tags import TEXT, flags
 from obelics_pipeline.stages.extract.tree import (
@@ -32,11 +33,13 @@ _REVIEWS = BITS["product"]  # of a product, which its page is about
 _AUTHOR = BITS["byline"] | BITS["avatar"]
 _BESIDE = _AUTHOR | BITS["form"] | BITS["share"] | BITS["nav"] | BITS["unseen"]
 _RELATED = BITS["related"]
+_REVIEW = BITS["review"]
 _WHOLE, _H1, _FORM = flags("html", "body"), flags("h1"), flags("form")
 _OTHER = flags("form", "h1", "h2", "h3", "h4", "h5", "h6")
 
 # Chosen by reading the gold pages of half of the domains, and checked on those of the other half.
 _LEAST = 300  # characters of main text, without which the named elements are the main text
+_LEAST_BESIDE = 200  # characters of main text outside of reviews, without which they are the main text
 _BEFORE = 0.7  # of the main text stands before its comments
 _REPLIES = 3  # buttons from which on the element around them holds comments
 _LINE = 100  # characters that a name, a date or a button beside a comment has at most
@@ -55,7 +58,7 @@ _ADDRESS = re.compile(
 
 def is_thread(source: bytes, url: str) -> bool:
     """Whether a page says that it is a thread of posts, or questions and their answers."""
-    return _ADDRESS.search(url) is not None or any(name in source for name in _TYPES)
+    return _ADDRESS.search(url) is not None or any(find(source, name, 0) >= 0 for name in _TYPES)
 
 
 def find_comments(tree: SimplifiedTree, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -74,7 +77,7 @@ def find_comments(tree: SimplifiedTree, kept: NDArray[np.bool_]) -> NDArray[np.b
     outside = sums_before(np.where(tree.inside(named), 0, main))
     reviews = tree.inside((marks & _REVIEWS > 0) & below)
     found = tree.inside(named & ~reviews & (outside[:-1] >= _BEFORE * outside[-1]))
-    if outside[-1] < _LEAST or not (found & (marks & _AUTHOR > 0) & ~tree.inside(_FORM[tags])).any():
+    if outside[-1] < _LEAST or not (found & (marks & _AUTHOR > 0) & ~tree.inside_tags(_FORM)).any():
         return np.zeros(len(tags), np.bool_)
     return found
 
@@ -87,6 +90,20 @@ def _around_replies(tree: SimplifiedTree) -> NDArray[np.bool_]:
     if len(replies) >= _REPLIES:
         around = np.flatnonzero(ends[: replies[0]] > replies[-1])
         found[around[-1:]] = True
+    return found
+
+
+def find_reviews(tree: SimplifiedTree, kept: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which rows of the page of a product are in what buyers wrote of it, one flag a row.
+
+    None are where hardly any main text stands outside of them: there the name is one of the whole page. `kept` has one
+    flag a row, True at the texts of the main content.
+    """
+    rows = tree.rows
+    found = tree.inside((rows[:, MARKS] & _REVIEW > 0) & ~_WHOLE[rows[:, TAG]])
+    main = np.where(kept & (rows[:, TAG] == TEXT), rows[:, CHARS], 0)
+    if main[~found].sum() < _LEAST_BESIDE:
+        return np.zeros(len(rows), np.bool_)
     return found
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from obelics_pipeline.stages.extract.find import find
+
 _VOCABULARY = b"schema.org"
 _ITEM = re.compile(rb"itemtype\s{0,3}=\s{0,3}[\"']?https?://(?:www\.)?\Z", re.IGNORECASE)
 _ITEM_NAME = re.compile(rb"/([A-Za-z]{1,40})")
@@ -18,9 +20,9 @@ def declared_types(source: bytes) -> Counter[str]:
     """How often a page declares each type, within its first `_MOST_BYTES`."""
     found: Counter[str] = Counter()
     done = 0  # up to here JSON-LD was read
-    at = source.find(_VOCABULARY, 0, _MOST_BYTES)
+    at = find(source, _VOCABULARY, 0)
     for _ in range(_MOST):
-        if at < 0:
+        if not 0 <= at <= _MOST_BYTES - len(_VOCABULARY):
             break
         end = at + len(_VOCABULARY)
         if _ITEM.search(source, max(0, at - _LONGEST), at):
@@ -30,7 +32,7 @@ def declared_types(source: bytes) -> Counter[str]:
             start = max(done, source.rfind(b">", done, at))
             done = end = _end_of_script(source, end)
             found.update(name.decode() for name in _LINKED_NAME.findall(source, start, done))
-        at = source.find(_VOCABULARY, end, _MOST_BYTES)
+        at = find(source, _VOCABULARY, end)
     return found
 
 

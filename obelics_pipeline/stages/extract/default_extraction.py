@@ -11,17 +11,22 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.core.config.extraction import ExtractionConfig
 from obelics_pipeline.core.document import Node
+from obelics_pipeline.models.page_type import PageType
 from obelics_pipeline.stages.extract.captions import in_captions, named_captions
-from obelics_pipeline.stages.extract.comments import COMMENT, find_comments, is_thread, written
+from obelics_pipeline.stages.extract.comments import COMMENT, find_comments, find_reviews, is_thread, written
 from obelics_pipeline.stages.extract.compose import compose
 from obelics_pipeline.stages.extract.head import Head
 from obelics_pipeline.stages.extract.headline import find_headline, repeats
 from obelics_pipeline.stages.extract.image_candidates import Candidate, image_candidates, picture_name
 from obelics_pipeline.stages.extract.image_roles import set_roles
+from obelics_pipeline.stages.extract.links import LinkCounts
 from obelics_pipeline.stages.extract.main_content import MainContent, find_main_content
+from obelics_pipeline.stages.extract.main_features import main_features
 from obelics_pipeline.stages.extract.main_images import main_images, page_images, picture_rows
 from obelics_pipeline.stages.extract.markup import Markdown, Markup, Plain
+from obelics_pipeline.stages.extract.page_numbers import page_numbers
 from obelics_pipeline.stages.extract.page_scope import page_scope
+from obelics_pipeline.stages.extract.page_type import find_page_type
 from obelics_pipeline.stages.extract.posts import number_posts
 from obelics_pipeline.stages.extract.repeated_links import repeated_links
 from obelics_pipeline.stages.extract.repeated_texts import repeated_texts
@@ -40,7 +45,7 @@ class Kept:
     `roles`: those of the texts of headline, standfirst, captions and comments, and of pictures in comments, that no
     element tells, by row.
     `confidence`: how well the main content was likely told from the rest (see `MainContent`); None if it was not
-    looked for. `features`: those of the texts (see `MainContent`); None where no main content was found.
+    looked for. `page_type`: the page's kind; None where no main content was found.
     `posts`: where the page is a thread, the number of the post that each row is in (see `number_posts`).
     """
 
@@ -48,21 +53,27 @@ class Kept:
     pictures: Sequence[Candidate]
     roles: Mapping[int, str]
     confidence: float | None
-    features: NDArray[np.float32] | None = None
+    page_type: PageType | None = None
     posts: NDArray[np.int32] | None = None
 
 
-def choose(tree: SimplifiedTree, url: str, source: bytes, head: Head, config: ExtractionConfig) -> Kept:
-    """Choose what stays by the configured scope. `url` is the page's own, `source` its HTML."""
+def choose(
+    tree: SimplifiedTree, url: str, source: bytes, head: Head, links: LinkCounts, config: ExtractionConfig
+) -> Kept:
+    """Choose what stays by the configured scope. `url` is the page's own, `source` its HTML, `links` tell its links."""
     confidence = None
     if config.scope == "main":
-        main = find_main_content(tree)
+        texts, features = main_features(tree)
+        page_type = find_page_type(page_numbers(tree, features, url, head, links, source))
+        main = find_main_content(tree, (texts, features), page_type.kind)
         if main.kept.any():
-            comments = _comments(tree, main, url, source, config)
+            thread = is_thread(source, url)
+            comments = _comments(tree, main, thread, page_type.kind, config)
             kept = _main(tree, main, comments, url, head, config)
             kept = _marked(tree, kept, comments, url, head) if config.comments == "mark" else kept
-            posts = number_posts(tree, main.kept)
-            return replace(kept, posts=posts) if (posts >= 0).any() and is_thread(source, url) else kept
+            kept = replace(kept, page_type=page_type)
+            posts = number_posts(tree, main.kept) if thread else None
+            return replace(kept, posts=posts) if posts is not None and (posts >= 0).any() else kept
         confidence = main.confidence  # all its text is in the frame, or it has pictures only
     rows = page_scope(tree)
     roles = _set_headline(tree, rows, url, head) if config.headline else {}
@@ -83,16 +94,15 @@ def _main(
     rows |= in_captions(tree, pictures)
     rows[list(captions)] = True
     rows[repeated_texts(tree, rows)] = False
-    return Kept(rows, pictures, captions | roles, main.confidence, main.features)
+    return Kept(rows, pictures, captions | roles, main.confidence)
 
 
-def _comments(tree: SimplifiedTree, main: MainContent, url: str, source: bytes, config: ExtractionConfig) -> Flags:
+def _comments(tree: SimplifiedTree, main: MainContent, thread: bool, kind: str, config: ExtractionConfig) -> Flags:
     """The rows of the comments, one flag a row; none where they are judged as any text, or are posts of a thread."""
-    if config.comments != "keep":
-        comments = find_comments(tree, main.kept)
-        if comments.any() and not is_thread(source, url):
-            return comments
-    return np.zeros(len(tree.rows), np.bool_)
+    if thread or config.comments == "keep":
+        return np.zeros(len(tree.rows), np.bool_)
+    comments = find_comments(tree, main.kept)
+    return comments | find_reviews(tree, main.kept) if kind == "product" else comments
 
 
 def _marked(tree: SimplifiedTree, kept: Kept, comments: Flags, url: str, head: Head) -> Kept:

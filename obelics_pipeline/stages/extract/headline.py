@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obelics_pipeline.stages.extract.tags import TEXT, flags, tag_id
-from obelics_pipeline.stages.extract.tree import CHARS, END, TAG, SimplifiedTree
+from obelics_pipeline.stages.extract.tree import CHARS, END, TAG, SimplifiedTree, sums_before
 
 HEADLINE, STANDFIRST = "headline", "standfirst"
 
@@ -28,6 +28,7 @@ _MOST_SAID, _MOST_PARTS, _MOST_CHARS = 8, 8, 1_000
 
 _SEPARATOR = re.compile(r"\s+[|/\-–—:·»«•<>]+\s+|\s*[|｜»]\s*|:\s+")  # between a title and the name of its site
 _WORD = re.compile(r"[\u2e80-\ud7ff\uf900-\ufaff]|[^\W\u2e80-\ud7ff\uf900-\ufaff]+")
+_GROWTH = 3  # characters that one has without its case, at most: the ligature ffi
 _H1 = tag_id("h1")
 _HEADING, _FRAME, _ITEM = flags("h1", "h2", "h3", "h4", "h5", "h6"), flags("aside", "footer"), flags("li")
 
@@ -67,8 +68,9 @@ def repeats(tree: SimplifiedTree, roles: dict[int, str]) -> NDArray[np.bool_]:
         return found
     said = _words(_text(tree, rows))
     longest = max(said, key=len, default="")  # most texts do not have it, which is told without a look at their words
-    may_say = tree.inside(_HEADING[tree.rows[:, TAG]])
+    may_say = tree.inside_tags(_HEADING)
     may_say[: rows[0]] = True
+    may_say &= _GROWTH * tree.rows[:, CHARS] >= sum(map(len, said))
     for row in np.flatnonzero(may_say & (tree.rows[:, TAG] == TEXT)).tolist():
         text = str(tree.values[row]).casefold()
         if longest in text and row not in roles and _WORD.findall(text) == said:
@@ -86,11 +88,10 @@ def _headings(tree: SimplifiedTree, first: int, last: int) -> Iterator[tuple[int
     rows = np.flatnonzero(may_be)
     if not len(rows):
         return
-    in_frame = tree.inside(_FRAME[tree.rows[:, TAG]])
-    for row in rows[~in_frame[rows]].tolist():
-        texts = (row + np.flatnonzero(tree.rows[row : ends[row], TAG] == TEXT)).tolist()
-        if texts and tree.rows[texts, CHARS].sum() <= _LONGEST:
-            yield row, texts
+    in_frame, before = tree.inside_tags(_FRAME).data, sums_before(tree.rows[:, CHARS]).data
+    for row, end in zip(rows.tolist(), ends[rows].tolist(), strict=True):
+        if 0 < before[end] - before[row] <= _LONGEST and not in_frame[row]:
+            yield row, (row + np.flatnonzero(tree.rows[row:end, TAG] == TEXT)).tolist()
 
 
 def _main_heading(
@@ -124,7 +125,7 @@ def _main_heading(
 def _titled_text(tree: SimplifiedTree, known: Container[str], first: int) -> list[int]:
     """The last text above the content, or its first one, that is a title and no part of a list."""
     rows = tree.rows[: first + 1]
-    texts = np.flatnonzero((rows[:, TAG] == TEXT) & ~tree.inside(_ITEM[tree.rows[:, TAG]])[: first + 1])
+    texts = np.flatnonzero((rows[:, TAG] == TEXT) & ~tree.inside_tags(_ITEM)[: first + 1])
     for row in texts[::-1].tolist():
         if rows[row, CHARS] <= _LONGEST and " ".join(_words(str(tree.values[row]))) in known:
             return [row]
@@ -136,16 +137,33 @@ def _standfirst(tree: SimplifiedTree, headline: int, descriptions: list[set[str]
     descriptions = [said for said in descriptions if said]
     if not descriptions:
         return None
-    rows = headline + 1 + np.flatnonzero(tree.rows[headline + 1 :, TAG] == TEXT)[:_NEAR]
-    for row in map(int, rows):
+    least = min(map(_least, descriptions))
+    near: list[int] = np.flatnonzero(tree.rows[headline + 1 :, TAG] == TEXT)[:_NEAR].tolist()
+    for row in (headline + 1 + place for place in near):
         text = str(tree.values[row]).casefold()
-        if not any(sum(word in text for word in said) / len(said) >= _TELLS for said in descriptions):
-            continue  # it may not have enough of the words, which is told without a look at its own
+        if len(text) < least or not any(_has_most(text, said) for said in descriptions):
+            continue  # it does not have enough of the words, which is told without a look at its own
         words = set(_WORD.findall(text))
         both = max(len(words & said) / max(len(words), len(said)) for said in descriptions)
         if len(words) >= _FEWEST and both >= _TELLS:
             return row
     return None
+
+
+def _least(words: set[str]) -> int:
+    """Characters without which no text has `_TELLS` of the words."""
+    return sum(sorted(map(len, words))[: int(_TELLS * len(words))])
+
+
+def _has_most(text: str, words: set[str]) -> bool:
+    """Whether a text has `_TELLS` of the words in it, be it as parts of its own."""
+    missing = 0
+    for word in words:
+        if word not in text:
+            missing += 1
+            if (len(words) - missing) / len(words) < _TELLS:
+                return False
+    return True
 
 
 def _parts(title: str) -> Iterator[list[str]]:

@@ -15,7 +15,7 @@ from obelics_pipeline.core.document import ImageNode
 from obelics_pipeline.stages.extract.image_metadata import formatted_filename, rendered_size
 from obelics_pipeline.stages.extract.image_source import Attributes, choose_source, looks_like_image
 from obelics_pipeline.stages.extract.tags import CUSTOM, TEXT, flags, tag_id
-from obelics_pipeline.stages.extract.tree import END, PARENT, TAG, SimplifiedTree
+from obelics_pipeline.stages.extract.tree import END, PARENT, TAG, SimplifiedTree, sums_before
 from obelics_pipeline.stages.extract.urls import join_url
 
 _PICTURE, _SOURCE, _NOSCRIPT = tag_id("picture"), tag_id("source"), tag_id("noscript")
@@ -24,9 +24,8 @@ _MAY_BE_IMAGE[CUSTOM] = True
 _IS_SKIPPED = flags("picture", "noscript")
 _SPACER_SIDE = 2  # pixels; an image declared no larger is a tracker or a spacer
 _FILE_PARTS = 4  # of an address: name and folders of the original; what stands before is often the server's
+_NAMED_PATH = re.compile(r"(?:https?:)?(?://[^/?#\\\s]*)?/[A-Za-z0-9_-]")
 _SIZE_SUFFIX = re.compile(r"[-_@]?\d{1,4}[xX]\d{0,4}$|[-_](?:scaled|\d{2,4}w?)$")
-
-Column = list[int]  # of the rows of the tree
 
 
 class Candidate(NamedTuple):
@@ -56,22 +55,23 @@ def image_candidates(
     rows = np.flatnonzero(_MAY_BE_IMAGE[tree.rows[:, TAG]] & wanted).tolist()
     if not rows:
         return found
-    tags, parents, ends = tree.rows[:, [TAG, PARENT, END]].T.tolist()
-    texts = np.cumsum(tree.rows[:, TAG] == TEXT).tolist()
-    passed = _skipped(tags, parents, np.flatnonzero(_IS_SKIPPED[tree.rows[:, TAG]]).tolist())
+    texts = sums_before(tree.rows[:, TAG] == TEXT).data
+    skipped = np.flatnonzero(_IS_SKIPPED[tree.rows[:, TAG]])
+    passed = _skipped(skipped.tolist(), *tree.rows[skipped][:, [TAG, PARENT]].T.tolist())
     after_picture = 0
-    for row in rows:
+    for row, (tag, parent, end, *_) in zip(rows, tree.rows[rows, : END + 1].tolist(), strict=True):
         if row < after_picture:
             continue
         sources: list[Attributes] = []
         value = tree.values[row]
-        if tags[row] == _PICTURE:
-            after_picture = ends[row]
-            value, sources = _picture(tree, tags, row, after_picture)
+        if tag == _PICTURE:
+            after_picture = end
+            value, sources = _picture(tree, row, end)
         if not isinstance(value, dict):
             continue  # an element that is not of the standard, and no image
-        parent, in_noscript = passed.get(parents[row], (parents[row], False))
-        candidate = _candidate(tree, tags, row, parent, in_noscript, value, sources, base, fronts)
+        around, in_noscript = passed.get(parent, (parent, False))
+        href = _link(tree, row, end) if tag == _PICTURE else tree.hrefs.get(row) or None
+        candidate = _candidate(row, around, in_noscript, value, sources, href, base, fronts)
         if candidate is None:
             continue
         last = found[-1] if found and texts[found[-1].row] == texts[row] else None
@@ -82,7 +82,7 @@ def image_candidates(
     return found
 
 
-def _picture(tree: SimplifiedTree, tags: Column, row: int, end: int) -> tuple[Attributes, list[Attributes]]:
+def _picture(tree: SimplifiedTree, row: int, end: int) -> tuple[Attributes, list[Attributes]]:
     """The img of a picture and its sources; a later img, in a noscript, fills in what the first one leaves open."""
     image: Attributes = {}
     sources: list[Attributes] = []
@@ -90,7 +90,7 @@ def _picture(tree: SimplifiedTree, tags: Column, row: int, end: int) -> tuple[At
         value = tree.values[number]
         if not isinstance(value, dict):
             continue
-        if tags[number] == _SOURCE:
+        if tree.rows[number, TAG] == _SOURCE:
             sources.append(value)
         else:
             image = {**value, **{k: v for k, v in image.items() if v}} if image else value
@@ -98,13 +98,12 @@ def _picture(tree: SimplifiedTree, tags: Column, row: int, end: int) -> tuple[At
 
 
 def _candidate(
-    tree: SimplifiedTree,
-    tags: Column,
     row: int,
     parent: int,
     in_noscript: bool,
     image: Attributes,
     sources: list[Attributes],
+    href: str | None,
     base: str,
     fronts: frozenset[str],
 ) -> Candidate | None:
@@ -126,8 +125,7 @@ def _candidate(
         rendered_width=width,
         rendered_height=height,
     )
-    href = _link(tree, tags, row)
-    leads_home = href is not None and join_url(base, href) in fronts
+    leads_home = href is not None and _may_lead_home(href) and join_url(base, href) in fronts
     return Candidate(row, parent, node, href, source.lazy, in_noscript, leads_home)
 
 
@@ -143,22 +141,25 @@ def _front_pages(url: str) -> frozenset[str]:
     return frozenset(f"{scheme}://{www}{host}/" for scheme in ("http", "https") for www in ("", "www."))
 
 
-def _link(tree: SimplifiedTree, tags: Column, row: int) -> str | None:
-    """The address of the link around an image; of a picture, its parts know it."""
-    if tags[row] != _PICTURE:
-        return tree.hrefs.get(row) or None
-    return next((tree.hrefs[part] for part in range(row, tree.rows[row, END]) if tree.hrefs.get(part)), None)
+def _may_lead_home(href: str) -> bool:
+    """Whether an address may be that of a front page: one that begins with a name of a folder or a file is not."""
+    return ".." in href or _NAMED_PATH.match(href) is None
 
 
-def _skipped(tags: Column, parents: Column, rows: Iterable[int]) -> dict[int, tuple[int, bool]]:
+def _link(tree: SimplifiedTree, row: int, end: int) -> str | None:
+    """The address of the link around a picture, which its parts know."""
+    return next((tree.hrefs[part] for part in range(row, end) if tree.hrefs.get(part)), None)
+
+
+def _skipped(rows: Iterable[int], tags: Iterable[int], parents: Iterable[int]) -> dict[int, tuple[int, bool]]:
     """Of each picture and noscript: the element around it that is neither, and whether it is, or is in, a noscript.
 
     Each is looked at once, for they may be nested thousands deep around thousands of images.
     """
     found: dict[int, tuple[int, bool]] = {}
-    for row in rows:
-        parent, in_noscript = found.get(parents[row], (parents[row], False))
-        found[row] = parent, in_noscript or tags[row] == _NOSCRIPT
+    for row, tag, around in zip(rows, tags, parents, strict=True):
+        parent, in_noscript = found.get(around, (around, False))
+        found[row] = parent, in_noscript or tag == _NOSCRIPT
     return found
 
 

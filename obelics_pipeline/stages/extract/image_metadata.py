@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from obelics_pipeline.stages.extract import addresses
+
 _IGNORED_IN_SIZE = str.maketrans("", "", '\u201d"<>')
 _PIXELS = str.maketrans("", "", "px;")
 _MAX_DIGITS = 9  # a longer number is no size of an image
@@ -53,6 +55,11 @@ def _integer(text: str) -> int | None:
 
 def formatted_filename(url: str) -> str | None:
     """The words of an image's file name, or None where none are left."""
+    return addresses.compiled.file_words(url) if addresses.COMPILED and url.isascii() else filename_in_python(url)
+
+
+def filename_in_python(url: str) -> str | None:
+    """What `formatted_filename` says, in Python."""
     name = url.rpartition("/")[2].partition(".")[0]
     if "?" in name and _QUERY_NAME.search(name):
         return None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.stages.extract.image_candidates import Candidate
 from obelics_pipeline.stages.extract.tags import flags
-from obelics_pipeline.stages.extract.tree import CHARS, TAG, SimplifiedTree, sums_before
+from obelics_pipeline.stages.extract.tree import CHARS, SimplifiedTree, sums_before
 
 _GALLERY = 3  # pictures in a row
 _CAPTION = 80  # characters that may stand between two of them, those in figures not counted
@@ -26,7 +26,7 @@ def set_roles(tree: SimplifiedTree, kept: NDArray[np.bool_], pictures: Sequence[
     places: list[int] = sums_before(characters)[rows].tolist()
     for picture, place in zip(pictures, places, strict=True):
         picture.image.position = place
-    outside = np.where(tree.inside(_FIGURE[tree.rows[:, TAG]]), 0, characters)
+    outside = np.where(tree.inside_tags(_FIGURE), 0, characters)
     for group in _groups(sums_before(outside)[rows].tolist()):
         for number in group:
             pictures[number].image.role = "gallery" if len(group) >= _GALLERY else "inline"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from obelics_pipeline.stages.extract import addresses
 from obelics_pipeline.stages.extract.srcset import Candidate, parse_srcset
 
 WIDEST = 2560.0  # pixels; a wider candidate is taken only where none is narrower (a screen's width, bytes grow with it)
@@ -41,7 +42,8 @@ _PLACEHOLDER_GIFS = _PLACEHOLDER_NAMES | frozenset(
     "0 1 b clear dot dummy fallback grey gray lazy load p pix preload s space t trans transp white x".split()
 )
 _PLACEHOLDER_ENDINGS = (".gif", ".png", ".svg", ".jpg", ".webp")
-
+if addresses.COMPILED:
+    addresses.compiled.set_placeholders(_PLACEHOLDER_NAMES, _PLACEHOLDER_GIFS, max(map(len, _PLACEHOLDER_GIFS)))
 
 _NOTHING, _POOR, _GOOD = range(3)  # what an address is good for
 
@@ -63,16 +65,16 @@ def choose_source(image: Attributes, picture_sources: Sequence[Attributes] = ())
     if src and not picture_sources and _CHOICES.isdisjoint(image) and _worth(src) == _GOOD:
         return ImageSource(src, False)  # the ordinary image: nothing to choose
     lazy = not src or _worth(src) == _NOTHING or not _LAZY.isdisjoint(image)  # whether a script is to fill it in
-    good: list[Candidate] = []
-    poor: list[Candidate] = []
+    offered: list[Candidate] = []
+    poor_types: list[bool] = []
     for attributes in (*picture_sources, image):
-        poor_type = (attributes.get("type") or "").strip().lower() in _POOR_TYPES
-        for candidate in _srcset_candidates(attributes):
-            worth = _worth(candidate.url)
-            if worth != _NOTHING:
-                (poor if poor_type or worth == _POOR else good).append(candidate)
-    if good:
-        return ImageSource(_widest(good), lazy)
+        if candidates := _srcset_candidates(attributes):
+            offered += candidates
+            poor_types += [(attributes.get("type") or "").strip().lower() in _POOR_TYPES] * len(candidates)
+    best = _widest_good([candidate for candidate, is_poor in zip(offered, poor_types, strict=True) if not is_poor])
+    if best is not None:
+        return ImageSource(best, lazy)
+    poor = [candidate for candidate in offered if _worth(candidate.url) != _NOTHING]
     for url in _single_addresses(image):
         worth = _worth(url)
         if worth == _GOOD:
@@ -91,6 +93,11 @@ def _worth(url: str) -> int:
     """The worth of an image address: nothing (inline data, or a placeholder for a picture that loads later), poor (a
     format that few decoders read), or good.
     """
+    return addresses.compiled.worth(url) if addresses.COMPILED and url.isascii() else worth_in_python(url)
+
+
+def worth_in_python(url: str) -> int:
+    """What `_worth` says, in Python."""
     path = _path(url)
     if not path or path.startswith(_NOT_AN_ADDRESS):
         return _NOTHING
@@ -108,6 +115,13 @@ def leads_elsewhere(href: str) -> bool:
 
 def looks_like_image(url: str) -> bool:
     """Whether the path of an address ends like the name of an image file."""
+    if addresses.COMPILED and url.isascii():
+        return addresses.compiled.looks_like_image(url)
+    return looks_like_image_in_python(url)
+
+
+def looks_like_image_in_python(url: str) -> bool:
+    """What `looks_like_image` says, in Python."""
     return _path(url).endswith(_IMAGE_ENDINGS)
 
 
@@ -127,6 +141,15 @@ def _widest(candidates: list[Candidate]) -> str:
     fitting = [c for c in candidates if c.width <= WIDEST]
     best = max(fitting, key=lambda c: c.width) if fitting else min(candidates, key=lambda c: c.width)
     return best.url
+
+
+def _widest_good(candidates: list[Candidate]) -> str | None:
+    """The same of the good ones. Most are good, so that few are looked at from the widest down."""
+    fitting = sorted((c for c in candidates if c.width <= WIDEST), key=lambda c: -c.width)
+    if (best := next((c.url for c in fitting if _worth(c.url) == _GOOD), None)) is not None:
+        return best
+    good = [c for c in candidates if _worth(c.url) == _GOOD]
+    return _widest(good) if good else None
 
 
 def _single_addresses(image: Attributes) -> Iterable[str]:

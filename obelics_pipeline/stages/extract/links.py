@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from obelics_pipeline.net.registered_domain import site_of_host
+from obelics_pipeline.net.web_host import MAX_HOST
+from obelics_pipeline.stages.extract import tree
 
 # How networks of partners note who sent a reader: a parameter of the address, whoever the merchant is.
 _AFFILIATE = re.compile(
@@ -39,8 +42,16 @@ class LinkCounts:
         return asdict(self)
 
 
-def count_links(links: Iterable[tuple[str, str | None]], url: str) -> LinkCounts:
+def count_links(links: Sequence[tuple[str, str | None]], url: str) -> LinkCounts:
     """Count links, each an address as written and its `rel`; `url` is the page's own."""
+    if not tree.COMPILED:
+        return count_in_python(links, url)
+    found = tree.compiled.count_links(list(links), _Elsewhere(url), _AFFILIATE.search, _FORWARDING.match, _is_sponsored)
+    return LinkCounts(*found)
+
+
+def count_in_python(links: Iterable[tuple[str, str | None]], url: str) -> LinkCounts:
+    """What `count_links` says, in Python."""
     count = outbound = affiliate = 0
     elsewhere, absolute, forwarding = _Elsewhere(url), _ABSOLUTE.match, _FORWARDING.match
     for href, rel in links:
@@ -53,9 +64,13 @@ def count_links(links: Iterable[tuple[str, str | None]], url: str) -> LinkCounts
             paid = "=" in href and _AFFILIATE.search(href) is not None
         else:
             paid = forwarding(href, found.end() if found else 0) is not None
-        if paid or (rel and "sponsored" in rel.lower().split()):
+        if paid or (rel and _is_sponsored(rel)):
             affiliate += 1
     return LinkCounts(count, outbound, affiliate)
+
+
+def _is_sponsored(rel: str) -> bool:
+    return "sponsored" in rel.lower().split()
 
 
 class _Elsewhere(dict[str, bool]):
@@ -66,9 +81,16 @@ class _Elsewhere(dict[str, bool]):
         self._site = site_of_host(_host_of(url))
 
     def __missing__(self, authority: str) -> bool:
-        host = authority.lower() if _PLAIN_HOST.fullmatch(authority) else _host_of(f"//{authority}")
-        answer = self[authority] = site_of_host(host) != self._site
+        site = _known_site_of(authority) if len(authority) <= MAX_HOST else _site_of(authority)
+        answer = self[authority] = site != self._site
         return answer
+
+
+def _site_of(authority: str) -> str:
+    return site_of_host(authority.lower() if _PLAIN_HOST.fullmatch(authority) else _host_of(f"//{authority}"))
+
+
+_known_site_of = lru_cache(maxsize=32_768)(_site_of)  # pages link to the same hosts; of hostile ones none is kept
 
 
 def _host_of(url: str) -> str:

@@ -55,13 +55,16 @@ IS_FRAME = _by_tag(dict.fromkeys(_FRAME, 1)) > 0
 IS_INNER = _by_tag(dict.fromkeys(_INNER, 1)) > 0
 IS_WHOLE = _by_tag(dict.fromkeys(("html", "body"), 1)) > 0
 IMG = tag_id("img")
-MARK_BITS = np.array(list(BITS.values()), np.int64)
+# Names of reviews are told of by a rule (comments.py): as a feature they made nothing better on domains left out.
+_MARKS = [name for name in BITS if name != "review"]
+MARK_BITS = np.array([BITS[name] for name in _MARKS], np.int64)
+_ALL_MARKS = int(MARK_BITS.sum())
 AROUND_BITS = np.array([1 << (32 + number) for number in range(len(_AROUND))], np.int64)
 
 NAMES = (
     *"characters link commas stops words word_length sentence capitals".split(),
     *"ellipsis section_title since_section_title tag_around".split(),
-    *(f"around_{name}" for name in BITS),
+    *(f"around_{name}" for name in _MARKS),
     *(f"in_{name}" for name in _AROUND),
     *(
         f"{what}_{level}"
@@ -129,10 +132,10 @@ def main_features(tree: SimplifiedTree) -> tuple[Ints, Floats]:
 
 def _page(tree: SimplifiedTree) -> _Page:
     columns = tree.rows.T.astype(np.int64)
-    tags, ends, marks = columns[t.TAG], columns[t.END], columns[t.MARKS]
+    tags, ends, marks = columns[t.TAG], columns[t.END], columns[t.MARKS] & _ALL_MARKS
     index = np.arange(len(tags))
     is_text = tags == TEXT
-    texts = np.flatnonzero(is_text & ~tree.inside(IS_FRAME[tags]))
+    texts = np.flatnonzero(is_text & ~tree.inside_tags(IS_FRAME))
     counts = columns[:, texts]
     weights = counts[t.CHARS] + 2 * counts[t.WIDE]
     linked = weights * counts[t.LINKED] // np.maximum(1, counts[t.CHARS])

@@ -65,7 +65,7 @@ def picture_rows(tree: SimplifiedTree, kept: NDArray[np.bool_]) -> NDArray[np.bo
     first, last = kept.argmax(), len(kept) - 1 - kept[::-1].argmax()
     behind = text[:-1] - text[last + 1]
     near: NDArray[np.bool_] = (text[first] - text[:-1] < _BEFORE) & (behind < _AFTER)
-    return near & ~tree.inside(_FRAME[tree.rows[:, t.TAG]])
+    return near & ~tree.inside_tags(_FRAME)
 
 
 def main_images(
@@ -95,30 +95,39 @@ def main_images(
                 places[number] = over._replace(at_home=places[number].at_home)
     found: dict[str, Candidate] = {}  # the first of each file: again it is there for other screens
     for candidate, place in zip(shown, places, strict=True):
-        if _belongs(candidate, place, picture_name(candidate.image.src) in lead):
+        if _belongs(candidate, place, _is_one_of(candidate.image.src, lead)):
             found.setdefault(file_of(candidate), candidate)
     return list(found.values())
+
+
+def _is_one_of(src: str, names: frozenset[str]) -> bool:
+    """Whether a picture has one of the names, each of which would be a part of its address."""
+    return any(name in src for name in names) and picture_name(src) in names
 
 
 def page_images(tree: SimplifiedTree, candidates: Iterable[Candidate]) -> list[Candidate]:
     """The pictures of a page that is kept whole: all but signs, faces, and those of its menus and advertisements."""
     shown = _pictures(tree, candidates)
-    in_figure = tree.inside(_FIGURE[tree.rows[:, t.TAG]])
-    return [c for c in shown if in_figure[c.row] or not (_is_small(c) or _is_framing(c, _near_marks(c, tree.rows)))]
+    in_figure, cells = tree.inside_tags(_FIGURE).data, tree.rows.data
+    return [c for c in shown if in_figure[c.row] or not (_is_small(c) or _is_framing(c, _near_marks(c, cells)))]
 
 
 def _pictures(tree: SimplifiedTree, candidates: Iterable[Candidate]) -> list[Candidate]:
     """Those that are large enough to show something, and do not stand all over the page."""
     found = [candidate for candidate in candidates if not is_icon(candidate)]
-    times = Counter(candidate.image.src for candidate in found)
-    in_figure = tree.inside(_FIGURE[tree.rows[:, t.TAG]])
-    return [c for c in found if times[c.image.src] < _AGAIN or in_figure[c.row] or _near_marks(c, tree.rows) & _GALLERY]
+    times = Counter([candidate.image.src for candidate in found])
+    if max(times.values(), default=0) < _AGAIN:
+        return found
+    in_figure, cells = tree.inside_tags(_FIGURE).data, tree.rows.data
+    return [c for c in found if times[c.image.src] < _AGAIN or in_figure[c.row] or _near_marks(c, cells) & _GALLERY]
 
 
 def _is_framing(candidate: Candidate, near_marks: int) -> bool:
     """Whether the names around a picture say that it shows a person or a sign, or belongs to a menu."""
+    if near_marks & _FRAME_MARKS or not near_marks & _BYLINE:
+        return bool(near_marks & _FRAME_MARKS)
     side = _longer_side(candidate)
-    return bool(near_marks & _FRAME_MARKS) or (bool(near_marks & _BYLINE) and (side is None or side < _PORTRAIT_SIDE))
+    return side is None or side < _PORTRAIT_SIDE
 
 
 def is_icon(candidate: Candidate) -> bool:
@@ -187,20 +196,22 @@ class _Ground:
     """Where pictures stand in a page: what of it is the same whatever is kept is worked out once."""
 
     def __init__(self, tree: SimplifiedTree) -> None:
-        self._rows = rows = tree.rows
-        self._tags, self._parents = rows[:, t.TAG], rows[:, t.PARENT].tolist()
-        self._ends = rows[:, t.END].tolist()
-        self._text = sums_before(rows[:, t.CHARS]).tolist()
-        self._in_header = tree.inside(_HEADER[self._tags])
-        self._in_figure, self._in_content = tree.inside(_FIGURE[self._tags]), tree.inside(_CONTENT[self._tags])
-        self._title = next(iter((self._tags == _H1).nonzero()[0].tolist()), len(rows))
+        rows = tree.rows
+        self._cells, self._characters = rows.data, rows[:, t.CHARS]
+        tags = rows[:, t.TAG]
+        # Few of them are looked at: to make numbers of all would take longer.
+        self._parents, self._ends = rows[:, t.PARENT].data, rows[:, t.END].data
+        self._text = sums_before(rows[:, t.CHARS]).data
+        in_header, in_figure, in_content = map(tree.inside_tags, (_HEADER, _FIGURE, _CONTENT))
+        self._in_header, self._in_figure, self._in_content = in_header.data, in_figure.data, in_content.data
+        self._title = next(iter((tags == _H1).nonzero()[0].tolist()), len(rows))
         self._surroundings = _Surroundings(self._parents, self._ends, self._text, _CAPTION)
         self._neighbours = _Surroundings(self._parents, self._ends, self._text, 0)
 
     def places(self, kept: NDArray[np.bool_], candidates: Iterable[Candidate]) -> list[_Place]:
         """Where each picture stands to what is kept."""
         text, ends = self._text, self._ends
-        content = sums_before(self._rows[:, t.CHARS] * kept)
+        content = sums_before(self._characters * kept).data
         first, last = int(kept.argmax()), len(kept) - 1 - int(kept[::-1].argmax())
         home = _element_around(first, last, self._parents, ends)
 
@@ -212,7 +223,7 @@ class _Ground:
         for candidate in candidates:
             row = candidate.row
             place = _Place(
-                near_marks=_near_marks(candidate, self._rows),
+                near_marks=_near_marks(candidate, self._cells),
                 in_figure=bool(self._in_figure[row]),
                 share=share(self._surroundings.of(candidate.parent)),
                 beside=share(self._neighbours.of(candidate.parent)),
@@ -256,12 +267,13 @@ class _Surroundings:
         return found
 
 
-def _near_marks(candidate: Candidate, rows: NDArray[np.int32]) -> int:
+def _near_marks(candidate: Candidate, cells: memoryview) -> int:
+    """The marks of a picture and of the elements right around it; `cells` are the rows of the tree."""
     near, element = 0, candidate.row
     for _ in range(_NEAR):
-        marks = int(rows[element, t.MARKS])
+        marks = cells[element, t.MARKS]
         near |= marks & ~_UNSEEN if marks & _LABEL else marks  # what is label-hidden lacks a label only
-        element = candidate.parent if element == candidate.row else int(rows[element, t.PARENT])
+        element = candidate.parent if element == candidate.row else cells[element, t.PARENT]
         if element < 0:
             break
     return near

@@ -99,6 +99,11 @@ WORDS: dict[str, str] = {
         "product products price prices sku cart basket shop buy rating ratings review reviews stock warenkorb preis "
         "woocommerce"
     ),
+    "review": (
+        "review reviews reviewer reviewers testimonial testimonials bazaarvoice bv yotpo okendo jdgm judgeme loox "
+        "trustpilot powerreviews bewertung bewertungen rezension rezensionen kundenmeinung kundenmeinungen avis "
+        "opiniones recensione recensioni"
+    ),
 }
 BITS = {name: 1 << number for number, name in enumerate(WORDS)}
 VOCABULARY: dict[str, int] = {}

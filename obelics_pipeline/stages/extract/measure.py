@@ -248,7 +248,7 @@ def measurement_config(config: RunConfig) -> dict[str, Any]:
         "standardize_whitespace": filters.standardize_whitespace,
         "paragraph": [[name, threshold.model_dump(mode="json")] for name, threshold in filters.paragraph.items()],
         "document": [_measured_by(name, filters.document[name]) for name in sorted(filters.document)],
-        "files": {path: _sha256(path) for path in _files([*paragraph, *document])},
+        "files": sorted([Path(path).name, _sha256(path)] for path in _files([*paragraph, *document])),
         "libraries": {name: version(name) for name in ("icu4py", "publicsuffixlist", "stopwordsiso")},
     }
 

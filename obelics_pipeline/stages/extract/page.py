@@ -12,18 +12,18 @@ from obelics_pipeline.core.config.extraction import ExtractionConfig
 from obelics_pipeline.core.document import Node
 from obelics_pipeline.models.page_type import PageType
 from obelics_pipeline.stages.extract.default_extraction import Kept, choose, nodes_of
+from obelics_pipeline.stages.extract.find import encode
 from obelics_pipeline.stages.extract.head import Head, read_head
 from obelics_pipeline.stages.extract.licence.page_licence import NO_LICENCE, PageLicence, read_licence
 from obelics_pipeline.stages.extract.links import LinkCounts, count_links
+from obelics_pipeline.stages.extract.main_features import main_features
 from obelics_pipeline.stages.extract.obelics_listener import ObelicsListener
 from obelics_pipeline.stages.extract.page_numbers import Numbers, page_numbers
-from obelics_pipeline.stages.extract.page_type import find_page_type
 from obelics_pipeline.stages.extract.parse_cost import check_parse_cost
 from obelics_pipeline.stages.extract.publication import published
-from obelics_pipeline.stages.extract.rebuild.anchors import SIGNS, hide_signs
-from obelics_pipeline.stages.extract.rebuild.calls import CALLS, hide_calls
+from obelics_pipeline.stages.extract.rebuild.anchors import SIGN, hide_signs
 from obelics_pipeline.stages.extract.rebuild.code_languages import name_languages
-from obelics_pipeline.stages.extract.rebuild.formulas import FORMULAS, show_formulas
+from obelics_pipeline.stages.extract.rebuild.formulas import FORMULA, show_formulas
 from obelics_pipeline.stages.extract.rebuild.held import held_text, insert
 from obelics_pipeline.stages.extract.rebuild.left_open import close_iframes, unwrap_frames
 from obelics_pipeline.stages.extract.rebuild.panels import show_panels
@@ -37,11 +37,21 @@ from obelics_pipeline.stages.extract.rebuild.splash import (
     show_hidden,
 )
 from obelics_pipeline.stages.extract.rebuild.streamed import is_streamed, show_parts
+from obelics_pipeline.stages.extract.rebuild.survey import (
+    CODE,
+    FORMULAS,
+    FRAMES,
+    PANELS,
+    SIGNS,
+    STREAMED,
+    hide_calls,
+    survey,
+)
 from obelics_pipeline.stages.extract.simplify import simplify
 from obelics_pipeline.stages.extract.tree import CHARS, SimplifiedTree
 from obelics_pipeline.stages.extract.walk import PageRejected, walk
 
-__all__ = ["ExtractedPage", "PageRejected", "SimplifiedPage", "extract_page", "simplify_page"]
+__all__ = ["ExtractedPage", "PageRejected", "SimplifiedPage", "extract_page", "numbers_of", "simplify_page"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +79,12 @@ class ExtractedPage:
 
 @dataclass(frozen=True, slots=True)
 class SimplifiedPage:
-    """A page on its way through the default rules: its simplified tree, what its head says, and what stays of it.
-
-    `numbers` tell its kind (see `page_numbers`), None where no main content was found.
-    """
+    """A page on its way through the default rules: its simplified tree, what its head says, and what stays of it."""
 
     tree: SimplifiedTree
     head: Head
     kept: Kept
     links: LinkCounts
-    numbers: Numbers | None
     licence: PageLicence = NO_LICENCE
 
 
@@ -106,7 +112,7 @@ def extract_page(html: str, url: str, config: ExtractionConfig, licence: bool = 
         page.links,
         page.licence,
         head.tdm,
-        find_page_type(page.numbers) if page.numbers is not None else None,
+        page.kept.page_type,
     )
 
 
@@ -118,11 +124,20 @@ def simplify_page(html: str, url: str, config: ExtractionConfig) -> SimplifiedPa
 def _simplified(source: bytes, url: str, config: ExtractionConfig, licence: bool = False) -> SimplifiedPage:
     parser, tree, head = _rebuilt(source, config)
     under = read_licence(parser, source, head.licences, url) if licence else NO_LICENCE
-    kept, links = choose(tree, url, source, head, config), count_links(tree.links, url)
-    numbers = None
-    if kept.features is not None:
-        numbers = page_numbers(tree, kept.features, url, head, links, source)
-    return SimplifiedPage(tree, head, kept, links, numbers, under)
+    links = count_links(tree.links, url)
+    return SimplifiedPage(tree, head, choose(tree, url, source, head, links, config), links, under)
+
+
+def numbers_of(html: str, url: str) -> Numbers | None:
+    """What tells the kind of a page by the default rules (see `page_numbers`), None where it has no text to judge.
+
+    No model is asked. Raises `PageRejected`.
+    """
+    config = ExtractionConfig()
+    source = _whole_source(html, config)
+    _, tree, head = _rebuilt(source, config)
+    texts, features = main_features(tree)
+    return page_numbers(tree, features, url, head, count_links(tree.links, url), source) if len(texts) else None
 
 
 def _rebuilt(source: bytes, config: ExtractionConfig) -> _Simplified:
@@ -168,20 +183,14 @@ def _with(html: str, page: _Simplified, config: ExtractionConfig) -> _Simplified
 
 def _source(html: str, config: ExtractionConfig) -> bytes:
     """The text that the parser gets. Raises `PageRejected` for a page that would take too long to parse."""
-    source = _encoded(html)
+    source = encode(html)
     check_parse_cost(source, config)
     return source
 
 
 def _whole_source(html: str, config: ExtractionConfig) -> bytes:
     """The text for the default rules: nothing of it is swallowed by an element that is left open."""
-    return close_iframes(_encoded(html))
-
-
-def _encoded(html: str) -> bytes:
-    """The page without NUL: browsers ignore it in text; our rule sets may use it as a mark."""
-    source = html.encode("utf-8", "replace")
-    return source.replace(b"\0", b"") if b"\0" in source else source
+    return close_iframes(encode(html))
 
 
 def _parse(source: bytes) -> tuple[LexborHTMLParser, LexborNode, Head]:
@@ -201,16 +210,21 @@ def _root(parser: LexborHTMLParser) -> LexborNode:
 def _simplify(source: bytes, config: ExtractionConfig) -> _Simplified:
     check_parse_cost(source, config)
     parser, root, head = _parse(source)
-    unwrap_frames(parser)
-    if is_streamed(source):
-        show_parts(parser)
-    show_panels(parser)
-    if config.markup == "markdown":
+    found = survey(root)
+    if found.may_have(FRAMES | STREAMED):
+        unwrap_frames(parser)
+        if is_streamed(source):
+            show_parts(parser)
+        found = survey(root)
+    if found.may_have(PANELS):
+        show_panels(parser)
+    if found.may_have(CODE) and config.markup == "markdown":
         name_languages(parser)
-    found = parser.css(f"{FORMULAS}, {CALLS}, {SIGNS}")  # one search for all: it takes as long for each
-    show_formulas(found)
-    hide_signs(found)
-    hide_calls(found)
+    if found.may_have(FORMULAS):
+        show_formulas(parser.css(FORMULA))
+    if found.may_have(SIGNS):
+        hide_signs(parser.css(SIGN))
+    hide_calls(parser, found)
     tree = simplify(root, config)
     head.note_body(tree.declarations)
     return parser, tree, head

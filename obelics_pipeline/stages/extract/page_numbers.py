@@ -9,7 +9,8 @@ same on every machine.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.stages.extract import tree as t
 from obelics_pipeline.stages.extract.declared_types import declared_types
+from obelics_pipeline.stages.extract.find import find
 from obelics_pipeline.stages.extract.head import Head
 from obelics_pipeline.stages.extract.links import LinkCounts
 from obelics_pipeline.stages.extract.main_features import NAMES as TEXT_NAMES
@@ -52,7 +54,7 @@ _TYPES = {
 _MEANING = {name: meaning for meaning, names in _TYPES.items() for name in names.split()}
 _OPEN_GRAPH = ("article", "product", "website")  # the beginnings of og:type
 _TAGS = "p li td th pre h1 h2 h3 h4 h5 h6 dt dd a div section table".split()  # around a text
-_TAG_IDS = np.array([tag_id(name) for name in _TAGS])
+_TAG_IDS = tuple(tag_id(name) for name in _TAGS)
 _COUNTED = (t.LINKED, t.WORDS, t.COMMAS, t.STOPS, t.DIGITS, t.UPPERS, t.WIDE)
 _CHARACTERS = {
     "money": "$€£",
@@ -64,7 +66,7 @@ _CHARACTERS = {
     "slash": "/",
 }
 _IMAGE = tag_id("img")
-_CODE = re.compile(rb"</code>")  # a search for a pattern is faster than `bytes.count`
+_CODE = b"</code>"
 _DIGITS = re.compile(r"[0-9]+")
 _WORDS = re.compile(r"[A-Za-z]{2,}")
 _ENDING = re.compile(r"\.[a-z]{2,5}\Z")
@@ -93,15 +95,16 @@ def page_numbers(
     tree: SimplifiedTree, features: Numbers, url: str, head: Head, links: LinkCounts, source: bytes
 ) -> Numbers:
     """The numbers of a page in the order of `NAMES`. `features` are those of its texts, shape (texts, features)."""
-    characters = max(1, int(tree.rows[:, t.CHARS].sum(dtype=np.int64)))
+    counts = count_rows(tree)
+    characters = max(1, counts.sums[t.CHARS])
     numbers = [
         *_of_the_head(head, source),
         *_of_the_address(url),
-        *_of_the_tree(tree, characters),
+        *_of_the_tree(tree, counts, characters),
         links.link_count,
         links.outbound_link_count / max(1, links.link_count),
         *_of_the_links(tree, url),
-        *_of_the_tags(tree, characters),
+        *(count / characters for count in counts.by_tag),
         *_of_the_characters(tree, characters),
     ]
     return np.concatenate([np.array(numbers, np.float32), _means(features)])
@@ -116,13 +119,21 @@ def _of_the_head(head: Head, source: bytes) -> Iterable[float]:
     return [
         *(min(_MOST_DECLARED, count) for count in declared.values()),
         len(types),
-        min(_MOST_CODE, len(_CODE.findall(source, 0, _MOST_BYTES))),
+        _count_code(source),
         *(head.kind.startswith(name) for name in _OPEN_GRAPH),
         len(head.title or ""),
         len(head.descriptions[0]) if head.descriptions else 0,
         len(head.dates),
         len(head.images),
     ]
+
+
+def _count_code(source: bytes) -> int:
+    count, at = 0, find(source, _CODE, 0)
+    while 0 <= at <= _MOST_BYTES - len(_CODE) and count < _MOST_CODE:
+        count += 1
+        at = find(source, _CODE, at + len(_CODE))
+    return count
 
 
 def _of_the_address(url: str) -> Iterable[float]:
@@ -147,18 +158,54 @@ def _of_the_address(url: str) -> Iterable[float]:
     ]
 
 
-def _of_the_tree(tree: SimplifiedTree, characters: int) -> Iterable[float]:
+class RowCounts(NamedTuple):
+    """What is counted in the rows of a tree.
+
+    `sums` of each column from CHARS on, 0 before it; the characters of the longest row; how many rows are texts and
+    images; and the characters of the texts whose innermost element has each tag of `_TAGS`.
+    """
+
+    sums: list[int]
+    longest: int
+    texts: int
+    images: int
+    by_tag: list[int]
+
+
+def count_rows(tree: SimplifiedTree) -> RowCounts:
+    """Count the rows of a tree, compiled where that was built."""
+    if not t.COMPILED:
+        return count_in_numpy(tree)
+    sums, (longest, texts, images), by_tag = t.compiled.count_rows(tree.rows, TEXT, _IMAGE, _TAG_IDS)
+    return RowCounts(sums, longest, texts, images, by_tag)
+
+
+def count_in_numpy(tree: SimplifiedTree) -> RowCounts:
+    """What `count_rows` says, in NumPy."""
     rows = tree.rows
     sums = rows.sum(axis=0, dtype=np.int64)
-    images = int(np.count_nonzero(rows[:, t.TAG] == _IMAGE))
+    sums[: t.CHARS] = 0
+    texts = np.flatnonzero(rows[:, t.TAG] == TEXT)
+    around = rows[rows[texts, t.PARENT], t.TAG]
+    by_tag = np.bincount(around, rows[texts, t.CHARS], CUSTOM + 1)  # whole numbers below 2^53: exact
+    return RowCounts(
+        sums.tolist(),
+        int(rows[:, t.CHARS].max(initial=0)),
+        len(texts),
+        int(np.count_nonzero(rows[:, t.TAG] == _IMAGE)),
+        by_tag[list(_TAG_IDS)].astype(np.int64).tolist(),
+    )
+
+
+def _of_the_tree(tree: SimplifiedTree, counts: RowCounts, characters: int) -> Iterable[float]:
     return [
-        len(rows),
-        int(np.count_nonzero(rows[:, t.TAG] == TEXT)),
-        images,
-        1000 * images / characters,
+        len(tree.rows),
+        counts.texts,
+        counts.images,
+        1000 * counts.images / characters,
         characters,
-        int(rows[:, t.CHARS].max(initial=0)) / characters,
-        *(sums[list(_COUNTED)] / characters).tolist(),
+        counts.longest / characters,
+        *(counts.sums[column] / characters for column in _COUNTED),
     ]
 
 
@@ -185,24 +232,38 @@ def _split(url: str) -> SplitResult:
         return urlsplit("")
 
 
-def _of_the_tags(tree: SimplifiedTree, characters: int) -> Iterable[float]:
-    """The share of the characters whose innermost element has each tag."""
-    texts = np.flatnonzero(tree.rows[:, t.TAG] == TEXT)
-    around = tree.rows[tree.rows[texts, t.PARENT], t.TAG]
-    by_tag = np.bincount(around, tree.rows[texts, t.CHARS], CUSTOM + 1)  # whole numbers below 2^53: exact
-    return list((by_tag[_TAG_IDS] / characters).tolist())
-
-
 def _of_the_characters(tree: SimplifiedTree, characters: int) -> Iterable[float]:
-    text = "\n".join([value for value in tree.values if isinstance(value, str)])
-    return [1000 * sum(map(text.count, signs)) / characters for signs in _CHARACTERS.values()]
+    counts = count_characters(tree.values, "".join(_CHARACTERS.values()))
+    found, at = [], 0
+    for signs in _CHARACTERS.values():
+        found.append(1000 * sum(counts[at : at + len(signs)]) / characters)
+        at += len(signs)
+    return found
+
+
+def count_characters(values: Sequence[object], signs: str) -> list[int]:
+    """How often each of the signs stands in the texts among values, compiled where that was built."""
+    if t.COMPILED:
+        counts: list[int] = t.compiled.count_characters(values, signs)
+        return counts
+    text = "\n".join([value for value in values if isinstance(value, str)])
+    return [text.count(sign) for sign in signs]
 
 
 def _means(features: Numbers) -> Numbers:
     """The mean of each feature over the texts, longer ones counting more (their first feature is their length)."""
     if not len(features):
         return np.zeros(len(TEXT_NAMES), np.float32)
-    some = features[:: -(-len(features) // _MOST_TEXTS)]
+    step = -(-len(features) // _MOST_TEXTS)
+    if not t.COMPILED:
+        return means_in_numpy(features, step)
+    values = np.ascontiguousarray(features, np.float32)
+    return np.frombuffer(t.compiled.means(values, values.shape[1], step, _PARTS), np.float32)
+
+
+def means_in_numpy(features: Numbers, step: int) -> Numbers:
+    """The means over every text, every second one, and so on by `step`, in NumPy."""
+    some = features[::step]
     weights = some[:, 0].astype(np.int64)
     sums = weights @ np.rint(some * _PARTS).astype(np.int64)
     return (sums / (_PARTS * max(1, int(weights.sum())))).astype(np.float32)

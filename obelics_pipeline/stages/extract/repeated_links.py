@@ -22,7 +22,7 @@ def repeated_links(tree: SimplifiedTree, kept: NDArray[np.bool_]) -> NDArray[np.
     repeated = np.zeros(len(rows), np.bool_)
     linked = kept & (rows[:, TAG] == TEXT) & (rows[:, CHARS] > 0) & (rows[:, CHARS] == rows[:, LINKED])
     if linked.sum() >= _FEWEST:
-        alone = np.flatnonzero(linked & ~tree.inside(_IS_TOLD[rows[:, TAG]])).tolist()
+        alone = np.flatnonzero(linked & ~tree.inside_tags(_IS_TOLD)).tolist()
         counts = Counter(tree.values[row] for row in alone)
         repeated[[row for row in alone if counts[tree.values[row]] >= _FEWEST]] = True
     return repeated

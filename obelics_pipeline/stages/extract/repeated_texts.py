@@ -22,7 +22,7 @@ def repeated_texts(tree: SimplifiedTree, kept: NDArray[np.bool_]) -> NDArray[np.
     """
     found = np.zeros(len(tree.rows), np.bool_)
     tags = tree.rows[:, TAG]
-    in_heading, in_code = tree.inside(_HEADING[tags]), tree.inside(_CODE[tags])
+    in_heading, in_code = tree.inside_tags(_HEADING), tree.inside_tags(_CODE)
     said: set[str] = set()
     before: str | None = None
     for row in np.flatnonzero(kept & (tags == TEXT) & ~in_code & (tree.rows[:, JOIN] == 0)).tolist():

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.core.commit import Attempt, Manifest, read_manifests, unit_names
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.document import (
@@ -50,7 +51,6 @@ from obelics_pipeline.stages.read.robots import DISALLOWED, RobotsCaptures
 
 STAGE = "extract"
 MEASURED_AT_ONCE = 16  # documents: so that the language model's tables stay in the processor's cache for that long
-VERSION = 9  # raise it when the same page would give other documents: finished units are then redone
 
 INCOMPLETE_FILE = {  # reasons of a WARC file's ledger that say that the rest of the file is missing
     TRUNCATED: "the file ends within a record; what comes before it was read, what should follow is missing",
@@ -84,7 +84,7 @@ def extract_units(
     of the tombstones of other corpora that are obeyed.
     """
     measured = digest(
-        VERSION,
+        code_of(__name__),
         everything,
         redacted(config.reading.model_dump(mode="json", exclude={"unit_bytes", "pointer_rows", "pointer_root"})),
         config.extract.model_dump(mode="json"),

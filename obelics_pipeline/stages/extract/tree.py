@@ -17,6 +17,14 @@ from obelics_pipeline.stages.extract import default_rules as rules
 from obelics_pipeline.stages.extract.image_source import Attributes
 from obelics_pipeline.stages.extract.tags import tag_id
 
+try:
+    from obelics_pipeline.stages.extract import _tree
+except ImportError:
+    COMPILED = False
+else:
+    COMPILED = True
+    compiled = _tree
+
 # Columns of `SimplifiedTree.rows`. From CHARS on they count in the text of a row, and are 0 elsewhere.
 TAG = 0  # Lexbor's number of the tag; TEXT for a text, CUSTOM for an element that is not of the standard
 PARENT = 1  # row of the element around it, -1 for none
@@ -58,18 +66,38 @@ class SimplifiedTree:
 
     def inside(self, is_root: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which rows lie in the subtree of one of the roots, these included; one flag a row."""
-        found = np.zeros(len(self.rows), np.bool_)
-        roots = is_root.nonzero()[0]
-        after = 0  # the row behind the last subtree, so that one in another is passed
-        for root, end in zip(roots.tolist(), self.rows[roots, END].tolist(), strict=True):
-            if root >= after:
-                found[root:end] = True
-                after = end
-        return found
+        if COMPILED:
+            return np.frombuffer(compiled.inside(self.rows, is_root), np.bool_)
+        return inside(self.rows, is_root)
+
+    def inside_tags(self, is_wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The same of the elements with some tags: a table by tag, as `flags` makes it."""
+        if COMPILED:
+            return np.frombuffer(compiled.inside_tags(self.rows, is_wanted), np.bool_)
+        return inside(self.rows, is_wanted[self.rows[:, TAG]])
+
+
+def inside(rows: NDArray[np.int32], is_root: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """What `SimplifiedTree.inside` says, in Python."""
+    found = np.zeros(len(rows), np.bool_)
+    roots = is_root.nonzero()[0]
+    after = 0  # the row behind the last subtree, so that one in another is passed
+    for root, end in zip(roots.tolist(), rows[roots, END].tolist(), strict=True):
+        if root >= after:
+            found[root:end] = True
+            after = end
+    return found
 
 
 def sums_before(values: NDArray[np.generic]) -> NDArray[np.int64]:
     """The sum of the values before each row, and of all of them at the end: over a subtree, `[END] - [row]`."""
+    if COMPILED:
+        return np.frombuffer(compiled.sums_before(values), np.int64)
+    return sums_in_numpy(values)
+
+
+def sums_in_numpy(values: NDArray[np.generic]) -> NDArray[np.int64]:
+    """What `sums_before` says, in NumPy."""
     sums = np.zeros(len(values) + 1, np.int64)
     np.cumsum(values, out=sums[1:])
     return sums

@@ -7,12 +7,12 @@ from functools import lru_cache
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from obelics_pipeline.net.web_host import in_url, web_host
+from obelics_pipeline.stages.extract import addresses
 
 MAX_URL = 4_000  # characters; longer ones are data in disguise, and servers refuse them (8 KB of headers is usual)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SAFE = "/%:@!$&'()*+,;=~-._?[]|"  # left as they are in path and query; "%" is, so that nothing is encoded twice
 
-# An absolute URL that is already in its final form: nothing to resolve, decode or encode. Its host is a plain name.
 _FINAL = re.compile(
     r"https?://(?!(?:[^/]*\.)?xn--)(?:[a-z0-9-]+\.)+[a-z][a-z0-9-]*(?:/(?!\.)[A-Za-z0-9_%!$&'()*+,;=:@~?-]*(?:\.[A-Za-z0-9_%!$&'()*+,;=:@~?-]+)*)+"
 )
@@ -28,7 +28,7 @@ def join_url(base: str, reference: str) -> str | None:
     reference = reference.strip()
     if not reference or len(reference) > MAX_URL:
         return None
-    if _FINAL.fullmatch(reference):
+    if is_final(reference):
         return reference
     try:
         if base.isascii() and ":" not in reference and reference[0] != "?":
@@ -37,11 +37,21 @@ def join_url(base: str, reference: str) -> str | None:
                 guess = folder + reference
             else:
                 guess = scheme + reference if reference[1:2] == "/" else origin + reference
-            if _FINAL.fullmatch(guess):
+            if is_final(guess):
                 return guess
         return _join(base, reference.translate(_CONTROLS))
     except ValueError:  # urllib's word for brackets, ports and Unicode hosts it cannot make sense of
         return None
+
+
+def is_final(url: str) -> bool:
+    """Whether there is nothing to resolve, decode or encode in an address, and its host is a plain name."""
+    return addresses.compiled.is_final(url) if addresses.COMPILED and url.isascii() else is_final_in_python(url)
+
+
+def is_final_in_python(url: str) -> bool:
+    """What `is_final` says, in Python."""
+    return _FINAL.fullmatch(url) is not None
 
 
 @lru_cache(maxsize=16)

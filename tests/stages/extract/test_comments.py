@@ -4,12 +4,12 @@ import pytest
 
 from obelics_pipeline.core.config.extraction import ExtractionConfig
 from obelics_pipeline.core.document import Node, TextNode
-from obelics_pipeline.stages.extract.comments import find_comments, is_thread, written
+from obelics_pipeline.stages.extract.comments import find_comments, find_reviews, is_thread, written
 from obelics_pipeline.stages.extract.page import extract_page
 from obelics_pipeline.stages.extract.tags import TEXT
 from obelics_pipeline.stages.extract.tree import TAG
 from tests.stages.extract.trees import row_of, tree_of
-from tests.stages.extract.written_pages import SENTENCES, article, page, paragraph
+from tests.stages.extract.written_pages import SENTENCES, article, links, page, paragraph
 
 URL = "https://www.example.com/2020/harbour.html"
 
@@ -130,6 +130,47 @@ def test_what_stands_beside_a_comment_is_none(beside: str) -> None:
 )
 def test_what_is_named_like_comments_and_is_none_stays_as_it_was(html: str) -> None:
     assert nodes(html, "mark") == nodes(html, "drop") == nodes(html, "keep") != []
+
+
+REVIEWS = "".join(f"<div class=review><b class=author>Ann</b><p>{paragraph(i)}</p></div>" for i in range(4, 7))
+OFFER = (
+    '<meta property=og:type content=product><script type="application/ld+json">'
+    '{"@type": "Product", "offers": {"@type": "Offer", "price": "19.90"}}</script>'
+)
+PRODUCT = (
+    links("menu") + "<div class=product><h1>Brass lantern</h1><span class=price>$19.90</span>"
+    f"<p>{paragraph(1)}</p><p>{paragraph(2)}</p><ul><li>12 cm<li>340 g<li>$4.50 to send</ul><button>+</button></div>"
+)
+
+
+def of_product(html: str, setting: str) -> list[Node]:
+    config = ExtractionConfig.model_validate({"comments": setting})
+    found = extract_page(page(html, OFFER), "https://shop.example.com/p/8812", config)
+    assert found.page_type is not None and found.page_type.kind == "product"
+    return found.nodes
+
+
+@pytest.mark.parametrize("name", ["reviews", "product-reviews", "kundenmeinungen", "yotpo"])
+def test_reviews_of_a_product_are_comments(name: str) -> None:
+    html = f"{PRODUCT}<div class={name}>{REVIEWS}</div>"
+    dropped, marked = of_product(html, "drop"), of_product(html, "mark")
+    assert "Part 5." in said(of_product(html, "keep"))
+    assert "Part 2." in said(dropped) and "Part 5." not in said(dropped)
+    assert "Part 5." in said(marked, "comment") and "Part 2." not in said(marked, "comment")
+
+
+def test_reviews_are_the_main_text_where_hardly_any_stands_outside_of_them() -> None:
+    tree = tree_of(page(f"<div class=product-review><h1>Brass lantern</h1><p>{paragraph(1)}</p></div>"))
+    texts = tree.rows[:, TAG] == TEXT
+    assert not find_reviews(tree, texts).any()
+    beside = tree_of(page(f"<div class=reviews><p>{paragraph(1)}</p></div><p>{paragraph(2)}{paragraph(3)}</p>"))
+    found = find_reviews(beside, beside.rows[:, TAG] == TEXT)
+    assert found[row_of(beside, "Part 1.")] and not found[row_of(beside, "Part 2.")]
+
+
+def test_a_review_of_an_article_is_its_text() -> None:
+    html = f"{article()}<div class=review><p>{paragraph(9)}</p></div>"
+    assert nodes(html, "drop") == nodes(html, "keep")
 
 
 THREAD = (

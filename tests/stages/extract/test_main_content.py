@@ -79,6 +79,32 @@ def test_where_little_is_clear_more_is_kept() -> None:
     assert confidence == pytest.approx(2 * 1.2 / (3 + 1.25), abs=0.001)
 
 
+def test_a_lower_share_keeps_what_is_less_likely() -> None:
+    odds, counts = log_odds(0.99, 0.45, 0.3, 0.05), characters(1_000, 500, 500, 500)
+    assert decide(odds, counts)[0].tolist() == [True, False, False, False]
+    assert decide(odds, counts, share=0.35)[0].tolist() == [True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("kind", "share"), [("collection", 0.35), ("service", 0.35), ("listing", 0.35), ("documentation", 0.45)]
+)
+def test_a_page_of_many_blocks_keeps_by_the_share_of_its_kind(
+    kind: str, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shares = []
+
+    def noted(log_odds: NDArray[np.int64], characters: NDArray[np.int32], share: float) -> object:
+        shares.append(share)
+        return decide(log_odds, characters, share)
+
+    monkeypatch.setattr(module, "decide", noted)
+    tree = tree_of(page(article()))
+    judged = main_features(tree)
+    for said in (kind, "article", None):
+        find_main_content(tree, judged, said)
+    assert shares == [share, 0.55, 0.55]
+
+
 def test_what_is_left_out_lowers_the_confidence() -> None:
     kept = decide(log_odds(0.99, 0.01), characters(1_000, 1_000))
     beside = decide(log_odds(0.99, 0.01, *[0.3] * 9), characters(1_000, 1_000, *[300] * 9))

@@ -90,6 +90,15 @@ def test_names_count_but_those_around_nearly_all_text() -> None:
     assert features(html, "small")["in_article"] == 0
 
 
+def test_the_name_of_a_review_is_no_feature() -> None:
+    beside = f"<div class=product><p>{paragraph(2)}</p></div><div class=product><p>{paragraph(3)}</p></div>"
+    named, plain = (
+        features(page(f"<div class='{name}'><p>{paragraph(1)}</p></div>{beside}"), "Part 1.")
+        for name in ("product testimonial", "product")
+    )
+    assert named == plain
+
+
 def test_shares_of_the_elements_around() -> None:
     html = "<div><p>aaaa</p><p><a href=/>bb</a></p></div><div>cccc</div>"
     assert features(html, "aaaa")["share_0"] == pytest.approx(0.4)

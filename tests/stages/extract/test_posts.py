@@ -3,7 +3,7 @@
 import pytest
 
 from obelics_pipeline.core.config.extraction import ExtractionConfig
-from obelics_pipeline.core.document import Node, TextNode
+from obelics_pipeline.core.document import Node, TextNode, interleave
 from obelics_pipeline.stages.extract.page import extract_page
 from obelics_pipeline.stages.extract.posts import number_posts
 from obelics_pipeline.stages.extract.tags import TEXT
@@ -66,6 +66,7 @@ def test_a_picture_has_the_number_of_its_post() -> None:
     picture = "<img src=/rope.jpg width=640 height=480>"
     found = nodes(forum(8).replace("<p>Answer 3.", f"{picture}<p>Answer 3."))
     assert [n.post for n in found if not isinstance(n, TextNode)] == [3]
+    assert [about["post"] for about in interleave(found, URL).metadata if about is not None] == [3]
 
 
 @pytest.mark.parametrize("markup", ["plain", "markdown"])

@@ -16,6 +16,7 @@ from typing import Any
 from selectolax.lexbor import LexborHTMLParser
 
 from obelics_pipeline.policy.opt_outs.licence_id import OTHER, licence_of_url, licences_in, strictest
+from obelics_pipeline.stages.extract.find import find
 from obelics_pipeline.stages.extract.licence.claim import Claim, stored
 from obelics_pipeline.stages.extract.licence.elements import WORD, declared, may_declare
 from obelics_pipeline.stages.extract.licence.json_ld import json_ld
@@ -60,12 +61,12 @@ def read_licence(parser: LexborHTMLParser, source: bytes, metas: Iterable[str], 
     """
     claims = [Claim(name, "meta", _address(text)) for text in metas for name in licences_in(text)]
     pictures: dict[str, str] = {}
-    if WORD in source:
+    if find(source, WORD, 0) >= 0:
         if b'"license"' in source and b"ld+json" in source:
             claims += json_ld(parser, url, pictures)
         if may_declare(source):
             claims += declared(parser, url, pictures)
-    if not any(claim.licence != OTHER for claim in claims) and b"reativecommons.org" in source:
+    if not any(claim.licence != OTHER for claim in claims) and find(source, b"reativecommons.org", 0) >= 0:
         claims += plain_links(parser.css('a[href*="creativecommons.org" i]'))
     return _judge(claims, pictures)
 

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 from selectolax.lexbor import LexborNode
 
-SIGNS = 'a[href^="#"]'  # links within the page
+SIGN = 'a[href^="#"]'  # links within the page
 
 
 def hide_signs(found: Sequence[LexborNode]) -> None:
     """Hide each link within the page that has text, and no letter or digit in it.
 
-    `found` is what the selector `SIGNS` finds of a page, and may be more. No node is freed.
+    `found` is what the selector `SIGN` finds of a page, and may be more. No node is freed.
     """
     for node in found:
         if node.tag == "a" and (node.attributes.get("href") or "").startswith("#"):

@@ -16,13 +16,13 @@ from obelics_pipeline.stages.extract import default_rules as rules
 CALLS = "a[class*=btn i], a[class*=button i], a[role=button], input[type=email]"
 _BUTTON = re.compile(r"(?:^|[\s_-])(?:btn|button)(?:$|[\s_-])", re.I)
 _OPENS = frozenset(("aria-expanded", "aria-controls", "data-toggle", "data-bs-toggle"))  # of tabs and accordions
-_INLINE = frozenset(rules.TAGS[rules.INLINE])
-_SILENT = frozenset(("br", "svg", "button", "script", "style", "template", "noscript"))
+INLINE = frozenset(rules.TAGS[rules.INLINE])
+SILENT = frozenset(("br", "svg", "button", "script", "style", "template", "noscript"))
 _SHAPES = frozenset("path g use circle rect line polyline polygon ellipse defs title".split())  # of an icon
 # None of them is found by the selector: what is emptied holds no node that is still to be looked at.
-_OF_BUTTON = _INLINE | _SILENT | _SHAPES
+OF_BUTTON = INLINE | SILENT | _SHAPES
 # Of the text around a button what is more than its block: a heading, an item, a cell of a table.
-_TOLD = frozenset("h1 h2 h3 h4 h5 h6 li dt dd td th figcaption summary".split())
+TOLD = frozenset("h1 h2 h3 h4 h5 h6 li dt dd td th figcaption summary".split())
 # Bounds of the work on a hostile page: buttons and fields of a page; nodes that are looked at around and in a button.
 _MOST_CALLS, _MOST_SIBLINGS, _MOST_ABOVE, _MOST_INSIDE = 2_000, 20, 5, 50
 _DEEPEST, _LONGEST_FORM = 30, 1_500  # levels of a form; characters, for some pages are one form
@@ -66,13 +66,18 @@ def _is_button(node: LexborNode) -> bool:
     attributes = node.attributes
     if not _OPENS.isdisjoint(attributes) or (attributes.get("href") or "#").startswith(("#", "javascript:")):
         return False
-    return attributes.get("role") == "button" or _BUTTON.search(attributes.get("class") or "") is not None
+    return attributes.get("role") == "button" or is_button_class(attributes.get("class") or "")
+
+
+def is_button_class(names: str) -> bool:
+    """Whether one of the names in a class, or a part of one, is that of a button."""
+    return _BUTTON.search(names) is not None
 
 
 def _is_plain(link: LexborNode) -> bool:
     """Whether a link holds a line of text and nothing else."""
     for number, node in enumerate(link.traverse()):
-        if number > _MOST_INSIDE or (number and node.tag not in _OF_BUTTON):
+        if number > _MOST_INSIDE or (number and node.tag not in OF_BUTTON):
             return False
     return True
 
@@ -84,8 +89,8 @@ def _stands_alone(link: LexborNode) -> bool:
         if not all(map(_is_silent, _siblings(node))):
             return False
         above = node.parent
-        if above is None or above.tag not in _INLINE:
-            return above is not None and above.tag not in _TOLD
+        if above is None or above.tag not in INLINE:
+            return above is not None and above.tag not in TOLD
         node = above
     return False
 
@@ -103,4 +108,4 @@ def _siblings(node: LexborNode) -> Iterator[LexborNode]:
 def _is_silent(node: LexborNode) -> bool:
     if node.is_text_node:
         return not (node.text_content or "").strip()
-    return not node.is_element_node or node.tag in _SILENT or (node.tag == "a" and _is_button(node))
+    return not node.is_element_node or node.tag in SILENT or (node.tag == "a" and _is_button(node))

@@ -27,7 +27,7 @@ _DISPLAYED = frozenset("mwe-math-element-block katex-display MathJax_Display MJX
 _RENDERED = re.compile(r"MathJax|mjx-|MJXc")  # what MathJax 2 puts before its script
 
 # Pictures of formulas: MediaWiki, its older versions, WordPress and QuickLaTeX.
-FORMULAS = (
+FORMULA = (
     'math, script[type^="math/tex"], img[class*=mwe-math-fallback], img.tex, img.latex, img[class*=ql-img-], '
     'img[src*="latex.php?latex="], img[src*="latex.codecogs.com/"]'
 )
@@ -55,7 +55,7 @@ def is_formula(text: str) -> bool:
 def show_formulas(found: Sequence[LexborNode]) -> None:
     """Put the TeX of each formula before what was drawn of it, and hide that. One without TeX stays as it is.
 
-    `found` is what the selector `FORMULAS` finds of a page, and may be more. No node is freed.
+    `found` is what the selector `FORMULA` finds of a page, and may be more. No node is freed.
     """
     drawn: set[int] = set()  # what is replaced
     budget = [MOST_NODES]

@@ -6,7 +6,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from obelics_pipeline.stages.extract.find import find
 
-_FRAMES = frozenset("aside footer header nav".split())  # no main may stand in one of these (HTML, 4.4.14)
+FRAMES = frozenset("aside footer header nav".split())  # no main may stand in one of these (HTML, 4.4.14)
 _MOST_MAINS, _DEEPEST = 10, 64  # bounds of the work on a hostile page
 
 
@@ -37,6 +37,6 @@ def unwrap_frames(parser: LexborHTMLParser) -> None:
             if node is None:
                 break
             above = node.parent
-            if node.tag in _FRAMES:
+            if node.tag in FRAMES:
                 node.unwrap()
             node = above

@@ -14,7 +14,7 @@ from obelics_pipeline.stages.extract.image_source import Attributes
 
 HIDDEN = '[hidden], [style*="none" i]'  # elements that may be hidden
 _LABELLED_ROLES = ("", "region", "group")  # WAI-ARIA Authoring Practices: an accordion's panel, named by its heading
-_TITLES = frozenset("h2 h3 h4 h5 h6 dt".split())
+TITLES = frozenset("h2 h3 h4 h5 h6 dt".split())
 # As Bootstrap, jQuery UI, WordPress blocks, Chakra and AEM name panels, and what else opens at a click.
 _PANEL = re.compile(
     r"(?<![a-z])(?:tab[-_]*(?:pane|panel|content)|accordion|collapse|collapsi|expander|faq|toggle[-_]*content)", re.I
@@ -64,4 +64,4 @@ def _follows_title(node: LexborNode) -> bool:
         if before is None or before.is_element_node:
             break
         before = before.prev
-    return before is not None and before.tag in _TITLES
+    return before is not None and before.tag in TITLES
