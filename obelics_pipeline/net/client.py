@@ -18,6 +18,7 @@ from obelics_pipeline.net.address import Address, AllowList
 from obelics_pipeline.net.body import BodyBudget, read_body, read_prefix
 from obelics_pipeline.net.deadline import Deadline, DeadlineSocket, DeadlineTLSSocket, tls_context
 from obelics_pipeline.net.failure import FetchError, Redirected, network_reason
+from obelics_pipeline.net.head import BoundedResponse
 from obelics_pipeline.net.proxy import Proxies, Proxy
 from obelics_pipeline.net.resolver import Resolver
 from obelics_pipeline.net.target import Target
@@ -102,9 +103,13 @@ class GuardedClient:
         return connection
 
     def _plain_or_tls(self, target: Target, host: str, port: int) -> http.client.HTTPConnection:
-        if target.scheme == "https":
-            return http.client.HTTPSConnection(host, port, context=self._tls)
-        return http.client.HTTPConnection(host, port)
+        connection = (
+            http.client.HTTPSConnection(host, port, context=self._tls)
+            if target.scheme == "https"
+            else http.client.HTTPConnection(host, port)
+        )
+        connection.response_class = BoundedResponse
+        return connection
 
 
 class Response:

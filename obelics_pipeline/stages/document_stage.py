@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.core.commit import Attempt, Manifest, committed, sweep
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.document import MEASURING_ERROR, Document, has_failed, refuse_not_finite
@@ -20,7 +21,6 @@ from obelics_pipeline.stages.cost import Cost
 from obelics_pipeline.stages.job import Documents, Job
 from obelics_pipeline.stages.stage import Stage
 
-VERSION = 1  # raise it when the same documents and the same judge would give other documents
 Judge = Callable[[Document], str | None]
 
 
@@ -83,7 +83,7 @@ class JudgeDocuments:
         """Judge the documents of the stage before."""
         before, folder = job.documents, job.folder.path / self.name
         identity = self.version or (self.origin.sha256 if self.origin is not None else "")
-        units = [_unit(self.name, m, [VERSION, identity, list(self.columns)]) for m in before.units]
+        units = [_unit(self.name, m, [code_of(__name__), identity, list(self.columns)]) for m in before.units]
         judge = self.judge if self.origin is None else _FromOrigin(self.origin)
         work = partial(judge_unit, folder=folder, document_folder=before.folder, judge=judge, columns=self.columns)
         judged = map_all(job.runner, self.name, work, units, folder, self.name)

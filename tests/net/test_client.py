@@ -176,6 +176,7 @@ def test_a_slow_drip_is_cut_at_the_deadline_wherever_it_drips(pieces: tuple[byte
         (b"", "reset"),
         (b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 200 + b"\r\n", "not_http"),
         (b"HTTP/1.1 200 OK\r\nA: " + b"b" * 70_000 + b"\r\n\r\n", "not_http"),
+        (b"HTTP/1.1 200 OK\r\n" + (b"A: " + b"b" * 60_000 + b"\r\n") * 5 + b"\r\n", "not_http"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc", "incomplete_body"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nabc", "not_http"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc", "incomplete_body"),

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.core.commit import Attempt, Manifest, committed, read_manifests, unit_names
 from obelics_pipeline.core.config.consent import OptOutServiceConfig
 from obelics_pipeline.core.document import Document, ImageNode
@@ -30,7 +31,7 @@ from obelics_pipeline.policy.opt_outs.lists import OPT_OUT
 from obelics_pipeline.stages.consent.service import Service
 
 STAGE = "consent"
-VERSION = 1  # raise it when the same answers would give other documents
+VERSION = 1  # raise it when the same URL would be asked about in another way: answers are kept
 UNANSWERED = f"{OPT_OUT}unanswered"
 
 QUESTIONS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url", pa.string())])
@@ -42,7 +43,7 @@ Answer = tuple[bool | None, str | None]  # None: no answer; the day of the answe
 
 def question_units(documents: Sequence[Manifest], config: OptOutServiceConfig) -> list[Unit]:
     """One unit per unit of documents, which lists the URLs to ask about."""
-    settings = [VERSION, config.buckets, sorted(config.of)]
+    settings = [code_of(__name__), config.buckets, sorted(config.of)]
     return [
         Unit("questions", digest(settings, m.unit, m.files["data"]["sha256"]), "", {"documents": m.unit})
         for m in documents
@@ -196,7 +197,7 @@ def _ledger(answers: Mapping[str, Answer], config: OptOutServiceConfig) -> Ledge
 
 def obey_units(documents: Sequence[Manifest], answers: Partitions, config: OptOutServiceConfig) -> list[Unit]:
     """One unit per unit of documents, with the answers about it."""
-    settings = [VERSION, config.name, sorted(config.of), config.on_failure]
+    settings = [code_of(__name__), config.name, sorted(config.of), config.on_failure]
     units = []
     for m in documents:
         id_ = digest(settings, m.unit, m.files["data"]["sha256"], answers.digest(m.unit))

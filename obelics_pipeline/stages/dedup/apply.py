@@ -26,7 +26,6 @@ from obelics_pipeline.stages.dedup.uses import (
     verdicts,
 )
 
-VERSION = 1  # raise it when the same verdicts would give other documents
 # Reasons of nodes.
 REPEATED, OVERUSED_URL, OVERUSED_PHASH = "repeated_paragraph", "overused_image_url", "overused_image"
 NO_TEXT, NO_IMAGE = "no_text", "no_image"  # reasons of documents

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.core.commit import Attempt, Manifest, committed
 from obelics_pipeline.core.config.dedup import DedupConfig, TextConfig
 from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR
@@ -21,7 +22,6 @@ from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.net.page_url import page_key
 from obelics_pipeline.stages.dedup.shuffled_rows import CANDIDATES, bucket_of
 
-VERSION = 1  # raise it when the same documents would give other keys
 AT_ONCE = 256  # documents whose signatures are made together
 ROWS_PER_GROUP = 100_000  # few enough for Parquet to keep a dictionary of sketches
 URL, TEXT = "url", "text"  # rules
@@ -56,7 +56,7 @@ def candidate_units(extracted: Sequence[Manifest], config: DedupConfig, generati
     return [
         Unit(
             "candidates",
-            digest(VERSION, m.unit, m.files["data"]["sha256"], rules, generation),
+            digest(code_of(__name__), m.unit, m.files["data"]["sha256"], rules, generation),
             m.unit.rpartition("-")[0],
             {"extracted": m.unit, "generation": generation, "partition": partition_of(m.unit, generation)},
         )

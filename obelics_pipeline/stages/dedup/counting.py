@@ -16,8 +16,6 @@ from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.stages.dedup.groups import Groups, Page, read_groups
 from obelics_pipeline.stages.dedup.uses import Use, UseCounts, User, image_uses, phash_uses, text_uses
 
-VERSION = 1  # raise it when the same documents would give other counts
-
 Phashes = Callable[[Sequence[Location]], Mapping[str, str]]  # files of fetched answers -> perceptual hash by image URL
 UsesOf = Callable[[Document, Page, bool], Iterable[Use]]  # of a document, and whether it counts
 

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.core.commit import Manifest, sweep
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.dedup import DedupConfig
@@ -23,7 +24,7 @@ from obelics_pipeline.engines.shuffle import ShuffleInput, map_all, partition_by
 from obelics_pipeline.stages.dedup import apply, candidates, counting, keepers
 from obelics_pipeline.stages.dedup.apply import Decide
 from obelics_pipeline.stages.dedup.candidates import candidate_unit, candidate_units
-from obelics_pipeline.stages.dedup.judge import VERSION, contract_turn, first, limit, link
+from obelics_pipeline.stages.dedup.judge import contract_turn, first, limit, link
 from obelics_pipeline.stages.dedup.uses import limits_of
 from obelics_pipeline.stages.job import Job
 
@@ -59,7 +60,7 @@ class Deduplication:
         self._steps["candidates"] = self._map("candidates", work, units, folder, "dedup")
         self._by_partition = {c.notes["partition"]: c for c in self._steps["candidates"]}
         reduce = partial(link, threshold=config.text.threshold, buckets=config.buckets)
-        settings = [VERSION, config.text.threshold, config.buckets]
+        settings = [config.text.threshold, config.buckets]
         links = shuffle(self._runner, self._folder("links"), self._sources("candidates"), "bucket", reduce, settings)
         members = links.sources("members") + self._contract(links.sources("data"))
         self._members = partition_by(self._runner, self._folder("members"), members, "partition")
@@ -69,7 +70,7 @@ class Deduplication:
         buckets = self._config.buckets
         for turn in range(TURNS if edges else 0):
             reduce, folder = partial(contract_turn, buckets=buckets, turn=turn), self._folder(f"groups-{turn:03d}")
-            turned = shuffle(self._runner, folder, edges, "bucket", reduce, [VERSION, buckets, turn])
+            turned = shuffle(self._runner, folder, edges, "bucket", reduce, [buckets, turn])
             if not any(group.notes["unsettled"] for group in turned.groups.values()):
                 return turned.sources("members")
             edges = turned.sources("data")
@@ -103,14 +104,14 @@ class Deduplication:
             config=config,
         )
         rules = [config.paragraphs.model_dump(mode="json"), config.images.model_dump(mode="json"), config.buckets]
-        units = [self._unit("uses", c, [counting.VERSION, rules], {}) for c in self._steps["candidates"]]
+        units = [self._unit("uses", c, [code_of(counting.__name__), rules], {}) for c in self._steps["candidates"]]
         self._steps["uses"] = self._map("uses", work, units, folder, "dedup")
         self._overused[0] = self._limit("limits", self._sources("uses"))
         return self._apply(extracted, self._overused[0], decide)
 
     def _apply(self, extracted: Sequence[Manifest], overused: Partitions, decide: Decide) -> list[Manifest]:
         config = self._config
-        settings = [apply.VERSION, config.paragraphs.model_dump(mode="json"), config.measure_again]
+        settings = [code_of(apply.__name__), config.paragraphs.model_dump(mode="json"), config.measure_again]
         units = []
         for m in extracted:
             partition = candidates.partition_of(m.unit, self._generation)
@@ -140,7 +141,7 @@ class Deduplication:
             return Partitions(self._folder("phash-verdicts"))
         units = []
         for m in documents:
-            settings = [counting.VERSION, m.unit, answers.digest(m.unit), config.buckets]
+            settings = [code_of(counting.__name__), m.unit, answers.digest(m.unit), config.buckets]
             files = {"documents": m.unit, "answers": answers.names(m.unit)}
             units.append(self.unit_on(m.notes["partition"], "phashes", settings, files))
         work = partial(
@@ -160,7 +161,7 @@ class Deduplication:
     def _limit(self, name: str, uses: Sequence[ShuffleInput]) -> Partitions:
         limits = limits_of(self._config.paragraphs, self._config.images)
         reduce = partial(limit, limits=limits)
-        found = shuffle(self._runner, self._folder(name), uses, "bucket", reduce, [VERSION, limits])
+        found = shuffle(self._runner, self._folder(name), uses, "bucket", reduce, limits)
         return partition_by(self._runner, self._folder(f"{name}-verdicts"), found.sources("data"), "partition")
 
     def settle(self, documents: Sequence[Manifest], document_folder: Location) -> list[Manifest]:
@@ -171,7 +172,7 @@ class Deduplication:
         edges: list[ShuffleInput] = []
         for rule in keepers.RULES:
             alive = self._alive(rule, "passed", own, lost) + self._alive(rule, "passed-again", again, lost)
-            firsts = shuffle(self._runner, self._folder(f"firsts-{rule}"), alive, "bucket", first, VERSION)
+            firsts = shuffle(self._runner, self._folder(f"firsts-{rule}"), alive, "bucket", first, None)
             edges += firsts.sources("data")
             lost = partition_by(self._runner, self._folder(f"lost-{rule}"), edges, "partition")
         self._steps["passed"], self._steps["settled"] = own, self._settled("", own, lost)
@@ -202,7 +203,7 @@ class Deduplication:
         }
         units = []
         for m in documents:
-            settings = [keepers.VERSION, rules, m.unit, m.files["data"]["sha256"]]
+            settings = [code_of(keepers.__name__), rules, m.unit, m.files["data"]["sha256"]]
             units.append(self.unit_on(m.notes["partition"], "passed", settings, {"documents": m.unit}))
         work = partial(
             keepers.passed_unit,
@@ -253,7 +254,7 @@ class Deduplication:
                 if any(digests):
                     files = {"verdicts": [partitions.names(partition) for partitions in self._overused]}
                     payload = {"documents": documents, "settled": verdicts[documents].unit, **files}
-                    id_ = digest(apply.VERSION, documents, digests)
+                    id_ = digest(code_of(apply.__name__), documents, digests)
                     units.append(Unit("changed", id_, partition.rpartition("-")[0], payload))
             work = partial(
                 apply.changed_unit,

@@ -14,7 +14,6 @@ from obelics_pipeline.stages.dedup.leaders import edges
 from obelics_pipeline.stages.dedup.shuffled_rows import CANDIDATES, EDGES, USES, members_of, whole, without_bucket
 from obelics_pipeline.stages.dedup.uses import overused
 
-VERSION = 1  # raise it when the same rows would give other verdicts
 SKETCH_AGREES = 1.0  # threshold where every key is proof and no row has a sketch
 
 

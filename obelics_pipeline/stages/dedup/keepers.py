@@ -20,7 +20,6 @@ from obelics_pipeline.stages.dedup.candidates import TEXT, URL
 from obelics_pipeline.stages.dedup.groups import read_groups
 from obelics_pipeline.stages.dedup.shuffled_rows import CANDIDATES, EDGES, bucket_of, whole
 
-VERSION = 1  # raise it when the same documents would give other keys
 IMAGE_SET = "image_set"  # rule
 RULES = (URL, TEXT, IMAGE_SET)  # in this order: what lost as a capture is no longer there to be a text's first
 REASONS = {URL: "duplicate_url", TEXT: "duplicate_text", IMAGE_SET: "duplicate_image_set"}  # of documents

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from obelics_pipeline.core.config.fetching import FetchingConfig
 from obelics_pipeline.core.config.image_safety import ImageSafetyConfig
@@ -27,6 +28,7 @@ from obelics_pipeline.stages.fetch.politeness import Task, Turns
 from obelics_pipeline.stages.fetch.reason import try_again
 from obelics_pipeline.stages.fetch.result import FetchResult
 from obelics_pipeline.stages.fetch.robots import Robots
+from obelics_pipeline.stages.fetch.rule_files import RuleFiles
 
 BACKOFF_SECONDS = 1.0  # a host rests so long before it is asked again for what it failed to give; doubled each time
 
@@ -63,7 +65,8 @@ def fetch_bucket(
         missing = [url for url in wanted if url not in results]
         if missing:
             demand_downloader()
-            results |= _Bucket(config, ingest, notes).fetch(missing)
+            with TemporaryFile() as rules:
+                results |= _Bucket(config, ingest, notes, RuleFiles(rules)).fetch(missing)
     store.sync(result.sha256 for result in results.values() if result.sha256 is not None)
     return [results[url] for url in wanted]
 
@@ -95,12 +98,12 @@ class _Visit:
 
 
 class _Bucket:
-    def __init__(self, config: FetchingConfig, ingest: Ingest, notes: Journal) -> None:
+    def __init__(self, config: FetchingConfig, ingest: Ingest, notes: Journal, files: RuleFiles) -> None:
         self._config, self._ingest, self._notes, self._forgotten = config, ingest, notes, ingest.forgotten
         self._guard = GuardedClient(config)
         self._health = HostHealth(config.max_host_failures)
         self._turns = Turns(config.threads, config.per_host, self._delay)
-        self._origins = Origins(config, self._guard, self._turns.pause, notes.observe)
+        self._origins = Origins(config, self._guard, self._turns.pause, notes.observe, files)
         self._budget = BodyBudget(config.max_bytes_in_flight, config.threads, config.max_bytes)
         self._results: dict[str, FetchResult] = {}
         self._lock = threading.Lock()

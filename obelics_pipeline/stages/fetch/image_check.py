@@ -9,9 +9,8 @@ import io
 import threading
 import warnings
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from obelics_pipeline.core.config.fetching import FetchingConfig
 from obelics_pipeline.models.pictures.decoding import decodable, decode_whole
 from obelics_pipeline.net.failure import FetchError
 from obelics_pipeline.stages.fetch.phash import phash_of
@@ -20,10 +19,11 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 # Peak memory per pixel of a full decode, measured with Pillow 13 (32 to 50 megapixels): PNG 4 bytes, progressive JPEG
-# 3 to 6, AVIF 9, WebP 16. These share what `max_pixels` is worth in bytes.
-PIXEL_SHARE = {"webp": 0.4, "avif": 0.6}
+# 3 to 6, and 8 in CMYK, TIFF in one strip 8, AVIF 9, WebP 16. These share what `max_pixels` is worth in bytes.
+PROGRESSIVE_CMYK = "progressive cmyk"
+PIXEL_SHARE = {"webp": 0.4, "avif": 0.6, "tiff": 0.7, PROGRESSIVE_CMYK: 0.7}
 
-# One decode at a time: the memory of a worker is that of its largest image, not of all its threads'.
+# Held by who decodes, so one at a time: the memory of a worker is that of its largest image, not of all its threads'.
 decoding = threading.Lock()
 
 _MAGIC = (
@@ -47,15 +47,25 @@ class ImageFacts:
     phash: str | None = field(default=None, compare=False)  # see `phash_of`: not exact, so no fact
 
 
-def check_image(content: bytes, config: FetchingConfig) -> ImageFacts:
+class Caps(Protocol):
+    """What an image may have at most; a config of fetching says it."""
+
+    @property
+    def max_pixels(self) -> int:
+        """Pixels of a frame."""
+
+    @property
+    def max_frames(self) -> int:
+        """Frames."""
+
+
+def check_image(content: bytes, caps: Caps) -> ImageFacts:
     """Decode the bytes of an image; returns its format and size.
 
     Raises FetchError: empty_body, html, svg, unsupported_format, not_an_image, too_many_pixels, too_many_frames,
     truncated_image, corrupt_image.
     """
-    kind = sniff(content)
-    with decoding:
-        return _decode(content, kind, config)
+    return _decode(content, sniff(content), caps)
 
 
 def sniff(content: bytes) -> str:
@@ -90,7 +100,7 @@ def _markup(start: bytes) -> str | None:
     return "svg" if name.rpartition(b":")[2] == b"svg" else "html" if name in _HTML_TAGS else None
 
 
-def _decode(content: bytes, kind: str, config: FetchingConfig) -> ImageFacts:
+def _decode(content: bytes, kind: str, caps: Caps) -> ImageFacts:
     from PIL import Image
 
     try:
@@ -98,7 +108,7 @@ def _decode(content: bytes, kind: str, config: FetchingConfig) -> ImageFacts:
             warnings.simplefilter("ignore")  # Pillow warns of odd EXIF and of sizes that are refused just below
             image = Image.open(io.BytesIO(content), formats=decodable())
             with image:
-                facts = _within_caps(image, kind, config)
+                facts = _within_caps(image, kind, caps)
                 decode_whole(image)
                 facts = replace(facts, phash=phash_of(image))
     except FetchError:
@@ -113,15 +123,16 @@ def _decode(content: bytes, kind: str, config: FetchingConfig) -> ImageFacts:
     return facts
 
 
-def _within_caps(image: Image, kind: str, config: FetchingConfig) -> ImageFacts:
+def _within_caps(image: Image, kind: str, caps: Caps) -> ImageFacts:
     """The facts of the header, if they are within the caps; nothing has been decoded so far."""
     name = (image.format or kind).lower()
     if name == "mpo":  # a JPEG photograph with previews or a gain map behind it: its first frame is the image
         name = "jpeg"
     width, height = image.size
-    if width * height > config.max_pixels * PIXEL_SHARE.get(name, 1.0):
+    costs = PROGRESSIVE_CMYK if image.mode == "CMYK" and image.info.get("progressive") else name
+    if width * height > caps.max_pixels * PIXEL_SHARE.get(costs, 1.0):
         raise FetchError("too_many_pixels")
-    if name != "jpeg" and _frames(image, config.max_frames) > config.max_frames:
+    if name != "jpeg" and _frames(image, caps.max_frames) > caps.max_frames:
         raise FetchError("too_many_frames")
     return ImageFacts(name, width, height)
 

@@ -17,7 +17,8 @@ from obelics_pipeline.policy.image_safety.known_abuse import KnownAbuse, Match, 
 from obelics_pipeline.policy.image_safety.pdq import pdq_of
 from obelics_pipeline.policy.image_safety.report import Reporter, hook
 from obelics_pipeline.policy.image_safety.strip import Unreadable, strip_metadata
-from obelics_pipeline.stages.fetch.image_check import ImageFacts, check_image, decoding
+from obelics_pipeline.stages.fetch.decoder import check_apart
+from obelics_pipeline.stages.fetch.image_check import ImageFacts, decoding
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.fetch.reason import FACES, KNOWN_ABUSE
 from obelics_pipeline.stages.fetch.reencode import Reencoder
@@ -70,7 +71,7 @@ class Ingest:
         """
         self._refuse_forgotten(content)
         self._refuse_listed(content, urls, came_from)
-        facts = check_image(content, self._config)
+        facts = check_apart(content, self._config)
         self._refuse_look_alike(content, urls, came_from)
         received, phash = content, facts.phash
         content, facts = self._blurred(content, facts)
@@ -148,7 +149,7 @@ class Ingest:
             raise FetchError(FACES) from None
         except Exception:  # of a decoder, or of the function: a picture nobody has looked at is not kept
             raise FetchError("faces_failed") from None
-        return (content, facts) if blurred is content else (blurred, check_image(blurred, self._config))
+        return (content, facts) if blurred is content else (blurred, check_apart(blurred, self._config))
 
     def _stored(self, content: bytes, facts: ImageFacts, received: bytes) -> FetchResult:
         try:

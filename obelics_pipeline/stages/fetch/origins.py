@@ -29,6 +29,7 @@ from obelics_pipeline.stages.fetch.robots import (
     with_file,
 )
 from obelics_pipeline.stages.fetch.robots_observations import Observation, observed_now
+from obelics_pipeline.stages.fetch.rule_files import RuleFiles
 
 RETRY_SECONDS = 1.0  # a host rests so long before its robots.txt is asked for again
 
@@ -40,7 +41,8 @@ class Origins:
     """The rules of each origin. A waiting task is called once its origin is known, and takes no turn of its host until
     then.
 
-    `pause(host, seconds)` lets a host rest. `note` gets each observation before any task acts on it.
+    `pause(host, seconds)` lets a host rest. `note` gets each observation before any task acts on it. What the origins
+    say is kept in `files`.
     """
 
     def __init__(
@@ -49,8 +51,10 @@ class Origins:
         guard: GuardedClient,
         pause: Callable[[str, float], None],
         note: Callable[[Observation], None],
+        files: RuleFiles,
     ) -> None:
         self._config, self._guard, self._pause, self._note = config, guard, pause, note
+        self._rules = files
         self._known: dict[Origin, Robots] = {}
         self._files = ((AI_FILE,) if config.ai_txt else ()) + ((TDM_FILE,) if config.tdm == "file" else ())
         self._waiting: dict[Origin, list[Waiter]] = {}
@@ -83,7 +87,7 @@ class Origins:
 
     def _fetch(self, origin: Origin, place: Target, hops: int, tries: int) -> list[Task]:
         try:
-            robots = fetch_robots(self._guard, place, self._config)
+            robots = fetch_robots(self._guard, place, self._config, self._rules)
         except Redirected as redirect:
             return self._moved(origin, place, hops, redirect.location)
         if robots.refusal == "robots_unavailable" and tries < self._config.retries:
@@ -131,7 +135,8 @@ class Origins:
                     return [Task(moved.host, again, urgent=True)]
         if robots.crawl_delay:
             self._pause(place.host, robots.crawl_delay)
-        return self._next_file(origin, at, with_file(robots, files[0], content, self._config), files[1:])
+        robots = with_file(robots, files[0], content, self._config, self._rules)
+        return self._next_file(origin, at, robots, files[1:])
 
     def _learn(self, origin: Origin, robots: Robots) -> list[Task]:
         host = origin[1]
@@ -140,7 +145,8 @@ class Origins:
             self._known[origin] = robots
             self._delays[host] = max(self._delays[host], robots.crawl_delay)
             waiters = self._waiting.pop(origin)
-        return [task for waiter in waiters for task in waiter(robots)]
+        with self._rules.held():
+            return [task for waiter in waiters for task in waiter(robots)]
 
 
 def _url_of(scheme: str, host: str, port: int) -> str:

@@ -15,6 +15,7 @@ from obelics_pipeline.net.failure import FetchError
 from obelics_pipeline.net.target import Target
 from obelics_pipeline.policy.opt_outs.tdm import WELL_KNOWN, TdmRule, file_tdm, read_file
 from obelics_pipeline.stages.fetch.reason import is_server_error
+from obelics_pipeline.stages.fetch.rule_files import RuleFile, RuleFiles
 
 if TYPE_CHECKING:
     from protego import Protego
@@ -28,11 +29,11 @@ MAX_ROBOTS_REDIRECTS = 5  # RFC 9309 2.3.1.2: at least five
 class Robots:
     """The rules of one origin. `refusal`: the reason if nothing of the origin may be fetched, else None."""
 
-    rules: Protego | None = None
+    rules: RuleFile[Protego] | None = None
     refusal: str | None = None  # a reason
     crawl_delay: float = 0.0  # seconds
-    ai: Protego | None = None  # the rules of ai.txt
-    tdm: tuple[TdmRule, ...] = ()  # of tdmrep.json
+    ai: RuleFile[Protego] | None = None  # the rules of ai.txt
+    tdm: RuleFile[tuple[TdmRule, ...]] | None = None  # of tdmrep.json, where it has any
 
     def check(self, target: Target, token: str) -> None:
         """Raises FetchError: robots_txt where the target is disallowed, or the reason why nothing can be known.
@@ -41,11 +42,11 @@ class Robots:
         """
         if self.refusal is not None:
             raise FetchError(self.refusal)
-        if self.rules is not None and not self.rules.can_fetch(target.url, token):
+        if self.rules is not None and not self.rules.rules().can_fetch(target.url, token):
             raise FetchError("robots_txt")
-        if self.ai is not None and not self.ai.can_fetch(target.url, token):
+        if self.ai is not None and not self.ai.rules().can_fetch(target.url, token):
             raise FetchError("ai_txt")
-        if self.tdm and file_tdm(self.tdm, target.path).reserved:
+        if self.tdm is not None and file_tdm(self.tdm.rules(), target.path).reserved:
             raise FetchError("tdm_reserved")
 
 
@@ -72,16 +73,20 @@ def fetch_file(guard: GuardedClient, place: Target, config: FetchingConfig, acce
         return None
 
 
-def with_file(robots: Robots, path: str, content: bytes | None, config: FetchingConfig) -> Robots:
+def with_file(robots: Robots, path: str, content: bytes | None, config: FetchingConfig, files: RuleFiles) -> Robots:
     """The rules of an origin, with those of one more of its files."""
     if content is None:
         return robots
     if path == TDM_FILE:
-        return replace(robots, tdm=tuple(read_file(content)))
-    return replace(robots, ai=read_robots(content, config).rules)
+        return replace(robots, tdm=files.add(content, _tdm_rules) if _tdm_rules(content) else None)
+    return replace(robots, ai=read_robots(content, config, files).rules)
 
 
-def fetch_robots(guard: GuardedClient, place: Target, config: FetchingConfig) -> Robots:
+def _tdm_rules(content: bytes) -> tuple[TdmRule, ...]:
+    return tuple(read_file(content))
+
+
+def fetch_robots(guard: GuardedClient, place: Target, config: FetchingConfig, files: RuleFiles) -> Robots:
     """Ask one place for a robots.txt, with a deadline of its own. Raises Redirected where it has moved.
 
     RFC 9309 2.3.1: unavailable (4xx) allows everything; unreachable (5xx, no answer) forbids everything for now.
@@ -89,26 +94,36 @@ def fetch_robots(guard: GuardedClient, place: Target, config: FetchingConfig) ->
     try:
         with guard.open(place, Deadline(config.timeout_seconds), accept="text/plain") as answer:
             answer.demand_body()
-            return read_robots(answer.read_prefix(MAX_ROBOTS_BYTES), config)
+            return read_robots(answer.read_prefix(MAX_ROBOTS_BYTES), config, files)
     except FetchError as error:
         if error.reason == "redirect":
             raise
         return robots_without_answer(error.reason)
 
 
-def read_robots(content: bytes, config: FetchingConfig) -> Robots:
-    """Parse a robots.txt; what is not understood in it allows."""
-    from protego import Protego
+def read_robots(content: bytes, config: FetchingConfig, files: RuleFiles) -> Robots:
+    """Parse a robots.txt, and keep it in `files`; what is not understood in it allows.
 
-    try:
-        rules = Protego.parse(content.decode("utf-8-sig", "replace"))
-        delay = rules.crawl_delay(config.robots_token)
-    except Exception:  # an untrusted file in a parser that is not ours: unreadable is unavailable
-        return ALLOW_ALL
+    Raises OSError where the disk is full.
+    """
+    with files.held():
+        try:
+            rules = files.add(content, _rules)
+            delay = rules.rules().crawl_delay(config.robots_token)
+        except OSError:
+            raise
+        except Exception:  # an untrusted file in a parser that is not ours: unreadable is unavailable
+            return ALLOW_ALL
     seconds = max(0.0, delay or 0.0)
     if seconds > config.max_crawl_delay_seconds:
         return Robots(rules, refusal="crawl_delay_too_long")
     return Robots(rules, crawl_delay=seconds)
+
+
+def _rules(content: bytes) -> Protego:
+    from protego import Protego
+
+    return Protego.parse(content.decode("utf-8-sig", "replace"))
 
 
 def robots_without_answer(reason: str) -> Robots:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, get_args
 
@@ -252,14 +252,24 @@ def _supersede(folder: Location, earlier: Sequence[Manifest]) -> None:
         remove(folder / file["name"] for file in manifest.files.values())
 
 
-def drop_unnamed(folder: Location, store: ImageStore) -> int:
-    """Remove images from the store that no fetch unit names; returns how many. Call it only while nothing fetches."""
-    named: set[str | None] = set()
-    for manifest in read_manifests(folder, unit_names(folder)).values():
-        named.update(read_table(manifest.path(folder, "data"), ["sha256"])["sha256"].to_pylist())
+def drop_unnamed(folders: Sequence[Location], store: ImageStore) -> int:
+    """Remove images from the store that no fetch unit names; returns how many. Call it only while nothing fetches.
+
+    `folders` are those of all fetch units whose images the store has.
+    """
+    named = named_images(folders)
     unnamed = [name for name in files_below(store.folder) if name.rpartition("/")[2] not in named]
     remove(store.folder / name for name in unnamed)
     return len(unnamed)
+
+
+def named_images(folders: Iterable[Location]) -> set[str]:
+    """The sha256 of every image that the fetch units in these folders say was stored."""
+    named: set[str | None] = set()
+    for folder in folders:
+        for manifest in read_manifests(folder, unit_names(folder)).values():
+            named.update(read_table(manifest.path(folder, "data"), ["sha256"])["sha256"].to_pylist())
+    return {sha256 for sha256 in named if sha256 is not None}
 
 
 def earlier_results(folder: Location, bucket: int, config: FetchingConfig) -> Iterator[tuple[int, Location]]:

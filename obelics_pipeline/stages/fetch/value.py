@@ -97,7 +97,7 @@ def work(job: Job) -> None:
     fetched = job.runner.map(NAME, do, units, folder)
     if len(fetched) == len(units) and any(m.notes.get("superseded") for m in fetched):
         dropped = folder / "plans" / f"{digest([m.unit for m in fetched])}.dropped.json"
-        remember(dropped, lambda: drop_unnamed(folder, ImageStore(job.folder.images)))
+        remember(dropped, lambda: drop_unnamed(job.folder.all_fetched(), ImageStore(job.folder.images)))
     answers = sources_of(fetched, folder, "answers")
     job.answers = partition_by(job.runner, job.folder.shuffled / "answers", answers, "partition")
 

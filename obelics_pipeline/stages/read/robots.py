@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.core.commit import note, recall
 from obelics_pipeline.core.config.consent import SignalsConfig
 from obelics_pipeline.core.config.reading import ReadingConfig
@@ -35,7 +36,6 @@ from obelics_pipeline.stages.read.response import NOT_HTML
 if TYPE_CHECKING:
     from protego import Protego
 
-VERSION = 3  # raise it when the same captures would give another table
 MAX_CHARACTERS = 500 * 2**10  # of a file: RFC 9309 2.5 asks for 500 KiB at least; what follows is not read
 ALLOWED, DISALLOWED, UNKNOWN = "allowed", "disallowed", "unknown"
 _PORTS = {"http": 80, "https": 443}
@@ -74,7 +74,7 @@ def captures_of(config: SignalsConfig, reading: ReadingConfig, folder: Location)
         raise UserError("consent.crawl.robots_txt needs the extra: pip install 'obelics-pipeline[images]'")
     plain = reading.model_copy(update={"mime_types": ("text/plain", "text/html", "application/octet-stream", "")})
     inputs = resolve_inputs(config.robots_txt, plain)
-    key = digest(VERSION, [[source.name, source.version, source.size] for source in inputs.warcs])
+    key = digest(code_of(__name__), [[source.name, source.version, source.size] for source in inputs.warcs])
     target, noted = folder / f"{key}.sqlite", folder / f"{key}.json"
     if not _is_as_noted(target, noted):
         tasks = plan_ranges(inputs, plain)
@@ -133,7 +133,7 @@ def _content_key(where: Location) -> str:
     with closing(sqlite3.connect(f"file:{_local(where, where.name)}?mode=ro", uri=True)) as table:
         for row in table.execute("SELECT origin, date, content FROM robots ORDER BY origin"):
             hashed.update("\n".join(row).encode())
-    return digest(VERSION, hashed.hexdigest())
+    return digest(code_of(__name__), hashed.hexdigest())
 
 
 def _origins(url: str) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.core.commit import Attempt, Manifest, committed
 from obelics_pipeline.core.config.filtering import LanguageBounds
 from obelics_pipeline.core.document import (
@@ -36,7 +37,6 @@ from obelics_pipeline.stages.score.some import DocumentScorer
 from obelics_pipeline.stages.score.unsafe_images import Screen, arrived_images
 from obelics_pipeline.stages.shard.stage import SIZES
 
-VERSION = 1  # raise it when the same documents and models would give other scores
 CHUNK = (
     1024  # documents that a model is given at a time: bounds memory, and is the same everywhere, as batches form inside
 )
@@ -61,7 +61,7 @@ def measure_units(documents: Sequence[Manifest], models: str) -> list[Unit]:
     """One unit per unit of documents; `models` says which models, see `identity`."""
     units = []
     for m in documents:
-        id_ = digest(VERSION, m.files["data"]["sha256"], models)
+        id_ = digest(code_of(__name__), m.files["data"]["sha256"], models)
         units.append(Unit("score", id_, m.unit.rpartition("-")[0], {"documents": m.unit}))
     return units
 
@@ -109,7 +109,7 @@ def decide_units(
         if scores is not None:
             hashes = [m.files["data"]["sha256"], scores.files["data"]["sha256"]]
             payload = {"documents": m.unit, "scores": scores.unit, "partition": m.notes["partition"]}
-            id_ = digest(VERSION, payload["partition"], hashes, rules, *of_images)
+            id_ = digest(code_of(__name__), payload["partition"], hashes, rules, *of_images)
             units.append(Unit("decide", id_, m.unit.rpartition("-")[0], payload))
     return units
 

@@ -13,7 +13,7 @@ from obelics_pipeline.core.document import DOCUMENT_DROPPED
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.shards.flamingo_record import shaped
-from obelics_pipeline.core.shards.index import IndexWriter, read_index
+from obelics_pipeline.core.shards.index import IndexWriter, fixed_columns, read_index
 from obelics_pipeline.core.shards.loader import LoaderLedgers, loaded
 from obelics_pipeline.core.shards.manifest import (
     FILE,
@@ -27,7 +27,7 @@ from obelics_pipeline.core.shards.manifest import (
 )
 from obelics_pipeline.core.shards.source import StoredDocument, documents
 from obelics_pipeline.core.shards.tar import ShardWriter
-from obelics_pipeline.core.storage import Location, draft, file_sha256, names_in, remove, size_of
+from obelics_pipeline.core.storage import Location, draft, file_sha256, names_in, read_schema, remove, size_of
 from obelics_pipeline.stages.shard.pair_writer import FOLDER, PairWriter, pair_tar_name
 
 TARGET_BYTES = 256 * 2**20  # of a tar
@@ -113,7 +113,8 @@ def export_flamingo(
     with ExitStack() as stack:
         pairs = stack.enter_context(PairWriter(output))
         index_path = stack.enter_context(draft(output / INDEX))
-        index = stack.enter_context(IndexWriter(index_path, manifest.promises.score_names))
+        columns = fixed_columns(read_schema(folder / INDEX))
+        index = stack.enter_context(IndexWriter(index_path, manifest.promises.score_names, columns))
         for number, part in _parts(folder, deal):
             entries.append(_write_tar(output / SHARDS / shard_name(number), part, index, pairs, tally))
             pairs.cut()

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.core.commit import Attempt, Manifest, committed
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.sharding import Format
@@ -29,7 +30,6 @@ from obelics_pipeline.policy.opt_outs.lists import NO_LISTS, OptOuts
 from obelics_pipeline.stages.shard.assemble import Fetched, assemble
 from obelics_pipeline.stages.shard.finish import ParagraphScore
 
-VERSION = 2  # raise it when the same documents would give other shards: finished units are then redone
 SIZES = pa.schema([("row", pa.int64()), ("bytes", pa.int64())])
 
 # Files of answers and of overused images -> what the fetch stage knows of each URL.
@@ -57,7 +57,7 @@ def assemble_units(
         partition = m.notes.get("partition", m.unit)
         verdicts = [answers.digest(m.unit), overused.digest(partition)]
         known = [{"forgotten": forgotten}] if forgotten else []
-        id_ = digest(VERSION, partition, m.files["data"]["sha256"], verdicts, rules, *known)
+        id_ = digest(code_of(__name__), partition, m.files["data"]["sha256"], verdicts, rules, *known)
         files = {"answers": answers.names(m.unit), "overused": overused.names(partition)}
         payload = {"documents": m.unit, "partition": partition, **files}
         units.append(Unit("assemble", id_, m.unit.rpartition("-")[0], payload))
@@ -114,7 +114,7 @@ def plan_tars(
     def close() -> None:
         nonlocal spans, filled
         name = shard_name(len(units))
-        id_ = digest(VERSION, spans, list(score_names), form)
+        id_ = digest(code_of(__name__), spans, list(score_names), form)
         payload = {"name": name, "spans": spans, "scores": list(score_names), "format": form}
         units.append(Unit("shard", id_, Path(name).stem, payload))
         spans, filled = [], 0

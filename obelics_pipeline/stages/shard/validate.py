@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.counted import counted
-from obelics_pipeline.core.shards.index import index_schema, read_index, read_span
+from obelics_pipeline.core.shards.index import fixed_columns, index_schema, read_index, read_span
 from obelics_pipeline.core.shards.manifest import (
     INDEX,
     SHARDS,
@@ -137,7 +137,7 @@ def _index_file_problems(path: Path, manifest: RunManifest) -> Iterator[str]:
         if size_of(path) != manifest.index_bytes or file_sha256(path) != manifest.index_sha256:
             yield f"{INDEX}: its sha256 is not the manifest's"
         schema = pq.read_schema(path)
-        if not schema.equals(index_schema(manifest.promises.score_names)):
+        if not schema.equals(index_schema(manifest.promises.score_names, fixed_columns(schema))):
             yield f"{INDEX}: cannot be used: its columns are {', '.join(schema.names)}"
             return
         for _row in read_index(path, ["shard"]):

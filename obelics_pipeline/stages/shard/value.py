@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from obelics_pipeline.core.commit import Manifest, read_manifests, sweep
 from obelics_pipeline.core.storage import read_tables, remove
+from obelics_pipeline.core.stored_revisions import take_home
 from obelics_pipeline.stages.dedup.deduplication import compares, deduplication_of
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.job import Job
@@ -25,7 +27,11 @@ def work(job: Job) -> None:
     if disown_damaged(units, folder, job.runner):
         remove([job.folder.validated])  # what is made again is read back, though its bytes are the same
     standing = read_manifests(folder, [unit.name for unit in units])
-    if len(standing) < len(units):
+    if not isinstance(folder, Path):
+        take_home(folder, standing.values())  # a tar is read by its name in this folder, by programs of others as well
+        standing = read_manifests(folder, [unit.name for unit in units])
+    if todo := len(units) - len(standing):
+        job.runner.begin(NAME, todo, len(units))
         _withdraw(job, standing.values())
     do = functools.partial(
         tar_unit,

@@ -17,7 +17,6 @@ from obelics_pipeline.stages.dedup.shuffled_rows import whole
 from obelics_pipeline.stages.site.columns import measured_score, site_columns
 from obelics_pipeline.stages.site.evidence import TOTALS
 
-VERSION = 2  # raise it when the same sums would give other documents
 _DEALT = pa.schema([field for field in TOTALS if field.name != "partition"])  # to one partition
 
 

@@ -38,7 +38,6 @@ from obelics_pipeline.stages.site.keys import read_passages
 from obelics_pipeline.stages.site.shares import Shares, shares_of
 from obelics_pipeline.stages.site.sharing import Shared
 
-VERSION = 2  # raise it when the same documents would give other counts
 TEXT_GROUP = "text_group"  # rule
 LIMITS = {TEXT_GROUP: 2}  # pages from which on a text is that of several
 

@@ -20,8 +20,6 @@ from obelics_pipeline.stages.site.evidence import site_key
 from obelics_pipeline.stages.site.passages import Keys, Passages, has_keys, passages_of
 from obelics_pipeline.stages.site.sharing import KEYS, SENTENCE, SITE, SKELETON, key_rows
 
-VERSION = 1  # raise it when the same keys would be counted otherwise
-
 # The keys of a kept document of a unit, in their order; `site` is null where it has none.
 PASSAGES = pa.schema(
     [

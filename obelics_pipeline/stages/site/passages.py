@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from obelics_pipeline.filters.segment import is_unspaced
 from obelics_pipeline.filters.word_lists import stop_words
 
-VERSION = 1  # raise it when the same text would give other keys
 MIN_WORDS = 8  # of a long sentence
 MIN_CHARACTERS = 20  # of a long sentence of a script without spaces
 WINDOW = 10  # masked words and marks of a shingle

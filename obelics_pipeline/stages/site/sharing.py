@@ -12,7 +12,6 @@ from obelics_pipeline.core.reduce_output import ReduceOutput
 from obelics_pipeline.stages.dedup.shuffled_rows import whole, without_bucket
 from obelics_pipeline.stages.site.passages import Keys
 
-VERSION = 1  # raise it when the same rows would give other counts
 COMMON = 50  # sites; what stands on more is a common phrase, a licence or a quotation, and says nothing
 SITE, SENTENCE, SKELETON = 0, 1, 2  # kinds of keys; a site's own key counts its documents
 

@@ -7,6 +7,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import Any
 
+from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.core.commit import Manifest, sweep
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.folder import RunFolder
@@ -20,10 +21,7 @@ from obelics_pipeline.stages.dedup import judge
 from obelics_pipeline.stages.dedup.deduplication import Deduplication
 from obelics_pipeline.stages.site import apply, counting, total
 from obelics_pipeline.stages.site.columns import measured_score
-from obelics_pipeline.stages.site.keys import VERSION as KEYS_VERSION
 from obelics_pipeline.stages.site.keys import keys_unit
-from obelics_pipeline.stages.site.passages import VERSION as PASSAGES_VERSION
-from obelics_pipeline.stages.site.sharing import VERSION as SHARED_VERSION
 from obelics_pipeline.stages.site.sharing import share
 
 STAGE = "site"
@@ -49,13 +47,13 @@ class SiteEvidence:
         of_unit, sites = self._shared(keys)
         evidence = self._evidence(extracted, documents, folder, self._groups(documents), keys, of_unit)
         rows = sources_of(evidence, self._folder("evidence"))
-        sums = shuffle(self._runner, self._folder("sums"), rows, "bucket", total.total, total.VERSION)
+        sums = shuffle(self._runner, self._folder("sums"), rows, "bucket", total.total, None)
         totals = partition_by(self._runner, self._folder("totals"), sums.sources("data"), "partition")
         units = []
         for m, e in zip(documents, evidence, strict=True):
             partition = e.notes["partition"]
             read = [m.files["data"]["sha256"], e.files["own"]["sha256"], totals.digest(partition)]
-            id_ = digest(apply.VERSION, m.unit, read, sites, self._rules())
+            id_ = digest(code_of(apply.__name__), m.unit, read, sites, self._rules())
             payload = {"documents": m.unit, "evidence": e.unit, "totals": totals.names(partition), "sites": sites}
             payload["shared"] = [f"{of_unit.folder.name}/{name}" for name in of_unit.names(partition)]
             units.append(Unit(STAGE, id_, m.unit.rpartition("-")[0], payload | {"partition": partition}))
@@ -76,7 +74,7 @@ class SiteEvidence:
             return Partitions(self._folder("several"))
         assert self._dedup is not None
         dedup = self._dedup
-        asked = [counting.VERSION, config.buckets]
+        asked = [code_of(counting.__name__), config.buckets]
         units = [dedup.unit_on(m.notes["partition"], "site-groups", asked, {}) for m in documents]
         work: Work = partial(
             counting.groups_unit,
@@ -87,7 +85,7 @@ class SiteEvidence:
         )
         counted = self._map("site-groups", work, units, folder)
         reduce = partial(judge.limit, limits=counting.LIMITS)
-        settings = [judge.VERSION, dict(counting.LIMITS)]
+        settings = dict(counting.LIMITS)
         several = shuffle(self._runner, self._folder("limits"), sources_of(counted, folder), "bucket", reduce, settings)
         return partition_by(self._runner, self._folder("several"), several.sources("data"), "partition")
 
@@ -98,7 +96,7 @@ class SiteEvidence:
             return []
         assert self._dedup is not None
         lists = [version("publicsuffixlist"), version("stopwordsiso")]
-        asked = [KEYS_VERSION, PASSAGES_VERSION, *lists, config.buckets]
+        asked = [code_of(keys_unit.__module__), *lists, config.buckets]
         units = [
             self._dedup.unit_on(
                 m.notes["partition"], "site-keys", [*asked, m.unit, m.files["data"]["sha256"]], {"documents": m.unit}
@@ -120,7 +118,7 @@ class SiteEvidence:
         if not keys:
             return Partitions(self._run.shuffled / SHARED_FOLDER), 0
         rows = sources_of(keys, self._folder("keys"))
-        shared = shuffle(self._runner, self._folder("shared"), rows, "bucket", share, SHARED_VERSION)
+        shared = shuffle(self._runner, self._folder("shared"), rows, "bucket", share, None)
         by_unit = partition_by(self._runner, self._run.shuffled / SHARED_FOLDER, shared.sources("data"), "partition")
         return by_unit, sum(group.notes["sites"] for group in shared.groups.values())
 
@@ -144,7 +142,7 @@ class SiteEvidence:
         for x, m in zip(extracted, documents, strict=True):
             partition = m.notes.get("partition", m.unit)
             read = [x.unit, x.files["data"]["sha256"], m.unit, m.files["data"]["sha256"], groups.digest(partition)]
-            settings = [counting.VERSION, version("publicsuffixlist"), *read, score, buckets]
+            settings = [code_of(counting.__name__), version("publicsuffixlist"), *read, score, buckets]
             payload = {"documents": m.unit, "extracted": x.unit, "groups": groups.names(partition)}
             if partition in keys_of:
                 own_keys = keys_of[partition]

@@ -9,8 +9,6 @@ from obelics_pipeline.core.reduce_output import ReduceOutput
 from obelics_pipeline.stages.dedup.shuffled_rows import whole, without_bucket
 from obelics_pipeline.stages.site.evidence import COUNTS, EVIDENCE, TOTALS
 
-VERSION = 2  # raise it when the same evidence would give other sums
-
 
 def total(rows: pa.Table, _bucket: str) -> ReduceOutput:
     """Rows of EVIDENCE of whole sites to rows of TOTALS."""

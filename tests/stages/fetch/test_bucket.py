@@ -234,7 +234,8 @@ def test_a_unit_killed_half_way_goes_on_where_it_was(tmp_path: Path) -> None:
         urls = [site.url(f"/{n}") for n in range(60)]
         results = fetch_bucket(urls, config(site), ImageStore(tmp_path / "store"), {}, tmp_path / "journal")
         assert [result.status for result in results] == ["ok"] * 60
-        assert sum(request.path != "/robots.txt" for request in site.log) <= 60 - before + 1  # one line may be torn
+        late = 1 + 4  # one line may be torn, and a request of each thread noted after its process was killed
+        assert sum(request.path != "/robots.txt" for request in site.log) <= 60 - before + late
 
 
 def test_a_unit_killed_half_way_knows_what_all_origins_said(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The header first, then every byte: what is not a whole image of bearable size has its reason."""
 
+import gc
 import io
 import struct
 import zlib
@@ -135,6 +136,36 @@ def test_formats_whose_decoders_need_more_memory_have_fewer_pixels() -> None:
     assert reason_of(picture("png", size)) is None
     assert reason_of(picture("webp", size)) == "too_many_pixels"
     assert reason_of(picture("webp", (1000, 400))) is None
+    assert reason_of(picture("tiff", (1000, 701))) == "too_many_pixels"
+    assert reason_of(picture("tiff", size)) is None
+
+
+def test_a_progressive_jpeg_in_four_colours_has_fewer_pixels() -> None:
+    def printed(**options: bool) -> bytes:
+        file = io.BytesIO()
+        Image.new("CMYK", (1000, 701)).save(file, "JPEG", **options)
+        return file.getvalue()
+
+    assert reason_of(printed(progressive=True)) == "too_many_pixels"
+    assert reason_of(printed()) is None
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("damage", ["none", "cut", "half", "struck"])
+def test_no_picture_outlives_its_check(format: str, damage: str) -> None:
+    """Not even until the garbage collector comes: a picture may be hundreds of megabytes."""
+    whole = noise(format)
+    struck = whole[:40] + b"\xff" * 20 + whole[60:]
+    content = {"none": whole, "cut": whole[:-30], "half": whole[: len(whole) // 2], "struck": struck}[damage]
+    reason_of(picture(format))  # what is imported and set up once
+    gc.collect()
+    gc.disable()
+    try:
+        before = sum(isinstance(one, Image.Image) for one in gc.get_objects())
+        reason_of(content)
+        assert sum(isinstance(one, Image.Image) for one in gc.get_objects()) == before
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("format", ["gif", "webp", "png"])

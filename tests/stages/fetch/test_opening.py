@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import gc
+import io
 import socket
+import weakref
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
+from types import FrameType, SimpleNamespace
+from typing import ClassVar
 
 import pytest
 
-from obelics_pipeline.stages.fetch.download import demand_downloader
+from obelics_pipeline.net import body as net_body
+from obelics_pipeline.net import client
+from obelics_pipeline.stages.fetch import bucket
+from obelics_pipeline.stages.fetch.download import demand_downloader, download_bytes
 from tests.stages.fetch.site import Behaviour, Request, Site, answer, fetch, picture, raw, redirect, reset
 
 LARGE = 2 * 2**20  # bytes, more than a request may hold without asking
@@ -26,6 +32,7 @@ def endless(sock: socket.socket, request: Request) -> None:
 
 
 CUT_OFF = raw(b"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n", bytes(9999))
+NO_IMAGE = answer(200, b"<!doctype html>" + bytes(LARGE))
 ENDS: dict[str, Behaviour] = {
     "too_large": endless,
     "incomplete_body": CUT_OFF,
@@ -35,6 +42,49 @@ ENDS: dict[str, Behaviour] = {
     "bad_redirect": redirect("ftp://127.0.0.1/"),
     "noai_header": answer(200, bytes(9999), X_Robots_Tag="noai"),
 }
+
+
+class Buffer(io.BytesIO):
+    """What a body is gathered in; it can be watched."""
+
+
+class Body(bytes):
+    """A body that tells when it goes."""
+
+    alive: ClassVar[Counter[str]] = Counter()
+
+    def __new__(cls, content: bytes) -> Body:
+        cls.alive["made"] += 1
+        cls.alive["now"] += 1
+        return super().__new__(cls, content)
+
+    def __del__(self) -> None:
+        self.alive["now"] -= 1
+
+
+@pytest.fixture
+def buffers(monkeypatch: pytest.MonkeyPatch) -> Iterator[weakref.WeakSet[Buffer]]:
+    """The buffers of bodies that there are now; bodies count themselves meanwhile. The collector is off."""
+    found: weakref.WeakSet[Buffer] = weakref.WeakSet()
+
+    def buffer() -> Buffer:
+        one = Buffer()
+        found.add(one)
+        Body.alive["begun"] += 1
+        return one
+
+    Body.alive.clear()
+    monkeypatch.setattr(net_body, "io", SimpleNamespace(BytesIO=buffer))
+    monkeypatch.setattr(client, "read_body", lambda *given: Body(net_body.read_body(*given)))
+    monkeypatch.setattr(bucket, "download_bytes", lambda *given: _counted(download_bytes(*given)))
+    gc.collect()
+    gc.disable()
+    yield found
+    gc.enable()
+
+
+def _counted(content: bytes | None) -> Body | None:
+    return None if content is None else Body(content)
 
 
 @contextmanager
@@ -82,3 +132,16 @@ def test_an_image_from_the_second_of_two_addresses_leaves_nothing(
             results = fetch(site, tmp_path, "/a", allow_private=("127.0.0.0/8",))
     assert results["/a"].status == "ok"
     assert not left
+
+
+def test_after_many_failures_no_body_is_alive(buffers: weakref.WeakSet[Buffer], tmp_path: Path) -> None:
+    demand_downloader()
+    kinds = [*ENDS.values(), NO_IMAGE, answer(200, picture()[:-20]), answer(200, picture())]
+    pages = {f"/{n}": kinds[n % len(kinds)] for n in range(10 * len(kinds))}
+    with Site(pages) as site:
+        found = fetch(site, tmp_path, *pages, max_bytes=LARGE * 2)
+    assert {result.reason for result in found.values()} == {*ENDS, "html", "truncated_image", None}
+    assert Body.alive["begun"] == 60  # of the others no body is read
+    assert Body.alive["made"] == 80  # four kinds come whole, and are counted as they are read and as they are handed on
+    assert Body.alive["now"] == 0
+    assert not buffers

@@ -3,7 +3,7 @@ import io
 import pytest
 from PIL import Image, ImageDraw
 
-from obelics_pipeline.stages.fetch.phash import phash_of
+from obelics_pipeline.stages.fetch.phash import SIDE, _shrunk, phash_of
 
 
 def scene(seed: int, size: tuple[int, int] = (640, 480)) -> Image.Image:
@@ -56,3 +56,11 @@ def test_what_is_transparent_is_white() -> None:
 def test_an_image_of_any_mode_and_any_size_has_a_look(mode: str) -> None:
     for size in ((1, 1), (1, 300), (300, 1), (257, 129)):
         assert len(phash_of(Image.new(mode, size))) == 16
+
+
+@pytest.mark.parametrize(("mode", "size"), [("RGBA", (257, 391)), ("LA", (300, 1001)), ("RGBA", (90, 129))])
+def test_alpha_weighs_as_it_does_where_the_whole_is_shrunk_at_once(mode: str, size: tuple[int, int]) -> None:
+    layered = Image.effect_noise(size, 90).convert(mode)
+    layered.putalpha(Image.effect_noise(size, 90))
+    small = (min(SIDE, size[0]), SIDE)
+    assert _shrunk(layered, small).tobytes() == layered.resize(small, Image.Resampling.BOX).tobytes()

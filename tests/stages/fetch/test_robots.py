@@ -1,5 +1,6 @@
 """robots.txt is asked before anything else, once, and obeyed (RFC 9309)."""
 
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -9,15 +10,20 @@ from hypothesis import strategies as st
 from obelics_pipeline.core.config.fetching import FetchingConfig
 from obelics_pipeline.net.failure import FetchError
 from obelics_pipeline.net.target import parse_target
-from obelics_pipeline.stages.fetch.robots import MAX_ROBOTS_BYTES, read_robots, robots_without_answer
+from obelics_pipeline.stages.fetch.robots import MAX_ROBOTS_BYTES, Robots, read_robots, robots_without_answer
+from obelics_pipeline.stages.fetch.rule_files import RuleFiles
 from tests.stages.fetch.site import Site, answer, fetch, in_turn, picture, raw, redirect, slow
 
 CONFIG = FetchingConfig(max_crawl_delay_seconds=5)
 
 
+def read(content: bytes) -> Robots:
+    return read_robots(content, CONFIG, RuleFiles(BytesIO()))
+
+
 def allowed(robots: str, path: str) -> bool:
     try:
-        read_robots(robots.encode(), CONFIG).check(parse_target(f"http://h.example{path}"), CONFIG.robots_token)
+        read(robots.encode()).check(parse_target(f"http://h.example{path}"), CONFIG.robots_token)
     except FetchError as error:
         return error.reason != "robots_txt"
     return True
@@ -47,14 +53,14 @@ def test_the_rules_are_read_as_the_standard_says(robots: str, path: str, expecte
 
 @given(st.binary(max_size=200))
 def test_no_robots_txt_is_too_odd(content: bytes) -> None:
-    read_robots(content, CONFIG)
+    read(content)
 
 
 def test_a_crawl_delay_holds_within_reason() -> None:
-    assert read_robots(b"User-agent: *\nCrawl-delay: 1.5\n", CONFIG).crawl_delay == 1.5
-    assert read_robots(b"User-agent: *\nCrawl-delay: 5\n", CONFIG).refusal is None
-    assert read_robots(b"User-agent: *\nCrawl-delay: 5.1\n", CONFIG).refusal == "crawl_delay_too_long"
-    too_long = read_robots(b"User-agent: *\nCrawl-delay: 3600\n", CONFIG)
+    assert read(b"User-agent: *\nCrawl-delay: 1.5\n").crawl_delay == 1.5
+    assert read(b"User-agent: *\nCrawl-delay: 5\n").refusal is None
+    assert read(b"User-agent: *\nCrawl-delay: 5.1\n").refusal == "crawl_delay_too_long"
+    too_long = read(b"User-agent: *\nCrawl-delay: 3600\n")
     with pytest.raises(FetchError, match="crawl_delay_too_long"):
         too_long.check(parse_target("http://h.example/a"), "x")
 

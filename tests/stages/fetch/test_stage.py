@@ -194,7 +194,7 @@ def test_lists_and_metadata_that_change_ask_nobody_and_leave_no_trace(
         assert second.notes["treated"] == {"metadata": "strip_location"}
         assert (first.notes["generation"], second.notes["generation"]) == (0, 1)
         store = ImageStore(tmp_path / "images")
-        assert drop_unnamed(tmp_path / "fetch", store) == 3
+        assert drop_unnamed([tmp_path / "fetch"], store) == 3
         left = [path.read_bytes() for path in (tmp_path / "images").glob("*/*")]
         assert len(left) == 3 and not any(secret in content for content in left for secret in photos.SECRETS)
         assert stage.fetch(safety=stripping) == [second]

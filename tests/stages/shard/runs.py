@@ -7,16 +7,27 @@ import hashlib
 import io
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+
+import pyarrow.parquet as pq
 
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode, make_doc_id
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.shards.index import IndexWriter, index_row
-from obelics_pipeline.core.shards.manifest import RunManifest, promises_of, shard_entry, shard_name, write_manifest
+from obelics_pipeline.core.shards.manifest import (
+    RunManifest,
+    promises_of,
+    read_manifest,
+    shard_entry,
+    shard_name,
+    write_manifest,
+)
 from obelics_pipeline.core.shards.record import make_record
 from obelics_pipeline.core.shards.tar import ShardWriter
 from obelics_pipeline.core.storage import file_sha256
+from obelics_pipeline.models.page_type import KINDS
 
 SCORES = ("word_count", "perplexity")
 SIZES = {"jpeg": (200, 160), "png": (160, 200), "webp": (180, 170)}
@@ -66,7 +77,7 @@ def document(number: int, nodes: list[Node] | None = None) -> Document:
         warc_record_offset=number,
         warc_record_length=100,
         nodes=drawn_nodes(number) if nodes is None else nodes,
-        general={"title": f"Page {number} – ünïcode"},
+        general={"title": f"Page {number} – ünïcode"} | ({"page_type": KINDS[number % 7]} if number % 4 else {}),
         language="en" if number % 3 else None,
         scores={"word_count": float(number), "perplexity": None if number % 2 else 0.1 + number},
     )
@@ -80,6 +91,13 @@ def drawn_nodes(number: int) -> list[Node]:
     nodes = images + texts
     chance.shuffle(nodes)
     return nodes
+
+
+def without_page_type(folder: Path) -> None:
+    """Make the index of a finished run one of a version that did not have the column; the manifest vouches for it."""
+    index, manifest = folder / "index.parquet", read_manifest(folder)
+    pq.write_table(pq.read_table(index).drop_columns(["page_type"]), index, compression="zstd")
+    write_manifest(folder, replace(manifest, index_sha256=file_sha256(index), index_bytes=index.stat().st_size))
 
 
 def make_run(

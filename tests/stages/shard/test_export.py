@@ -4,6 +4,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.document import interleave
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.tables import PUBLISHED
@@ -30,6 +31,32 @@ def test_the_published_columns_come_back_through_datasets(tmp_path: Path) -> Non
         assert row["images"] == expected.images
         assert json.loads(row["metadata"]) == expected.metadata
         assert json.loads(row["general_metadata"])["url"] == item.url
+
+
+def test_columns_of_the_index_follow_the_published_ones_where_they_are_asked_for(tmp_path: Path) -> None:
+    make_run(tmp_path / "run", DOCUMENTS, per_shard=3)
+    arguments = ["export", str(tmp_path / "run"), "--format", "parquet", "--output", str(tmp_path / "out")]
+    assert main([*arguments, "--columns", "page_type,word_count", "language"]) == 0
+    table = pq.read_table(tmp_path / "out")
+    assert table.column_names == [*PUBLISHED.names, "page_type", "word_count", "language"]
+    assert table["page_type"].to_pylist() == [item.page_type for item in DOCUMENTS]
+    assert table["word_count"].to_pylist() == [item.scores["word_count"] for item in DOCUMENTS]
+
+
+@pytest.mark.parametrize("columns", [["page_tpye"], ["offset"], ["language", "language"]])
+def test_a_column_that_cannot_be_added_is_refused_before_anything_is_written(
+    columns: list[str], tmp_path: Path
+) -> None:
+    make_run(tmp_path / "run", DOCUMENTS)
+    with pytest.raises(UserError, match=rf"--columns {columns[-1]}: .*; valid: doc_id, url, .*page_type, word_count"):
+        export_parquet(tmp_path / "run", tmp_path / "out", columns=columns)
+    assert not (tmp_path / "out").exists()
+
+
+def test_other_formats_have_no_such_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_run(tmp_path / "run", DOCUMENTS)
+    assert main(["export", str(tmp_path / "run"), "--format", "laion", "--columns", "page_type"]) == 2
+    assert capsys.readouterr().err.endswith("--columns: valid only with --format parquet; leave it out\n")
 
 
 def test_files_have_so_many_rows_and_the_same_bytes_each_time(tmp_path: Path) -> None:

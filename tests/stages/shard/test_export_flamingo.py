@@ -21,7 +21,7 @@ from obelics_pipeline.stages.shard.export_flamingo import Deal, export_flamingo
 from obelics_pipeline.stages.shard.validate import problems
 
 from .open_flamingo_reader import read
-from .runs import SCORES, document, image, make_run, read_image
+from .runs import SCORES, document, image, make_run, read_image, without_page_type
 
 DOCUMENTS = [document(i) for i in range(9)]
 
@@ -39,6 +39,13 @@ def run(tmp_path: Path) -> Path:
 
 def files(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_a_run_of_before_the_kind_of_page_was_a_column_is_exported_without_it(run: Path, tmp_path: Path) -> None:
+    without_page_type(run)
+    export_flamingo(run, tmp_path / "out")
+    assert pq.read_schema(tmp_path / "out/index.parquet").equals(pq.read_schema(run / "index.parquet"))
+    assert problems(tmp_path / "out") == []
 
 
 def samples(folder: Path) -> dict[str, bytes]:

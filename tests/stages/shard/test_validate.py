@@ -21,7 +21,7 @@ from obelics_pipeline.core.storage import file_sha256
 from obelics_pipeline.stages.shard import check_shard, readback
 from obelics_pipeline.stages.shard.validate import problems, validate
 
-from .runs import document, image, make_run, picture
+from .runs import document, image, make_run, picture, without_page_type
 
 DOCUMENTS = [document(i) for i in range(5)]
 SECOND = DOCUMENTS[1].doc_id
@@ -368,6 +368,7 @@ def test_a_pickle_in_a_tar_is_never_loaded(run: Path, tmp_path: Path) -> None:
         (lambda rows: rows[1].update(url="x"), [SECOND, "general_metadata.url"]),
         (lambda rows: rows[1].update(word_count=None), [SECOND, "score word_count"]),
         (lambda rows: rows[1].update(language="xx"), [SECOND, "language"]),
+        (lambda rows: rows[1].update(page_type=None), [SECOND, "general_metadata.page_type is 'forum'"]),
         (lambda rows: rows.pop(1), [DOCUMENTS[2].doc_id, "starts at byte"]),
         (lambda rows: rows.pop(), ["shard-000001.tar", "1 documents by the index, 2 in the manifest"]),
         (lambda rows: rows.append(rows[0]), ["index.parquet", "shard-000000.tar", "or lists elsewhere"]),
@@ -380,6 +381,11 @@ def test_a_pickle_in_a_tar_is_never_loaded(run: Path, tmp_path: Path) -> None:
 def test_an_index_that_differs_is_found(run: Path, change: Callable[[list[Any]], object], words: list[str]) -> None:
     change_index(run, change)
     assert said(run, *words)
+
+
+def test_a_run_of_before_the_kind_of_page_was_a_column_is_whole(run: Path) -> None:
+    without_page_type(run)
+    assert lines(run) == []
 
 
 def test_an_index_with_other_bytes_columns_or_none_is_found(run: Path) -> None:
