@@ -15,6 +15,7 @@ from typing import Any
 from obelics_pipeline.core.content_name import content_name, stated_hash, stem_of
 from obelics_pipeline.core.errors import Damaged
 from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.revision_place import SHARED, counterpart, file_in
 from obelics_pipeline.core.storage import (
     TEMPORARY,
     Location,
@@ -46,13 +47,13 @@ class Manifest:
 
     unit: str
     stage: str
-    files: dict[str, dict[str, Any]]  # role -> {"name", "sha256", "bytes"}
+    files: dict[str, dict[str, Any]]  # role -> {"name", "sha256", "bytes"}; "revision" where another has the file
     ledgers: dict[str, Ledger]
     notes: dict[str, Any]
 
     def path(self, folder: Location, role: str) -> Location:
-        """The file that plays `role` in this unit, within the stage's folder."""
-        return folder / str(self.files[role]["name"])
+        """The file that plays `role` in this unit; `folder` is the stage's."""
+        return file_in(folder, self.files[role])
 
     def to_json(self) -> dict[str, Any]:
         """The manifest as JSON for the disk, with a digest of all of it, so that a reader notices damage."""
@@ -107,7 +108,7 @@ class Attempt:
         path = manifest_path(self._folder, self._unit.name)
         data = _json(manifest.to_json())
         if create(path, data):
-            return _parsed(data)
+            return parsed(data)
         standing = read_manifest(self._folder, self._unit.name)
         if standing is None:
             remove([path])  # damaged, or what it names is gone: it commits nothing
@@ -136,8 +137,8 @@ def manifest_path(folder: Location, unit_name: str) -> Location:
 def read_manifest(folder: Location, unit_name: str) -> Manifest | None:
     """The manifest of a unit, or None while it is not committed (or its files are gone or of another size)."""
     try:
-        manifest = _parsed(read_bytes(manifest_path(folder, unit_name)))
-        whole = all(size_of(folder / f["name"]) == f["bytes"] for f in manifest.files.values())
+        manifest = parsed(read_bytes(manifest_path(folder, unit_name)))
+        whole = all(size_of(file_in(folder, f)) == f["bytes"] for f in manifest.files.values())
     except _absent(folder):
         return None
     return manifest if whole else None
@@ -149,8 +150,8 @@ def _absent(where: Location) -> tuple[type[Exception], ...]:
     return missing, ValueError, KeyError, TypeError
 
 
-def _parsed(data: bytes) -> Manifest:
-    """Raises ValueError, KeyError or TypeError for what is no manifest, or another than was written."""
+def parsed(data: bytes) -> Manifest:
+    """The manifest in these bytes. Raises ValueError, KeyError or TypeError for bytes that no commit wrote."""
     value = json.loads(data)
     if SEAL in value and value.pop(SEAL) != digest(value):  # an earlier version wrote none
         raise ValueError("a manifest that is not as it was written")
@@ -167,17 +168,37 @@ def read_manifests(folder: Location, unit_names: Sequence[str]) -> dict[str, Man
     if isinstance(folder, Path) or len(unit_names) <= FEW:
         read = ((name, read_manifest(folder, name)) for name in unit_names)
         return {name: manifest for name, manifest in read if manifest is not None}
-    sizes = files_below(folder)
-    there = [name for name in unit_names if f"manifests/{name}{ENDING}" in sizes]
+    sizes = _Sizes(folder)
+    there = [name for name in unit_names if f"manifests/{name}{ENDING}" in sizes.in_revision(None)]
     found: dict[str, Manifest] = {}
     for name, data in zip(there, read_many([manifest_path(folder, name) for name in there]), strict=True):
         try:
-            manifest = _parsed(data or b"")
-            if all(sizes.get(f["name"]) == f["bytes"] for f in manifest.files.values()):
+            manifest = parsed(data or b"")
+            if all(sizes.in_revision(f.get(SHARED)).get(f["name"]) == f["bytes"] for f in manifest.files.values()):
                 found[name] = manifest
         except (ValueError, KeyError, TypeError):
             continue
     return found
+
+
+class _Sizes:
+    """The files below a folder of an object store, and below the same folder of other revisions, each listed once."""
+
+    def __init__(self, folder: Location) -> None:
+        self._folder = folder
+        self._listed: dict[int | None, dict[str, int]] = {}
+
+    def in_revision(self, number: int | None) -> dict[str, int]:
+        """Bytes by name; None: of the folder itself. Raises ValueError as `counterpart` does."""
+        if number not in self._listed:
+            there = self._folder if number is None else counterpart(self._folder, number)
+            self._listed[number] = files_below(there)
+        return self._listed[number]
+
+
+def rewrite(folder: Location, manifest: Manifest) -> None:
+    """Put a manifest over the one of the same unit."""
+    write_bytes(manifest_path(folder, manifest.unit), _json(manifest.to_json()))
 
 
 def unit_names(folder: Location, label: str = "") -> list[str]:
@@ -193,7 +214,7 @@ def committed(folder: Location, unit_name: str) -> Manifest:
     """
     where = manifest_path(folder, unit_name)
     try:
-        manifest = read_manifest(folder, unit_name) if isinstance(folder, Path) else _parsed(read_bytes(where))
+        manifest = read_manifest(folder, unit_name) if isinstance(folder, Path) else parsed(read_bytes(where))
     except _absent(folder):
         manifest = None
     if manifest is None:

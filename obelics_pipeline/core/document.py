@@ -100,6 +100,12 @@ class Document:
         """The kept paragraphs joined by a blank line: what document-level filters measure."""
         return PARAGRAPH_SEPARATOR.join(n.text for n in self.nodes if isinstance(n, TextNode) and n.reason is None)
 
+    @property
+    def page_type(self) -> str | None:
+        """The kind of its page, one of `KINDS` in models/page_type.py; None where extraction did not tell."""
+        kind = self.general.get("page_type")
+        return kind if isinstance(kind, str) else None
+
     def images(self) -> list[ImageNode]:
         """The kept images, in page order."""
         return [n for n in self.nodes if isinstance(n, ImageNode) and n.reason is None]
@@ -153,7 +159,7 @@ def interleave(nodes: Iterable[Node], document_url: str) -> Interleaved:
 
 IMAGE_METADATA_KEYS = (
     "unformatted_src", "src", "alt_text", "formatted_filename", "rendered_width", "rendered_height",
-    "original_width", "original_height", "format", "role", "position", "similarity", "unsafe",
+    "original_width", "original_height", "format", "role", "position", "post", "similarity", "unsafe",
 )  # fmt: skip
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from obelics_pipeline.core.commit import sweep_temporary
+from obelics_pipeline.core.commit import note, recall, sweep_temporary
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.run import load_resolved
 from obelics_pipeline.core.config.yaml_file import differences, dump_config
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.lease import leased
 from obelics_pipeline.core.redacted import redacted
+from obelics_pipeline.core.revision_place import FOLDER, MARK, POINTER, base_of
+from obelics_pipeline.core.revisions import current, numbers, place, through_pointer
 from obelics_pipeline.core.storage import (
     Location,
     file_sha256,
@@ -25,35 +27,44 @@ from obelics_pipeline.core.storage import (
     read_bytes,
     scratch_of,
     size_of,
+    sync,
     write_bytes,
 )
 
 ORPHANS_SECONDS = 20.0  # how long workers of a killed run may take to notice that their driver is gone
-MARK = "run.json"  # says that a folder is a run's, under which config name it was begun, and in which format
+NO_CODE: Mapping[str, str] = MappingProxyType({})
 FORMAT = 2  # of a folder; raise it when files or columns get other names. 1 had no note of it
 
 
 def is_folder_of_run(name: str) -> bool:
     """Whether a run keeps something of its own under this name, or under this name with an ending."""
     places = vars(RunFolder(Path())).values()
-    return name in {place.name.partition(".")[0] for place in places} | {"input", "manifests", "export"}
+    return name in {place.name.partition(".")[0] for place in places} | {
+        "input",
+        "manifests",
+        "export",
+        FOLDER,
+        POINTER,
+    }
 
 
 class RunFolder:
-    """Where the pieces of a run lie."""
+    """Where the pieces of a run lie: of its current revision, or of the one whose folder `where` is."""
 
-    def __init__(self, path: Location) -> None:
-        self.path = path
+    def __init__(self, where: Location) -> None:
+        self.base = base_of(where)  # what a person gives as --output
+        self.path = path = current(where)
         self.scratch = scratch_of(path)  # on this machine; the folder itself where that is local
         self.extract, self.requests, self.fetch = path / "extract", path / "requests", path / "fetch"
         self.dedup, self.shuffled = path / "dedup", path / "shuffled"
-        self.assembled, self.shards, self.images = path / "assembled", path / "shards", path / "images"
+        self.assembled, self.shards = path / "assembled", path / "shards"
+        self.images = (path if isinstance(path, Path) else self.base) / "images"  # a store has no links: all share it
         self.consent = path / "consent"  # documents by what an opt-out service said; its answers; the lists
         self.consent_answers, self.opt_out_lists = path / "consent-answers", path / "consent-lists"
         self.robots_captures = path / "consent-robots"
         self.scores, self.scored = path / "scores", path / "scored"  # what models measured; documents with it, decided
         self.index, self.manifest = path / "index.parquet", path / "manifest.json"
-        self.config, self.events = path / "config.yaml", path / "events.jsonl"
+        self.config, self.events = path / "config.yaml", self.base / "events.jsonl"
         self.duplicates = path / "duplicates.parquet"  # which documents are left out as duplicates, and of which
         self.inputs, self.validated = path / "inputs.json", path / "validated"
         self.stages = path / "stages.json"  # which stages it has, where some are a user's own
@@ -65,7 +76,7 @@ class RunFolder:
         noted = self.noted()
         if noted and noted.get("format") != FORMAT:
             raise UserError(
-                f"{self.path}: was written by another version of obelics-pipeline, in format {noted.get('format', 1)}; "
+                f"{self.base}: was written by another version of obelics-pipeline, in format {noted.get('format', 1)}; "
                 f"this version reads format {FORMAT}: use that version, or make the run again in a new folder"
             )
 
@@ -76,55 +87,66 @@ class RunFolder:
         Raises UserError where another run is at work in it, or where it cannot be written to.
         """
         with self._locked_here():
-            if isinstance(self.path, Path):
+            if isinstance(self.base, Path):
                 yield
             else:
-                with leased(self.path / ".lease"):
+                with leased(self.base / ".lease"):
                     yield
 
     @contextmanager
     def _locked_here(self) -> Iterator[None]:
         """Hold it against the other processes of this machine."""
+        here = scratch_of(self.base)
         try:
-            self.scratch.mkdir(parents=True, exist_ok=True)
-            lock = (self.scratch / ".lock").open("a")
+            here.mkdir(parents=True, exist_ok=True)
+            lock = (here / ".lock").open("a")
         except OSError as error:
             why = f"cannot be written to ({error.strerror})"
-            raise UserError(f"--output {self.path}: {why}; give another folder") from None
-        with lock, (self.scratch / ".workers").open("a") as workers:
+            raise UserError(f"--output {self.base}: {why}; give another folder") from None
+        with lock, (here / ".workers").open("a") as workers:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 why = "another run is working there"
-                raise UserError(f"--output {self.path}: {why}; wait for it, or stop it") from None
-            _wait_for(workers.fileno(), self.path)
-            sweep_temporary(self.path)
+                raise UserError(f"--output {self.base}: {why}; wait for it, or stop it") from None
+            _wait_for(workers.fileno(), self.base)
+            sweep_temporary(self.base)
+            through_pointer(self.base)
             yield
 
     def differing(
-        self, name: str, config: RunConfig, force: bool, sample: float | None = None, against: Sequence[str] = ()
+        self,
+        name: str,
+        config: RunConfig,
+        force: bool,
+        sample: float | None = None,
+        against: Sequence[str] = (),
+        code: Mapping[str, str] = NO_CODE,
     ) -> list[str]:
         """Which values differ from those of the last run in the folder, a line each; nothing is written.
 
         `sample` is the share of the input that is read, None for all; `against` are the runs that this one is added
-        to. Raises UserError for a folder that is not a run's, that holds the output of another config file, or whose
-        note of that is damaged.
+        to; `code` is the identity of each stage's code. Raises UserError for a folder that is not a run's, that holds
+        the output of another config file, or whose note of that is damaged.
         """
         mark, before, compared = self.path / MARK, sample, _shown(against)
+        begun, written_by = "", dict(code)
         if size_of(mark) is None:
-            strangers = sorted(p.name for p in self.path.iterdir() if not p.name.startswith("."))
-            if strangers and not (self.config.exists() or strangers == ["input"]):
+            ours = {"input", self.events.name}  # a run that is killed at once leaves its log alone
+            strangers = sorted(p.name for p in self.path.iterdir() if not p.name.startswith(".") and p.name not in ours)
+            if strangers and not self.config.exists():
                 raise UserError(
-                    f"--output {self.path}: is not empty and not the output of a run (it holds {strangers[0]}); "
+                    f"--output {self.base}: is not empty and not the output of a run (it holds {strangers[0]}); "
                     "give an empty or new folder"
                 )
         else:
             self.refuse_other_format()
             noted = _values_of(mark, f"remove it to continue with config {name}, or give another folder")
             begun, before, compared = str(noted.get("config")), noted.get("sample"), noted.get("against", [])
+            written_by = noted.get("code", {})
             if begun != name and not force:
                 raise UserError(
-                    f"--output {self.path}: holds the output of config {begun}, not of {name}; give another folder, "
+                    f"--output {self.base}: holds the output of config {begun}, not of {name}; give another folder, "
                     "or --force to redo there what differs"
                 )
         changed = self._differing_values(config)
@@ -132,19 +154,29 @@ class RunFolder:
             changed.append(f"--sample: {before or 'all'} -> {sample or 'all'}")
         if compared != _shown(against):
             changed.append(f"--against: {_listed(compared)} -> {_listed(_shown(against))}")
+        if begun and (others := sorted(stage for stage in code if written_by.get(stage, "") != code[stage])):
+            changed.append(f"code of {_listed(others)}: another version of this package, a library or Python")
         return changed
 
-    def claim(self, name: str, config: RunConfig, sample: float | None = None, against: Sequence[str] = ()) -> None:
+    def claim(
+        self,
+        name: str,
+        config: RunConfig,
+        sample: float | None = None,
+        against: Sequence[str] = (),
+        code: Mapping[str, str] = NO_CODE,
+    ) -> None:
         """Note that the folder is this run's: see `differing`. What is secret in the config is not written."""
         noted: dict[str, Any] = {"config": name, "format": FORMAT} | ({"sample": sample} if sample else {})
-        noted |= {"against": _shown(against)} if against else {}
-        write_bytes(self.path / MARK, (json.dumps(noted) + "\n").encode())
+        noted |= ({"against": _shown(against)} if against else {}) | ({"code": dict(code)} if code else {})
+        note(self.path / MARK, noted)
         write_bytes(self.config, dump_config(config).encode())
+        self._sync_names()
 
     def noted(self) -> dict[str, Any]:
         """What the folder says it is: the name of its config, and of a sample its share; empty if it says nothing."""
         try:
-            found = json.loads(read_bytes(self.path / MARK))
+            found = recall(self.path / MARK)
         except (OSError, ValueError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -154,7 +186,7 @@ class RunFolder:
         known = self._known_inputs()
         if known and known.keys().isdisjoint(names):
             raise UserError(
-                f"--output {self.path}: holds the output of other input ({min(known)}, …); give another folder, name "
+                f"--output {self.base}: holds the output of other input ({min(known)}, …); give another folder, name "
                 "the old input as well to add to it, or --force to replace it"
             )
 
@@ -166,7 +198,13 @@ class RunFolder:
     def note_inputs(self, versions: Mapping[str, str]) -> None:
         """Remember what is read under each name, once nothing is left that was read of another state of it."""
         if self._known_inputs() != versions:
-            write_bytes(self.inputs, (json.dumps(dict(versions), indent=1) + "\n").encode())
+            note(self.inputs, dict(versions))
+            self._sync_names()
+
+    def _sync_names(self) -> None:
+        """Bring the names in the folder to the disk: after a power cut nothing else would say whose it is."""
+        if isinstance(self.path, Path):
+            sync(self.path)
 
     def differing_inputs(self, versions: Mapping[str, str]) -> list[str]:
         """How the input differs from that of the last run in the folder, a line for each kind of difference."""
@@ -193,6 +231,12 @@ class RunFolder:
         remedy = "remove it if no input was replaced since the last run; if one was, give another folder"
         return _values_of(self.inputs, remedy)
 
+    def all_fetched(self) -> list[Location]:
+        """The folders of the fetch units whose images lie in `images`: of all revisions, where these share it."""
+        if isinstance(self.base, Path):
+            return [self.fetch]
+        return [place(self.base, number) / self.fetch.name for number in numbers(self.base)]
+
     def holds_shards(self) -> bool:
         """Whether a finished run published something in it."""
         return size_of(self.manifest) is not None and any(name.endswith(".tar") for name in names_in(self.shards))
@@ -200,23 +244,30 @@ class RunFolder:
     def is_validated(self) -> bool:
         """Whether the shards that the manifest lists were all read back."""
         try:
-            return read_bytes(self.validated).decode().strip() == file_sha256(self.manifest)
+            return read_bytes(self.validated).strip() == file_sha256(self.manifest).encode()
         except OSError:
             return False
 
     def mark_validated(self) -> None:
-        """Note that they were: a run that is killed before must check when it goes on."""
+        """Note that they were: a run that is killed before must check when it goes on.
+
+        The names of the tars and of their indexes are on the disk by then: a power cut must not take what is finished.
+        """
+        for folder in (self.shards, self.shards / "index"):
+            if isinstance(folder, Path) and folder.is_dir():
+                sync(folder)
         write_bytes(self.validated, f"{file_sha256(self.manifest)}\n".encode())
+        self._sync_names()
 
 
-def _values_of(note: Location, remedy: str) -> dict[str, Any]:
-    """The JSON object that a note of the folder holds. Raises UserError where it holds none."""
+def _values_of(noted: Location, remedy: str) -> dict[str, Any]:
+    """The JSON object that a note of the folder holds. Raises UserError where it is not as it was written."""
     try:
-        values = json.loads(read_bytes(note))
+        values = recall(noted)
     except ValueError:
         values = None
     if not isinstance(values, dict):
-        raise UserError(f"{note}: is damaged (it must hold a JSON object); {remedy}")
+        raise UserError(f"{noted}: is damaged (it must hold a JSON object, as it was written); {remedy}")
     return values
 
 

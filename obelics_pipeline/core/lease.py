@@ -1,40 +1,67 @@
 """The right to work in a folder of an object store: one run at a time, and a dead run's right passes on.
 
 A store has no locks, but a conditional put tells who was first. So leases are numbered objects, each created only where
-it is absent, and the highest number holds. Its holder renews it; a lease that nobody renews any more is followed by the
-next number, and a holder who finds a higher number than its own stops. No clock is compared with another machine's.
+it is absent, and the highest number holds. Its holder renews it by replacing the version that it wrote last. A
+process that finds it unchanged for `STALE_SECONDS` ends it by replacing that same version, so that a renewal which is
+still on its way is refused; then it creates the next number. The steps are in `lease_protocol`.
 
-This spares work and confusion; that no unit is committed twice does not hang on it (see `commit`).
+Two holders never believe at one moment. A holder believes for `LOST_SECONDS` of its clock, counted from before its last
+renewal was sent. Another counts `STALE_SECONDS` of its own clock from after it saw that renewal; if no other came, it
+takes over. Clocks are not compared, only their rates: where each differs from true time by at most the share d,
+
+    STALE_SECONDS > LOST_SECONDS * (1 + d) / (1 - d)
+
+suffices, 40.8 s for a d of 1 %. The rest of `STALE_SECONDS` is for the old run to end: its requests, threads, workers.
+No delay of a request is in the inequality, and the clock is watched by a thread that makes no requests.
+
+A process that was stopped before it sent a put may send it when another holds the folder, and a network may keep one
+for minutes. So the objects directly in the folder, which stand for the whole run, are put only over the version that
+was there while the process held the folder (`lease_protocol.overwrite`): what a later holder wrote stays. A later
+holder is not protected where it left an object as it was, or removed it, or where it put the same bytes as before on
+S3, whose ETag tells bytes and not puts. Objects deeper down are named by their content, or made again where they are
+damaged or gone; that no unit is committed twice does not hang on a lease (see `commit`).
 """
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import signal
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from upath import UPath
+
+from obelics_pipeline.core import lease_protocol as protocol
 from obelics_pipeline.core.errors import Stopped, UserError
-from obelics_pipeline.core.storage import Location, create, names_in, read_bytes, remove, write_bytes
+from obelics_pipeline.core.fence import fenced
+from obelics_pipeline.core.object_version import replace, version_of
+from obelics_pipeline.core.storage import create, names_in, read_bytes, remove
 
 RENEW_SECONDS = 10.0  # between two renewals
-LOST_SECONDS = 40.0  # a holder that could not renew for so long stops
-STALE_SECONDS = 60.0  # a lease that did not change for so long is over: later than its holder could think it has it
-LOOK_SECONDS = 1.0  # between two looks at somebody else's lease
+LOST_SECONDS = 40.0  # a holder believes for so long after its last renewal
+STALE_SECONDS = 60.0  # a lease that did not change for so long is over
+LOOK_SECONDS = 1.0  # between two looks at somebody else's lease, and at the own clock
+
+Outcome = TypeVar("Outcome")
+
+
+def _clock() -> float:
+    """Seconds that have passed, those in which this machine slept as well: a clock that stops would believe on."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 @contextmanager
-def leased(folder: Location) -> Iterator[None]:
-    """Hold the folder's lease, waiting a minute where that of another may be a dead one's.
+def leased(folder: UPath) -> Iterator[None]:
+    """Hold the folder that the leases' `folder` is in, waiting a minute where that of another may be a dead one's.
 
-    Raises UserError where another run has it or where the store cannot be written to, Stopped where it is lost.
+    Around the folder stands a fence: see `fence`. Raises UserError where another run has it or where the store cannot
+    be written to, Stopped where it is lost.
     """
     holder = _Holder(folder)
     try:
@@ -46,7 +73,8 @@ def leased(folder: Location) -> Iterator[None]:
             f"--output {folder.parent}: cannot be written to ({error.strerror or error}); give another bucket or folder"
         ) from None
     try:
-        yield
+        with fenced(folder.parent, holder):
+            yield
     except BaseException:
         if holder.lost:
             raise Stopped(holder.lost) from None
@@ -58,123 +86,133 @@ def leased(folder: Location) -> Iterator[None]:
 
 
 class _Holder:
-    """One process's lease, and the thread that renews it."""
+    """One process's lease, the thread that renews it, and the one that watches the clock; the fence of its folder."""
 
-    def __init__(self, folder: Location) -> None:
+    def __init__(self, folder: UPath) -> None:
         self._folder = folder
-        self._value: dict[str, Any] = {
-            "owner": secrets.token_hex(8),
-            "host": socket.gethostname(),
-            "processes": _processes(),
-            "process": os.getpid(),
-            "renewals": 0,
-            "over": False,
-        }
-        self._number = 0
-        self._stop = threading.Event()
+        self._lease: protocol.Lease
+        self._ended = threading.Event()
         self._renewer = threading.Thread(target=self._renew, name="lease", daemon=True)
+        self._watch = threading.Thread(target=self._watch_clock, name="lease clock", daemon=True)
         self.lost = ""  # why, in one line
 
     def take(self) -> None:
-        """Create the lease after the last one, if that is over."""
-        last = _highest(self._folder)
-        if last:
-            self._wait_for(last)
-        self._number = last + 1
-        if not create(self._place(), self._data()) and not self._is_ours():
-            raise self._refused("another run began there at the same moment")
-        if create(self._place(), self._data()):
-            raise self._refused(
-                "this store, or its file system's version, creates what exists already (it must refuse If-None-Match: "
-                "*), and runs are not safe there"
-            )
-        if _highest(self._folder) != self._number:
-            remove([self._place()])
-            raise self._refused("another run began there at the same moment")
-        remove(_place(self._folder, number) for number in _numbers(self._folder) if number < self._number)
+        """Take the lease. Raises UserError where it cannot be had, OSError and Stopped where the store is not."""
+        times = protocol.Times(LOST_SECONDS, STALE_SECONDS, LOOK_SECONDS)
+        try:
+            self._lease = _performed(protocol.take(_this_process(), _clock, times, _is_dead), self._folder)
+        except protocol.Refused as refused:
+            raise UserError(f"--output {self._folder.parent}: {refused.why}; {refused.remedy}") from None
         self._renewer.start()
+        self._watch.start()
 
     def end(self) -> None:
         """Give the folder back: the next process need not wait."""
-        self._stop.set()
+        self._ended.set()
+        self._watch.join()  # or it would take the end for a loss
         self._renewer.join(timeout=RENEW_SECONDS)
         if not self.lost:
-            self._value["over"] = True
-            with suppress(OSError, Stopped):
-                write_bytes(self._place(), self._data())
+            with suppress(OSError, Stopped, protocol.Followed):
+                _performed(protocol.give_back(self._lease), self._folder)
 
-    def _wait_for(self, number: int) -> None:
-        """Until the lease of this number is over. Raises UserError where its holder lives."""
-        first = _read(_place(self._folder, number))
-        deadline = time.monotonic() + STALE_SECONDS
-        while not _is_over(first):
-            time.sleep(LOOK_SECONDS)
-            if _read(_place(self._folder, number)) != first:
-                where = f"{first.get('host')}, process {first.get('process')}"
-                raise self._refused(f"another run is working there ({where})", "wait for it, or stop it")
-            if time.monotonic() > deadline:
-                return
+    def check(self) -> None:
+        """See `Fence`."""
+        if not self.lost and _clock() >= self._lease.until:
+            why = "the store could not be reached for too long; run the same command again to continue"
+            self.lost = f"--output {self._folder.parent}: {why}"
+        if self.lost:
+            raise Stopped(self.lost)
+
+    def overwrite(self, target: UPath, body: bytes | Path) -> None:
+        """See `Fence`."""
+        _performed(protocol.overwrite(target.name, body, self.check), target.parent)
 
     def _renew(self) -> None:
-        renewed = time.monotonic()
-        while not self._stop.wait(RENEW_SECONDS):
-            with suppress(OSError, Stopped):
-                if _highest(self._folder) > self._number:
-                    return self._lose("another run took over there, because this one had not renewed its lease in time")
-                self._value["renewals"] += 1
-                write_bytes(self._place(), self._data())
-                renewed = time.monotonic()
-            if time.monotonic() - renewed > LOST_SECONDS:
-                return self._lose("the store could not be reached for too long; run the same command again to continue")
+        times = protocol.Times(LOST_SECONDS, STALE_SECONDS, LOOK_SECONDS)
+        while not self._ended.wait(RENEW_SECONDS):
+            try:
+                _performed(protocol.renew(self._lease, _clock, times), self._folder)
+            except protocol.Followed:
+                why = "another run took over there, because this one had not renewed its lease in time"
+                self.lost = f"--output {self._folder.parent}: {why}"
+                return
+            except (OSError, Stopped):
+                continue  # the next one may come through before the time is over
 
-    def _lose(self, why: str) -> None:
-        """End the run, wherever it is: its main thread is interrupted as SIGTERM or Ctrl-C would do it."""
-        self.lost = f"--output {self._folder.parent}: {why}"
+    def _watch_clock(self) -> None:
+        """End the run in time, wherever a request hangs."""
+        while not self._ended.wait(LOOK_SECONDS):
+            with suppress(Stopped):
+                self.check()
+                continue
+            return self._interrupt()
+
+    def _interrupt(self) -> None:
+        """Interrupt the run's main thread as SIGTERM or Ctrl-C would do it.
+
+        Again and again, because code that lets errors of the store go may let this one go as well.
+        """
         main = threading.main_thread().ident
         handled = (number for number in (signal.SIGTERM, signal.SIGINT) if callable(signal.getsignal(number)))
         if main is not None and (number := next(handled, None)) is not None:
             signal.pthread_kill(main, number)  # a real signal, which ends a wait as well
-
-    def _is_ours(self) -> bool:
-        """A put whose answer was lost on the way is sent again, and refused: it was the first after all."""
-        return bool(_read(self._place()).get("owner") == self._value["owner"])
-
-    def _place(self) -> Location:
-        return _place(self._folder, self._number)
-
-    def _data(self) -> bytes:
-        return json.dumps(self._value).encode()
-
-    def _refused(self, why: str, remedy: str = "give another folder") -> UserError:
-        return UserError(f"--output {self._folder.parent}: {why}; {remedy}")
+            while not self._ended.wait(STALE_SECONDS - LOST_SECONDS):
+                signal.pthread_kill(main, number)
 
 
-def _place(folder: Location, number: int) -> Location:
-    return folder / f"{number:012d}.json"
-
-
-def _numbers(folder: Location) -> list[int]:
-    stems = (name.removesuffix(".json") for name in names_in(folder))
-    return [int(stem) for stem in stems if stem.isdigit()]
-
-
-def _highest(folder: Location) -> int:
-    return max(_numbers(folder), default=0)
-
-
-def _read(place: Location) -> dict[str, Any]:
-    """A lease; one that is gone or not ours to read is over."""
+def _performed(steps: protocol.Steps[Outcome], folder: UPath) -> Outcome:
+    """Perform what the steps ask for in a folder; an error of the store is theirs. Returns what they return."""
     try:
-        value = json.loads(read_bytes(place))
-    except (FileNotFoundError, ValueError):
-        return {"over": True}
-    return value if isinstance(value, dict) else {"over": True}
+        request = next(steps)
+        while True:
+            try:
+                answer = _answer(request, folder)
+            except (OSError, Stopped) as error:
+                request = steps.throw(error)
+            else:
+                request = steps.send(answer)
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]
 
 
-def _is_over(lease: dict[str, Any]) -> bool:
-    """Whether its holder said so, or is a process of this machine that is no more."""
-    if lease.get("over"):
-        return True
+def _answer(request: protocol.Request, folder: UPath) -> Any:
+    match request:
+        case protocol.Names():
+            return names_in(folder)
+        case protocol.Read(name):
+            return _found(folder / name)
+        case protocol.Version(name):
+            return version_of(folder / name)
+        case protocol.Create(name, data):
+            return create(folder / name, data)
+        case protocol.Replace(name, body, version):
+            return replace(folder / name, body, version)
+        case protocol.Remove(names):
+            return remove(folder / name for name in names)
+        case protocol.Wait(seconds):
+            return time.sleep(seconds)
+
+
+def _found(place: UPath) -> protocol.Found:
+    try:
+        return protocol.Found(version_of(place), read_bytes(place))
+    except FileNotFoundError:
+        return protocol.Found(None, b"")
+
+
+def _this_process() -> dict[str, Any]:
+    return {
+        "owner": secrets.token_hex(8),
+        "host": socket.gethostname(),
+        "processes": _processes(),
+        "process": os.getpid(),
+        "renewals": 0,
+        "over": False,
+    }
+
+
+def _is_dead(lease: Mapping[str, Any]) -> bool:
+    """Whether its holder is a process of this machine that is no more."""
     process = lease.get("process")
     here = lease.get("processes") == _processes() and isinstance(process, int)
     return here and not Path(f"/proc/{process}").exists()

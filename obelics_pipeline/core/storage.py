@@ -3,7 +3,8 @@
 A `Location` is joined and named like a path (`/`, `.name`, `.parent`); what is done with its content is here, because a
 disk and an object store differ: on a disk a file appears whole by a rename, in a store by one put, and a request costs
 milliseconds. No rename, append or lock of a store is assumed, only that a put is whole, that a conditional put tells
-who was first, and that a listing shows what was put before it (docs/storage.md).
+who was first, and that a listing shows what was put before it (docs/storage.md). Where this process holds the folder of
+a run in a store, `fence` is asked before anything there is replaced or removed.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from upath import UPath
 from obelics_pipeline.core.access import KNOWN, missing_package, reaching
 from obelics_pipeline.core.content_name import DIGITS, stated_hash
 from obelics_pipeline.core.errors import Damaged, Stopped, UserError
+from obelics_pipeline.core.fence import fence_around, fence_of_run_level
+from obelics_pipeline.core.object_version import LARGEST_PUT
 from obelics_pipeline.core.ranged import Ranged
 from obelics_pipeline.core.redacted import redacted
 
@@ -41,6 +44,7 @@ AT_ONCE = 32  # requests for small files at the same time: each takes some 20 ms
 
 Location = Path | UPath
 Read = TypeVar("Read")
+Item = TypeVar("Item")
 
 
 def location(text: str, options: Mapping[str, Mapping[str, Any]] | None = None) -> Location:
@@ -128,9 +132,37 @@ def put(path: Path, target: Location) -> None:
         sync(path)
         os.replace(path, target)
         return
-    with reaching(target):
-        target.fs.put_file(str(path), target.path)
+    _put_object(path, target)
     path.unlink(missing_ok=True)
+
+
+def _put_object(body: bytes | Path, target: UPath) -> None:
+    """Put bytes, or a local file, over what is there, as far as a fence allows it."""
+    size = len(body) if isinstance(body, bytes) else body.stat().st_size
+    if (fence := fence_of_run_level(target)) is not None and size <= LARGEST_PUT:
+        return fence.overwrite(target, body)
+    if (fence := fence_around(target)) is not None:
+        fence.check()
+    with reaching(target):
+        if isinstance(body, bytes):
+            target.fs.pipe_file(target.path, body)
+        else:
+            target.fs.put_file(str(body), target.path)
+
+
+def copy(source: UPath, target: UPath) -> None:
+    """Copy an object within its store, over what is there: its bytes do not come here. Raises FileNotFoundError."""
+    if (fence := fence_around(target)) is not None:
+        fence.check()
+    with reaching(source):
+        target.fs.cp_file(source.path, target.path)
+
+
+def at_once(do: Callable[[Item], object], items: Iterable[Item]) -> None:
+    """Apply `do`, which asks a store for something, to all items, many at a time. Raises what `do` raises."""
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        for _ in threads.map(do, items):
+            pass
 
 
 def put_once(path: Path, target: UPath, sha256: str) -> None:
@@ -153,8 +185,7 @@ def write_bytes(target: Location, data: bytes) -> None:
         with draft(target) as path:
             path.write_bytes(data)
     else:
-        with reaching(target):
-            target.fs.pipe_file(target.path, data)
+        _put_object(data, target)
 
 
 def create(target: Location, data: bytes) -> bool:
@@ -312,6 +343,16 @@ def names_in(folder: Location, prefix: str = "") -> list[str]:
     return [name for name in _listed(folder, folder.path.rstrip("/") + "/", {"prefix": prefix}) if "/" not in name]
 
 
+def folders_in(folder: UPath) -> list[str]:
+    """The names of the folders in a folder of an object store, sorted: by one request for a thousand names."""
+    with reaching(folder):
+        try:
+            found = folder.fs.ls(folder.path, detail=True)
+        except FileNotFoundError:
+            return []
+    return sorted(entry["name"].rstrip("/").rpartition("/")[2] for entry in found if entry["type"] == "directory")
+
+
 def _listed(folder: UPath, root: str, asked: Mapping[str, str]) -> dict[str, int]:
     """What a store lists below a folder: one request for a thousand objects."""
     with reaching(folder):
@@ -332,12 +373,13 @@ def remove(locations: Iterable[Location]) -> None:
         else:
             remote.append(where)
     if remote:
-        with ThreadPoolExecutor(AT_ONCE) as threads:
-            list(threads.map(_remove_object, remote))
+        at_once(_remove_object, remote)
 
 
 def _remove_object(where: UPath) -> None:
     """One by one, though stores delete many at a time: fsspec would take names for patterns there."""
+    if (fence := fence_around(where)) is not None:
+        fence.check()
     with suppress(FileNotFoundError), reaching(where):
         where.fs.rm_file(where.path)
 

@@ -7,16 +7,37 @@ from types import ModuleType
 
 from obelics_pipeline.core.minhash import signature
 from obelics_pipeline.filters import statistics
-from obelics_pipeline.models import forest
-from obelics_pipeline.stages.extract import main_features, parse_cost, simplify
+from obelics_pipeline.models import forest, word_index
+from obelics_pipeline.models.chat_detector import word_habits
+from obelics_pipeline.models.coherence_detector import comparison, reading
+from obelics_pipeline.models.farm_detector import counts, heads, network, sentences, tokens
+from obelics_pipeline.models.wording_detector import reading as wording_reading
+from obelics_pipeline.models.wording_detector import shares
+from obelics_pipeline.stages.extract import addresses, main_features, outline, parse_cost, simplify, tree
+from obelics_pipeline.stages.extract.rebuild import survey
 
 PARTS: dict[str, ModuleType] = {  # the extension -> the package that chooses between it and its twin, and says COMPILED
     "obelics_pipeline.stages.extract._simplify": simplify,
+    "obelics_pipeline.stages.extract.rebuild._survey": survey,
     "obelics_pipeline.stages.extract._main_features": main_features,
+    "obelics_pipeline.stages.extract._tree": tree,
+    "obelics_pipeline.stages.extract._addresses": addresses,
+    "obelics_pipeline.stages.extract._outline": outline,
     "obelics_pipeline.stages.extract._tag_scan": parse_cost,
     "obelics_pipeline.core.minhash._minhash": signature,
     "obelics_pipeline.filters._statistics": statistics,
     "obelics_pipeline.models._forest": forest,
+    "obelics_pipeline.models._word_index": word_index,
+    "obelics_pipeline.models.chat_detector._word_habits": word_habits,
+    "obelics_pipeline.models.coherence_detector._comparison": comparison,
+    "obelics_pipeline.models.coherence_detector._reading": reading,
+    "obelics_pipeline.models.farm_detector._counts": counts,
+    "obelics_pipeline.models.farm_detector._heads": heads,
+    "obelics_pipeline.models.farm_detector._network": network,
+    "obelics_pipeline.models.farm_detector._sentences": sentences,
+    "obelics_pipeline.models.farm_detector._tokens": tokens,
+    "obelics_pipeline.models.wording_detector._parts": shares,
+    "obelics_pipeline.models.wording_detector._reading": wording_reading,
 }
 REBUILD = "install obelics-pipeline again where there is a C compiler"
 
@@ -31,7 +52,7 @@ def slow_parts() -> list[str]:
 
 
 def _cause(name: str) -> str:
-    if PARTS[name] is simplify and not simplify.is_tested(simplify.SELECTOLAX):
+    if PARTS[name] in (simplify, survey) and not simplify.is_tested(simplify.SELECTOLAX):
         known = ", ".join(f"{version}.x" for version in simplify.TESTED)
         return (
             f"selectolax {simplify.SELECTOLAX} is installed, and the compiled walk knows {known} alone; "

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from obelics_pipeline.core.errors import Stopped
 from obelics_pipeline.core.redacted import redacted
 from obelics_pipeline.core.storage import Location, read_bytes, scratch_of, write_bytes
 
+Event = Mapping[str, Any]  # a line of a log
 PUT_SECONDS = 30.0  # between two puts of the log to an object store, at least
 PUT_GROWTH = 1.25  # and it must have grown by so much: all puts together move five times its bytes, at most
 
@@ -94,6 +96,32 @@ def read_events(place: Location) -> list[dict[str, Any]]:
         if isinstance(event, dict) and isinstance(event.get("time"), int | float) and "event" in event:
             found.append(event)
     return found
+
+
+def starts_of(events: Sequence[Event]) -> Iterator[list[Event]]:
+    """The events of each start of the run."""
+    start: list[Event] = []
+    for event in events:
+        if event["event"] == "run_started" and start:
+            yield start
+            start = []
+        start.append(event)
+    if start:
+        yield start
+
+
+def spans_of(start: Sequence[Event]) -> Iterator[tuple[str, float]]:
+    """Each step of a start and its seconds; they follow one another. One that a kill ended lasts to the last event."""
+    begun: tuple[str, float] | None = None
+    for event in start:
+        name, step = event["event"], str(event.get("stage") or event.get("step") or "")
+        if name in ("stage_started", "shuffle_started"):
+            begun = step, event["time"]
+        elif name in ("stage_done", "shuffle_done") and begun is not None and begun[0] == step:
+            yield step, max(0.0, event["time"] - begun[1])
+            begun = None
+    if begun is not None:
+        yield begun[0], max(0.0, start[-1]["time"] - begun[1])
 
 
 def _so_far(place: Location) -> bytes:

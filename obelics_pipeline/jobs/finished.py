@@ -11,6 +11,8 @@ import pyarrow as pa
 
 from obelics_pipeline.core.document import Document, ImageNode
 from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.revisions import current
+from obelics_pipeline.core.shards.index import with_added
 from obelics_pipeline.core.shards.manifest import INDEX, RunManifest, index_is_whole, read_manifest
 from obelics_pipeline.core.shards.source import StoredDocument, all_documents, document_at
 from obelics_pipeline.core.storage import Location, location, read_table
@@ -46,7 +48,7 @@ class Run:
     """
 
     def __init__(self, path: str | Path, storage_options: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        self.path: Location = location(str(path), storage_options)
+        self.path: Location = current(location(str(path), storage_options))  # stays it while another becomes current
         self.manifest: RunManifest = read_manifest(self.path)
 
     def __len__(self) -> int:
@@ -73,13 +75,14 @@ class Run:
                 yield StoredImage(found.record.doc_id, node, found.images[name])
 
     def to_arrow(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """The index as a table: a row per kept document, of where it came from, its language and every score.
+        """The index as a table: a row per kept document, of where it came from, its language, the kind of its page
+        (`page_type`) and every score.
 
         `columns` names those that are wanted; None: all. Texts and images are in the shards: see `documents`. Raises
         `UserError` for a column that is not there.
         """
         self._check_index()
-        table = read_table(self.path / INDEX)
+        table = with_added(read_table(self.path / INDEX))
         for name in columns or ():
             if name not in table.column_names:
                 raise UserError(f"{self.path}: no column {name}; valid columns: {', '.join(table.column_names)}")
@@ -115,9 +118,9 @@ _PLACED = ("shard", "offset", "length", "doc_id", "content_sha256", "n_texts", "
 class RunDataset:
     """The documents of a run by number, each read from its shard when it is asked for: a map-style dataset of torch.
 
-    An element is a dict: `doc_id`, `url`, `language`, `scores`, and the lists `texts` (str or None), `images` (the
-    bytes of a file, or None) and `metadata` (a dict or None), all of one length and in the order of the page. Worker
-    processes get the places of the documents, not their bytes. Lists differ in length, so give the loader a
+    An element is a dict with `doc_id`, `url`, `language`, `page_type` and `scores`. Three lists have one length and the
+    order of the page: `texts` (str or None), `images` (the bytes of a file, or None), `metadata` (a dict or None).
+    Worker processes get the places of the documents, not their bytes. Lists differ in length, so give the loader a
     `collate_fn`, such as `list`.
 
     >>> import obelics_pipeline as op
@@ -141,6 +144,7 @@ class RunDataset:
             "doc_id": document.doc_id,
             "url": document.url,
             "language": document.language,
+            "page_type": document.page_type,
             "scores": document.scores,
             "texts": found.value["texts"],
             "images": [None if name is None else found.images[name] for name in files],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,20 +19,30 @@ from obelics_pipeline.core.corpus import read_corpora
 from obelics_pipeline.core.counted import counted
 from obelics_pipeline.core.errors import DISK_FULL, Stopped, UserError
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.revisions import begin, current, current_number, numbers, place
 from obelics_pipeline.core.storage import Location, is_local, location, names_in, remove, scratch_of
 from obelics_pipeline.engines.attempts import disk_full
 from obelics_pipeline.engines.engine import Engine
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.engines.runner import StageRunner
-from obelics_pipeline.jobs.claim import Claim
+from obelics_pipeline.jobs.claim import Claim, Renewed
 from obelics_pipeline.jobs.compiled_parts import slow_parts
 from obelics_pipeline.jobs.display import Display
 from obelics_pipeline.jobs.events import EventLog
 from obelics_pipeline.jobs.mending import until_whole
 from obelics_pipeline.jobs.noted import note_stages, stages_in
 from obelics_pipeline.jobs.publish import publish
+from obelics_pipeline.jobs.revisions import clear, make_current, plan_of
 from obelics_pipeline.jobs.run_ledgers import summary
-from obelics_pipeline.jobs.stages import PRELOAD, columns_of, named_of, names_of, refuse_equal_columns, stages_of
+from obelics_pipeline.jobs.stages import (
+    PRELOAD,
+    code_of_stages,
+    columns_of,
+    named_of,
+    names_of,
+    refuse_equal_columns,
+    stages_of,
+)
 from obelics_pipeline.policy.image_safety.report import check_report
 from obelics_pipeline.policy.tombstones.tombstones import FOLDER, listed, refuse_unfinished, stored
 from obelics_pipeline.stages.consent.stage import UNANSWERED
@@ -96,39 +106,57 @@ def run(
     if sources.is_empty():
         raise UserError(f"--input {' '.join(inputs)}: no table of pointers has a row, so there is nothing to read")
     options = checked.reading.storage_options
-    folder = RunFolder(location(str(output), options))
-    check_report(checked.image_safety.report, folder.path)
+    folder = _folder_at(location(str(output), options))
+    check_report(checked.image_safety.report, folder.base)
     if against and not checked.dedup.enabled:
         raise UserError("--against compares with another run, and dedup.enabled is false: leave one of the two out")
     earlier = read_corpora(against, checked.dedup, options)
     forgotten = listed(checked.forgotten, options, "forgotten:")
     forgotten += [where for corpus in earlier if stored(where := corpus.folder.path / FOLDER)]
     name = Path(config).name.removesuffix(".yaml")
-    with _stop_on_signal(), folder.locked(), _mendable(folder.path):
+    base = folder.base
+    with _stop_on_signal(), folder.locked(), _mendable(base):
+        sources_of = code_of_stages(every, checked)
+
+        def differences(folder: RunFolder) -> list[str]:
+            found = folder.differing(name, checked, force, sample, against, sources_of)
+            return found + folder.differing_inputs(sources.versions)
+
+        folder, changed = _chosen(base, differences)
         refuse_unfinished(folder.path, *(corpus.folder.path for corpus in earlier))
         if not force:
             folder.refuse_other_input(sources.versions)
         gone = [stage for stage in stages_in(folder) if stage.name not in names_of(every)]
-        changed = folder.differing(name, checked, force, sample, against) + folder.differing_inputs(sources.versions)
-        asks = bool(changed) and not (yes or force) and folder.holds_shards()
+        touches = bool(changed) and folder.holds_shards()
+        asks = touches and not (yes or force)
         with closing(EventLog(folder.events, held=asks)) as events, Display(Console()) as display:
             started = {"workers": workers, "changed": changed, "sample": sample}
             events.write("run_started", config=config, inputs=list(inputs), **started)
             for line in notices + _format_changes(changed, asks):
                 display.say(line)
 
-            def take() -> None:
-                folder.claim(name, checked, sample, against)
-                note_stages(folder, every, checked)
-                events.release()
+            def say(line: str) -> None:
+                events.write("told", line=line)
+                display.say(line)
 
-            claim = Claim(folder.path, changed, display.agrees, take)
-            if not asks:
-                claim.take()
+            def agrees(question: str) -> bool | None:
+                return True if yes or force else display.agrees(question)
 
-            def attempt() -> int:
+            def claim_of(folder: RunFolder, changed: Sequence[str], renews: bool) -> Claim:
+                def take() -> None:
+                    folder.claim(name, checked, sample, against, sources_of)
+                    note_stages(folder, every, checked)
+                    events.release()
+
+                def plan(stage: str, todo: int, units: int) -> None:
+                    for line in plan_of(folder, every, stage, todo, units):
+                        display.say(line)
+
+                return Claim(base, changed, agrees, take, plan if renews else None)
+
+            def attempt(folder: RunFolder, claim: Claim) -> int:
                 display.begin_again()
-                with (open_engine or partial(_local_engine, workers, named))(folder.path, checked) as engine:
+                with (open_engine or partial(_local_engine, workers, named))(base, checked) as engine:
                     runner = StageRunner(engine, events, display, names_of(named), claim.begin)
                     columns = columns_of(every, checked)
                     job = Job(folder, checked, runner, columns, earlier, sample, forgotten, retry)
@@ -139,14 +167,61 @@ def run(
                         _try(job, named)
                     return _run(job, every, named, display)
 
-            def say(line: str) -> None:
-                events.write("told", line=line)
-                display.say(line)
+            def whole(folder: RunFolder, claim: Claim) -> int:
+                code = until_whole(partial(attempt, folder, claim), folder, say)
+                claim.take()
+                return code
 
-            code = until_whole(attempt, folder, say)
-            claim.take()
+            claim = claim_of(folder, changed, touches and folder.is_validated())
+            if not touches:
+                claim.take()
+            try:
+                code = whole(folder, claim)
+            except Renewed:
+                folder = _renewed(base, say)
+                claim = claim_of(folder, (), False)
+                claim.take()
+                code = whole(folder, claim)
+            if folder.path != current(base) and folder.is_validated():
+                make_current(folder, agrees, say)
             events.write("run_done", exit_code=code)
             return code
+
+
+def _folder_at(output: Location) -> RunFolder:
+    """The run's folder. Raises UserError where its store does not say what is there: nothing has begun yet."""
+    try:
+        return RunFolder(output)
+    except Stopped as error:
+        raise UserError(f"--output {error}") from None
+    except OSError as error:
+        why = f"cannot be read ({error.strerror or error})"
+        raise UserError(f"--output {output}: {why}; give another bucket or folder") from None
+
+
+def _chosen(base: Location, differences: Callable[[RunFolder], list[str]]) -> tuple[RunFolder, list[str]]:
+    """The revision to work in, and how it differs.
+
+    That is one with the same values, or else one that was begun and is not whole, or the current one. The current one
+    is looked at first, then the newest. Raises what `differences` does of the one that is chosen.
+    """
+    here = RunFolder(base)
+    others = [RunFolder(place(base, number)) for number in reversed(numbers(base)) if number != current_number(base)]
+    for folder in (here, *others):
+        with suppress(UserError):  # of another config altogether: raised of the one that is chosen
+            if not differences(folder):
+                return folder, []
+    chosen = next((folder for folder in others if not folder.is_validated()), here)
+    return chosen, differences(chosen)
+
+
+def _renewed(base: Location, say: Callable[[str], None]) -> RunFolder:
+    """A new revision with all that the current one has."""
+    clear(base)
+    before = current_number(base)
+    folder = RunFolder(begin(base))
+    say(f"revision {folder.path.name} begins from revision {before}, which stays as it is")
+    return folder
 
 
 def _format_changes(changed: Sequence[str], asks: bool) -> list[str]:
@@ -241,9 +316,9 @@ def _conclude(job: Job, named: Sequence[Stage], publishes: bool, display: Displa
 def _what_is_done(job: Job, named: Sequence[Stage], publishes: bool) -> str:
     """The summary of a run that found everything done. It says complete only of bytes that were read again."""
     if not publishes:
-        return f"{', '.join(names_of(named))} of {job.folder.path} was done before"
+        return f"{', '.join(names_of(named))} of {job.folder.base} was done before"
     read = "index and tars" if is_local(job.folder.path) else "index and the sizes of its tars"
-    return f"{job.folder.path} is complete; its {read} match its manifest"
+    return f"{job.folder.base} is complete; its {read} match its manifest"
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from obelics_pipeline.core.commit import disown
 from obelics_pipeline.core.errors import Damaged, Stopped
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.revision_place import FOLDER
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.fetch.left import fetch_again
 
@@ -21,13 +22,13 @@ def until_whole(attempt: Callable[[], int], folder: RunFolder, say: Callable[[st
         try:
             return attempt()
         except Damaged as damaged:
-            _set_aside(damaged, folder, made_anew, say)
+            _rewrite(damaged, folder, made_anew, say)
 
 
-def _set_aside(damaged: Damaged, folder: RunFolder, made_anew: set[str], say: Callable[[str], None]) -> None:
+def _rewrite(damaged: Damaged, folder: RunFolder, made_anew: set[str], say: Callable[[str], None]) -> None:
     for where in damaged.locations:
-        name = where.removeprefix(f"{folder.path}/")
-        if name == where:
+        name = _name_in(folder, where)
+        if not name:
             raise damaged
         if name in made_anew:
             raise Stopped(
@@ -36,12 +37,25 @@ def _set_aside(damaged: Damaged, folder: RunFolder, made_anew: set[str], say: Ca
         made_anew.add(name)
         say(f"{where}: differs from what the run wrote; writing it again")
         try:
-            _remove(name, folder)
+            set_aside(name, folder)
         except Damaged as another:
-            _set_aside(another, folder, made_anew, say)
+            _rewrite(another, folder, made_anew, say)
 
 
-def _remove(name: str, folder: RunFolder) -> None:
+def _name_in(folder: RunFolder, where: str) -> str:
+    """The name that a file has in the folder, also where another revision has the file; empty: it is another run's."""
+    inside = where.removeprefix(f"{folder.base}/")
+    if inside == where:
+        return ""
+    first, _, rest = inside.partition("/")
+    return rest.partition("/")[2] if first == FOLDER else inside
+
+
+def set_aside(name: str, folder: RunFolder) -> None:
+    """Remove a damaged file, by its name within the folder, and what says that it is whole.
+
+    The command of the run then makes it again. Raises Damaged where another file must be set aside before.
+    """
     store = ImageStore(folder.images)
     if name.startswith(f"{folder.images.name}/"):
         fetch_again(folder.fetch, store, name.rpartition("/")[2])

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from obelics_pipeline.core.commit import sweep
-from obelics_pipeline.core.shards.index import merge_indexes
+from obelics_pipeline.core.shards.index import COLUMNS, fixed_columns, merge_indexes
 from obelics_pipeline.core.shards.manifest import RunManifest, index_is_whole, promises_of, publishes, write_manifest
-from obelics_pipeline.core.storage import draft, file_sha256, remove, size_of
+from obelics_pipeline.core.storage import draft, file_sha256, read_schema, remove, size_of
 from obelics_pipeline.jobs.run_ledgers import run_ledgers
 from obelics_pipeline.stages.job import Job
 from obelics_pipeline.stages.shard.stage import shard_entries
@@ -37,6 +37,9 @@ def _publish(job: Job) -> None:
         _index(job)
     elif not index_is_whole(folder.path):
         job.runner.say(f"shard: {folder.index} is not what the manifest says; made again")
+        _index(job)
+    elif fixed_columns(read_schema(folder.index)) != COLUMNS:
+        job.runner.say(f"shard: {folder.index} is of an earlier version; made again")
         _index(job)
     manifest = RunManifest(
         shards=shards,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.jobs.own_stages import with_own
@@ -56,6 +57,11 @@ def named_of(stages: Sequence[Stage], names: Sequence[str]) -> list[Stage]:
 def columns_of(stages: Sequence[Stage], config: RunConfig) -> list[str]:
     """The scores of a document, in the order of the stages that measure them."""
     return [name for stage in stages for name in stage.columns(config)]
+
+
+def code_of_stages(stages: Sequence[Stage], config: RunConfig) -> dict[str, str]:
+    """The identity of the code of each stage that a config asks for, by its name."""
+    return {stage.name: code_of(getattr(stage.work, "__module__", "")) for stage in stages if stage.active(config)}
 
 
 def stage_of(stages: Sequence[Stage], step: str) -> str:

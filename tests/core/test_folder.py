@@ -1,12 +1,15 @@
 """A folder belongs to one config and to one run at a time."""
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import FORMAT, RunFolder
+from obelics_pipeline.core.storage import write_bytes
+from tests.faults.failing_disk import Disk, watched
 
 
 def test_a_new_folder_is_taken(tmp_path: Path) -> None:
@@ -162,7 +165,60 @@ def test_a_manifest_counts_as_validated_only_while_it_is_the_one_that_was(tmp_pa
     assert not folder.is_validated()
 
 
+def test_another_code_of_a_stage_is_told(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    with folder.locked():
+        folder.claim("default", RunConfig(), code={"extract": "1", "shard": "1"})
+        same = folder.differing("default", RunConfig(), force=False, code={"extract": "1", "shard": "1"})
+        other = folder.differing("default", RunConfig(), force=False, code={"extract": "2", "shard": "1"})
+        folder.claim("default", RunConfig())  # as a version did that noted none
+        unknown = folder.differing("default", RunConfig(), force=False, code={"extract": "1"})
+    told = "code of extract: another version of this package, a library or Python"
+    assert (same, other, unknown) == ([], [told], [told])
+
+
+@pytest.mark.parametrize("name", ["run.json", "inputs.json"])
+def test_a_bit_that_flips_in_a_note_is_told(tmp_path: Path, name: str) -> None:
+    folder = RunFolder(tmp_path)
+    with folder.locked():
+        folder.claim("default", RunConfig())
+        folder.note_inputs({"a.warc": "1"})
+    data = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(data.replace(b"default", b"defaumt").replace(b"a.warc", b"b.warc"))
+    with pytest.raises(UserError, match=rf"{name}: is damaged"):
+        folder.differing("default", RunConfig(), force=False)
+        folder.differing_inputs({"a.warc": "1"})
+
+
 def test_an_output_below_a_file_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="cannot be written to"), RunFolder(tmp_path / "file" / "out").locked():
         pass
+
+
+def test_a_power_cut_takes_no_tar_of_a_validated_run(tmp_path: Path) -> None:
+    folder, disk = RunFolder(tmp_path), Disk(tmp_path)
+    with watched(disk):
+        for path in (folder.shards / "shard-000000.tar", folder.shards / "index" / "shard-000000.parquet"):
+            write_bytes(path, b"rows")
+        write_bytes(folder.manifest, b"{}")
+        folder.mark_validated()
+    assert [line for seed in range(10) for line in disk.cut_power(Random(seed))] == []
+    assert folder.is_validated()
+
+
+def test_a_folder_in_which_a_run_was_killed_at_once_is_no_strangers(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.events.touch()
+    assert folder.differing("default", RunConfig(), force=False) == []
+    (tmp_path / "thesis.txt").touch()
+    with pytest.raises(UserError, match=r"it holds thesis\.txt"):
+        folder.differing("default", RunConfig(), force=False)
+
+
+def test_a_damaged_note_that_a_run_is_validated_is_none(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.manifest.write_bytes(b"{}")
+    folder.mark_validated()
+    folder.validated.write_bytes(b"\xe6" + folder.validated.read_bytes()[1:])
+    assert not folder.is_validated()

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from obelics_pipeline.core.revisions import current
+
 ROOT = Path(__file__).parents[2]
 BOOKKEEPING = {"events.jsonl", ".lock", ".workers", "inputs.json"}  # times, locks, file dates: no output
 SMALL_UNITS = ["reading.unit_bytes=30000", "fetch.buckets=16", "shard.target_bytes=400000", "fetch.retries=0",
@@ -76,15 +78,28 @@ def events(output: Path) -> list[dict[str, object]]:
 
 
 def tree(output: Path) -> dict[str, str]:
-    """sha256 of every file of a run's output, by its path."""
+    """sha256 of every file of a run's output, by its path; of its current revision, where it has several."""
+    folder = current(output)
     return {
-        str(path.relative_to(output)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(output.rglob("*"))
-        if path.is_file() and path.name not in BOOKKEEPING and path.parent.name != "exports"  # whereto it was exported
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and path.name not in BOOKKEEPING
+        and not {"exports", "revisions"} & set(_parents(path, folder))
     }
+
+
+def _parents(path: Path, folder: Path) -> tuple[str, ...]:
+    """The folders between: `exports` says whereto a run was exported, `revisions` holds others than the current one."""
+    return path.relative_to(folder).parts[:-1]
 
 
 def published(output: Path) -> dict[str, str]:
     """sha256 of all that a run is made for."""
-    found = {name: sha for name, sha in tree(output).items() if name.startswith("shards/") or "/" not in name}
+    return published_of(tree(output))
+
+
+def published_of(files: dict[str, str]) -> dict[str, str]:
+    """Those of a run's files, by name, that it is made for."""
+    found = {name: sha for name, sha in files.items() if name.startswith("shards/") or "/" not in name}
     return {name: sha for name, sha in found.items() if name.endswith((".tar", ".parquet")) or name == "manifest.json"}

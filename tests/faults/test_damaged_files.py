@@ -4,48 +4,35 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from obelics_pipeline.core.errors import Damaged, Stopped, UserError
+from obelics_pipeline.core.errors import Damaged, Stopped
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.jobs.main_job import run
 from obelics_pipeline.jobs.mending import until_whole
 from obelics_pipeline.stages.fetch.image_store import ImageStore
-from tests.faults.inline import Inline
+from tests.faults.damaged_run import (
+    PAGES,
+    PER_PAGE,
+    Damage,
+    World,
+    a_world,
+    cut,
+    empty,
+    flip,
+    kinds,
+    outcome,
+    stop_after,
+    stop_before_it_is_read,
+    zeros,
+)
 from tests.faults.runs import published
-from tests.policy.image_safety.test_in_a_run import WORDS, record
-from tests.stages.consent.registry import Registry
-from tests.stages.fetch.site import Site, answer
+from tests.stages.fetch.site import answer
 from tests.stages.shard.runs import picture
-
-PAGES, PER_PAGE = 6, 2
-ORDER = ("extract", "dedup", "site", "consent", "requests", "fetch", "assembled", "shards")  # by what reads what
-GIVEN = {"run.json", "inputs.json", "config.yaml"}  # what the command said: tests/core/test_folder.py
-Damage = Callable[[Path], None]
-
-
-def flip(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    if data:
-        data[len(data) // 2] ^= 1
-    path.write_bytes(data)
-
-
-def cut(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-
-
-def zeros(path: Path) -> None:
-    path.write_bytes(bytes(path.stat().st_size))
-
-
-def empty(path: Path) -> None:
-    path.write_bytes(b"")
 
 
 def flip_unnoticed(path: Path) -> None:
@@ -68,39 +55,10 @@ def _texts(table: pa.Table) -> list[str | None]:
     return [node["text"] for nodes in table["nodes"].to_pylist() for node in nodes]
 
 
-class World:
-    """A site, pages that show its pictures, a list and a service of who opted out; and one command over them."""
-
-    def __init__(self, folder: Path, site: Site, registry: Registry) -> None:
-        self.folder, self.site = folder, site
-        self._warc = folder / "in.warc"
-        self._warc.write_bytes(b"".join(self._page(number) for number in range(PAGES)))
-        (folder / "listed.txt").write_text("https://pages0.example/0\n")
-        service = {"url": registry.url, "allow_private": ["127.0.0.1/32"], "requests_per_second": 1000}
-        lists = {"mine": {"path": str(folder / "listed.txt"), "kind": "urls", "of": ["pages"]}}
-        self._sets = [
-            "language.min_score=0", "filters.document={image_count: {min: 1}}", "reading.unit_bytes=3000",
-            "dedup.text.enabled=true", "dedup.paragraphs.min_count=null", "site.enabled=true", "site.score=null",
-            "fetch.buckets=2", "fetch.host_delay_seconds=0", f'fetch.allow_private=["127.0.0.1:{site.port}"]',
-            "shard.target_bytes=8000", f"consent={json.dumps({'service': service, 'lists': lists})}",
-        ]  # fmt: skip
-
-    def _page(self, number: int) -> bytes:
-        shown = ""
-        for name in (f"{number * PER_PAGE + n}.jpeg" for n in range(PER_PAGE)):
-            shown += f'<p>{WORDS} {name}, {number}.</p><img src="{self.site.url(f"/{name}")}">'
-        body = f"<html><body><article><h1>Page {number}</h1>{shown}<p>{WORDS} {number}</p></article></body></html>"
-        return record(f"https://pages{number % 3}.example/{number}", body)
-
-    def run(self, output: Path) -> int:
-        return run("default", [str(self._warc)], str(output), 1, self._sets, open_engine=Inline)
-
-
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    pictures = {f"/{n}.jpeg": answer(body=picture("jpeg", n)) for n in range(PAGES * PER_PAGE)}
-    with Site(pictures) as site, Registry({"https://pages0.example/3"}) as registry:
-        yield World(tmp_path_factory.mktemp("world"), site, registry)
+    with a_world(tmp_path_factory.mktemp("world")) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
@@ -113,14 +71,6 @@ def finished(world: World) -> Path:
 @pytest.fixture
 def output(finished: Path, tmp_path: Path) -> Path:
     return shutil.copytree(finished, tmp_path / "out")
-
-
-def stop_after(output: Path, stage: str) -> None:
-    """As a run that stopped when this stage was done, so that what it wrote is read again."""
-    for later in ORDER[ORDER.index(stage) + 1 :]:
-        shutil.rmtree(output / later, ignore_errors=True)
-    for name in ("index.parquet", "manifest.json", "validated"):
-        (output / name).unlink(missing_ok=True)
 
 
 def test_what_a_flipped_bit_makes_of_a_text_never_reaches_a_shard(world: World, finished: Path, output: Path) -> None:
@@ -188,7 +138,7 @@ def test_what_is_damaged_again_after_it_was_made_anew_stops_the_run(
     world: World, output: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stop_after(output, "fetch")
-    monkeypatch.setattr("obelics_pipeline.jobs.mending._remove", lambda name, folder: None)
+    monkeypatch.setattr("obelics_pipeline.jobs.mending.set_aside", lambda name, folder: None)
     victim = sorted((output / "shuffled" / "answers").glob("*/*.parquet"))[0]
     zeros(victim)
     with pytest.raises(Stopped, match=re.escape(str(victim))):
@@ -215,28 +165,6 @@ def stored(output: Path, content: bytes) -> Path:
     return path
 
 
-def kinds(output: Path) -> dict[str, Path]:
-    """The largest file of each kind that the run wrote: by its folders, its role and its ending, not by what it is of.
-
-    The steps of a shuffle are one kind of folder: all are written and read by the same functions.
-    """
-    found: dict[str, Path] = {}
-    for path in sorted(path for path in output.rglob("*") if path.is_file() and path.name not in GIVEN):
-        name = re.sub(r"shuffled/[^/]+/", "shuffled/step/", str(path.relative_to(output)))
-        name = re.sub(r"[^/]*[0-9a-f]{12,64}[^/.]*|(shard|bucket)-\d+", "#", re.sub(r"images/\w\w/", "images/", name))
-        if name not in found or path.stat().st_size > found[name].stat().st_size:
-            found[name] = path
-    return found
-
-
-def stop_before_it_is_read(output: Path, kind: str) -> None:
-    """What a finished run wrote for its readers is looked at by the next; the rest only where something is to do."""
-    first = kind.split("/")[0]
-    stage = {"images": "assembled", "shuffled": "extract"}.get(first, first)
-    if stage in ORDER[:-1]:
-        stop_after(output, stage)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "damage", [flip, cut, *(pytest.param(damage, marks=pytest.mark.by_hand) for damage in (zeros, empty))]
@@ -254,11 +182,3 @@ def test_one_damaged_file_of_any_kind_never_makes_another_output(
             silent.append((kind, code, said))
         shutil.rmtree(output)
     assert not silent
-
-
-def outcome(world: World, output: Path) -> tuple[int, str]:
-    """The exit code, and what was told last or went wrong."""
-    try:
-        return world.run(output), (output / "events.jsonl").read_text(errors="replace")[-3000:]
-    except (UserError, Stopped) as error:
-        return error.exit_code, str(error)

@@ -1,9 +1,12 @@
 """A finished run is read as it was written, only where the manifest vouches for it, and damage is told in one line."""
 
 import hashlib
+import json
 import pickle
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,7 +15,7 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.shards.source import documents
 from obelics_pipeline.jobs.finished import Run
 from tests.stages.shard.runs import document as written_document
-from tests.stages.shard.runs import make_run
+from tests.stages.shard.runs import make_run, without_page_type
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +39,11 @@ def message(run: Run) -> str:
     return str(error.value)
 
 
+def found_type(value: Mapping[str, Any]) -> str | None:
+    kind: str | None = json.loads(value["general_metadata"]).get("page_type")
+    return kind
+
+
 def test_documents_are_those_of_the_shards_with_scores_and_images(finished: Path) -> None:
     run = Run(finished)
     read = list(run.documents())
@@ -47,6 +55,7 @@ def test_documents_are_those_of_the_shards_with_scores_and_images(finished: Path
         assert interleave(document.nodes, document.url).images == value["images"]
         assert document.scores == value["scores"]
         assert document.language == value["language"]
+        assert document.page_type == found_type(value)
         assert document.warc_filename == "a.warc.gz"
 
 
@@ -70,6 +79,16 @@ def test_the_table_has_a_row_per_document_and_the_scores(finished: Path) -> None
     assert list(run.to_pandas(["url"]).url) == table["url"].to_pylist()
 
 
+def test_the_table_has_the_kind_of_each_page_and_null_where_a_version_before_did_not_write_it(copied: Path) -> None:
+    run = Run(copied)
+    kinds = [document.page_type for document in run.documents()]
+    assert run.to_arrow(["page_type"]).to_pydict() == {"page_type": kinds}
+    assert len(set(kinds)) > 3
+    without_page_type(copied)
+    assert Run(copied).to_arrow(["page_type"]).to_pydict() == {"page_type": [None] * 12}
+    assert [document.page_type for document in Run(copied).documents()] == kinds
+
+
 def test_the_dataset_gives_the_same_documents_by_number_also_in_another_process(finished: Path) -> None:
     run = Run(finished)
     dataset = pickle.loads(pickle.dumps(run.torch_dataset()))
@@ -79,6 +98,7 @@ def test_the_dataset_gives_the_same_documents_by_number_also_in_another_process(
         shown = interleave(document.nodes, document.url)
         assert (element["doc_id"], element["texts"]) == (document.doc_id, shown.texts)
         assert element["images"] == [images.get((document.doc_id, src)) for src in shown.images]
+        assert (element["language"], element["page_type"]) == (document.language, document.page_type)
         assert len(element["metadata"]) == len(element["texts"])
     with pytest.raises(IndexError):
         dataset[len(dataset)]

@@ -176,7 +176,12 @@ def test_a_place_where_no_own_stage_can_stand_is_refused(
 
 def test_a_name_that_a_run_uses_itself_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     mine = tmp_path / "mine.py"
-    for name, told in (("shards", "is taken"), ("site", "is taken"), ("../out", "must be small letters")):
+    for name, told in (
+        ("shards", "is taken"),
+        ("site", "is taken"),
+        ("revisions", "is taken"),
+        ("../out", "must be small letters"),
+    ):
         text = EXAMPLE.read_text(encoding="utf-8").replace('name="shouting"', f'name="{name}"')
         mine.write_text(text, encoding="utf-8")
         assert main(arguments(["x"], tmp_path / "out", use(mine))) == 2

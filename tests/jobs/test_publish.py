@@ -1,6 +1,5 @@
 """What a job keeps of an earlier run, whenever that was killed."""
 
-import json
 import os
 import subprocess
 import sys
@@ -11,9 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from obelics_pipeline.cli.main import main
+from obelics_pipeline.core.commit import recall
 from tests.faults.inline import runs_inline
 from tests.faults.runs import ROOT
 from tests.small import arguments, write_warc
+from tests.stages.shard.runs import without_page_type
 
 KILL = """
 import os, sys
@@ -56,14 +57,24 @@ def test_a_replaced_input_is_read_though_the_run_that_noticed_was_killed(moment:
     assert urls(output) == {"https://pages.example/arbor"}
 
 
+def test_an_index_of_an_earlier_version_gets_the_columns_that_it_lacks(tmp_path: Path) -> None:
+    warc, output = write_warc(tmp_path / "in.warc"), tmp_path / "out"
+    assert main(arguments([warc], output)) == 0
+    before = (output / "index.parquet").read_bytes()
+    without_page_type(output)
+    assert main(arguments([warc], output)) == 0
+    assert (output / "index.parquet").read_bytes() == before
+    assert main(["validate", str(output)]) == 0
+
+
 def test_a_file_that_went_and_came_back_as_another_is_read(tmp_path: Path) -> None:
     first, other = write_warc(tmp_path / "a.warc", ["bench"]), write_warc(tmp_path / "b.warc", ["ladder"])
     output = tmp_path / "out"
     assert main(arguments([first, other], output)) == 0
-    note = json.loads((output / "inputs.json").read_text())
+    note = recall(output / "inputs.json")
     command = [*arguments([other], output), "--yes"]
     killed(KILL.format(event="os.remove", part="extract/a.", which=0), command)  # as what was read of it goes
-    assert json.loads((output / "inputs.json").read_text()) != note
+    assert recall(output / "revisions/2/inputs.json") != note
     write_warc(first, ["arbor"])
     assert main([*arguments([first, other], output), "--yes"]) == 0
     assert urls(output) == {"https://pages.example/arbor", "https://pages.example/ladder"}

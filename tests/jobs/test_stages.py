@@ -23,6 +23,7 @@ ALLOWED = [
     ("fit/chat_detector/command.py", "score", "a key of a line of scores"),
     ("forget/shards.py", "shard", "a column of the index"),
     ("inspect/card/", "extract shard", "a word of Croissant, a column, a noun"),
+    ("inspect/published/", "extract", "a word of Croissant"),
     ("inspect/check/sample.py", "dedup fetch score", "sections of the config that a sample sets"),
     ("inspect/explain/in_run.py", "shard", "a column of the index"),
     ("inspect/map/", "site", "a column of a run table: the domain of a page"),

@@ -28,7 +28,7 @@ class ExtractionConfig(Section):
         "drop",
         description="What becomes of comments below the main content (scope main). drop: they go, with their pictures. "
         "mark: what readers wrote stays and has the role comment. keep: they are judged as any text. Posts of a forum "
-        "are no comments.",
+        "are no comments, reviews on the page of a product are.",
     )
     markup: Literal["plain", "markdown"] = Field(
         "plain",

@@ -64,8 +64,9 @@ class FetchingConfig(Section):
     max_pixels: PositiveInt = Field(
         50_000_000,
         le=178_956_970,
-        description="Pixels of one frame, from the header, before decoding; 0.4 of it for WebP and 0.6 for AVIF, whose "
-        "decoders need more memory per pixel. At most 178,956,970: Pillow's own guard.",
+        description="Pixels of one frame, from the header, before decoding; 0.4 of it for WebP, 0.6 for AVIF, 0.7 for "
+        "TIFF and progressive JPEG in CMYK, whose decoders need more memory per pixel. At most 178,956,970: "
+        "Pillow's own guard.",
     )
     max_frames: PositiveInt = Field(
         1, description="Frames; an animated image is refused (its first frame is not the image)."

@@ -118,7 +118,7 @@ def _general_problems(text: Any, row: Mapping[str, Any]) -> Iterator[str]:
     if not isinstance(general, dict):
         yield "general_metadata is not the JSON of an object"
         return
-    for key in PROVENANCE:
+    for key in (*PROVENANCE, *(key for key in ("page_type",) if key in row)):
         yield from _different(f"general_metadata.{key}", general.get(key), row[key])
 
 

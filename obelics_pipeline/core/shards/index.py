@@ -29,12 +29,14 @@ COLUMNS = [
     pa.field("n_images", pa.int32(), nullable=False),
     pa.field("n_files", pa.int32(), nullable=False),  # image files in the tar; fewer than n_images if not fetched
     pa.field("language", pa.string()),
+    pa.field("page_type", pa.string()),  # kind of the page; null where no main content was found
 ]
 NAMES = tuple(field.name for field in COLUMNS)
+ADDED = frozenset({"page_type"})  # by a later version: an index that was written before lacks them
 ROWS_PER_GROUP = 8192
 
 
-def index_schema(score_names: Sequence[str]) -> pa.Schema:
+def index_schema(score_names: Sequence[str], fixed: Sequence[pa.Field] = COLUMNS) -> pa.Schema:
     """The columns of an index: the fixed ones, then one nullable float per score, in the order given.
 
     Raises ValueError for a score that has the name of a column.
@@ -42,7 +44,25 @@ def index_schema(score_names: Sequence[str]) -> pa.Schema:
     taken = [name for i, name in enumerate(score_names) if name in NAMES or name in score_names[:i]]
     if taken:
         raise ValueError(f"score names {', '.join(taken)}: taken by a column of the index, or given twice")
-    return pa.schema([*COLUMNS, *(pa.field(name, pa.float64()) for name in score_names)])
+    return pa.schema([*fixed, *(pa.field(name, pa.float64()) for name in score_names)])
+
+
+def fixed_columns(schema: pa.Schema) -> list[pa.Field]:
+    """The fixed columns that an index with this schema should have: without those of `ADDED` that it lacks."""
+    return [field for field in COLUMNS if field.name not in ADDED or field.name in schema.names]
+
+
+def is_index(names: Iterable[str]) -> bool:
+    """Whether a table with columns of these names is an index, of this version or an earlier one."""
+    return set(names) >= set(NAMES) - ADDED
+
+
+def with_added(index: pa.Table) -> pa.Table:
+    """An index with those columns of `ADDED` that it lacks, null, in their place."""
+    for place, field in enumerate(COLUMNS):
+        if field.name in ADDED and field.name not in index.column_names:
+            index = index.add_column(place, field, pa.nulls(index.num_rows, field.type))
+    return index
 
 
 def index_row(shard: str, placed: Placed, document: Document, record: Record, names: Sequence[str]) -> dict[str, Any]:
@@ -61,15 +81,19 @@ def index_row(shard: str, placed: Placed, document: Document, record: Record, na
         "n_images": record.n_images,
         "n_files": len(record.files),
         "language": document.language,
+        "page_type": document.page_type,
         **scores(document.scores, names),
     }
 
 
 class IndexWriter:
-    """Writes rows to Parquet as they come, in groups of equal size, so that equal rows give equal bytes."""
+    """Writes rows to Parquet as they come, in groups of equal size, so that equal rows give equal bytes.
 
-    def __init__(self, path: Path, score_names: Sequence[str]) -> None:
-        self._schema = index_schema(score_names)
+    `fixed` are the fixed columns: where rows of another index are written, those that it has (see `fixed_columns`).
+    """
+
+    def __init__(self, path: Path, score_names: Sequence[str], fixed: Sequence[pa.Field] = COLUMNS) -> None:
+        self._schema = index_schema(score_names, fixed)
         self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
         self._rows: list[dict[str, Any]] = []
 

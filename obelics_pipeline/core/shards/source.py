@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -43,7 +43,7 @@ class StoredDocument:
 
 def documents(folder: Location) -> Iterator[StoredDocument]:
     """Every document that has an image file: see `all_documents`."""
-    return _in_order(folder, lambda row: bool(row["n_files"]))
+    return documents_of(folder, (row for row in _rows(folder) if row["n_files"]))
 
 
 def all_documents(folder: Location) -> Iterator[StoredDocument]:
@@ -51,7 +51,7 @@ def all_documents(folder: Location) -> Iterator[StoredDocument]:
 
     Raises UserError, which names the shard, where one cannot be read or holds other bytes than its index says.
     """
-    return _in_order(folder, lambda row: True)
+    return documents_of(folder, _rows(folder))
 
 
 def document_at(folder: Location, row: Mapping[str, Any]) -> StoredDocument:
@@ -68,19 +68,28 @@ def document_at(folder: Location, row: Mapping[str, Any]) -> StoredDocument:
 DAMAGE = (OSError, pa.ArrowException, TarDamaged, NotJson, KeyError, TypeError, ValueError)
 
 
-def _in_order(folder: Location, wanted: Callable[[Mapping[str, Any]], bool]) -> Iterator[StoredDocument]:
-    place = folder / INDEX
-    try:
-        for name, rows in groupby(read_index(folder / INDEX), lambda row: str(row["shard"])):
-            place = folder / SHARDS / Path(name).name
+def documents_of(folder: Location, rows: Iterable[Mapping[str, Any]]) -> Iterator[StoredDocument]:
+    """The documents of rows of the index, in their order; rows of a shard stand together, and it is read once.
+
+    Raises UserError as above.
+    """
+    for name, of_shard in groupby(rows, lambda row: str(row["shard"])):
+        place = folder / SHARDS / Path(name).name
+        try:
             with local_copy(place) as path, path.open("rb") as shard:
                 size = shard.seek(0, 2)
-                for row in rows:
-                    if wanted(row):
-                        members = read_members(shard, Placed(row["offset"], row["length"]), size)
-                        yield _found(row, _named(row, members))
-    except DAMAGE as error:
-        raise _unreadable(folder, place, error) from None
+                for row in of_shard:
+                    members = read_members(shard, Placed(row["offset"], row["length"]), size)
+                    yield _found(row, _named(row, members))
+        except DAMAGE as error:
+            raise _unreadable(folder, place, error) from None
+
+
+def _rows(folder: Location) -> Iterator[Mapping[str, Any]]:
+    try:
+        yield from read_index(folder / INDEX)
+    except (OSError, pa.ArrowException) as error:
+        raise _unreadable(folder, folder / INDEX, error) from None
 
 
 def _named(row: Mapping[str, Any], members: Iterable[Member]) -> dict[str, bytes]:

@@ -66,6 +66,7 @@ def about(change: dict[str, Any], at: int = 0) -> str:
         ({"files": ["../x.png", None, "002.jpg"]}, "its file must be named 000.png"),
         ({"general_metadata": "7"}, "general_metadata is not the JSON of an object"),
         ({"general_metadata": '{"url": "x"}'}, "general_metadata.url is 'x'"),
+        ({"general_metadata": '{"page_type": "forum"}'}, "page_type is 'forum', in the index None"),
         ({"scores": {}}, "scores must be word_count, perplexity"),
         ({"scores": {"perplexity": 1.0, "word_count": 1.0}}, "scores must be word_count, perplexity"),
         ({"scores": {"word_count": 5.0, "perplexity": 4.1}}, "score word_count is 5.0, in the index 4.0"),
@@ -85,12 +86,19 @@ def test_every_departure_is_found_and_named(change: dict[str, Any], said: str) -
         ({"n_images": 3}, "number of images is 2"),
         ({"n_files": 0}, "number of files is 2"),
         ({"url": "x"}, "general_metadata.url"),
+        ({"page_type": "article"}, "general_metadata.page_type is None, in the index 'article'"),
         ({"warc_record_offset": 9}, "general_metadata.warc_record_offset is 4, in the index 9"),
     ],
 )
 def test_a_row_of_the_index_that_differs_is_named(change: dict[str, Any], said: str) -> None:
     value, row, members = parts()
     assert any(said in problem for problem in found(value, row | change, members))
+
+
+def test_an_index_without_the_kind_of_page_says_nothing_against_a_record_that_has_it() -> None:
+    value, row, members = parts(document(1))
+    assert row.pop("page_type") == "forum"
+    assert found(value, row, members) == []
 
 
 def test_members_that_the_record_does_not_name_or_names_in_another_order_are_found() -> None:

@@ -5,12 +5,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from obelics_pipeline.core.shards.index import (
+    COLUMNS,
     ROWS_PER_GROUP,
     IndexWriter,
+    fixed_columns,
     index_schema,
+    is_index,
     merge_indexes,
     read_index,
     read_span,
+    with_added,
 )
 from tests.stages.shard.runs import SCORES, document, make_run
 
@@ -28,6 +32,7 @@ def test_a_row_says_where_a_document_stands_where_it_came_from_and_what_was_meas
     assert [row["perplexity"] is None for row in found] == [False, True, False, True, False]
     assert found[0]["language"] is None
     assert found[1]["language"] == "en"
+    assert [row["page_type"] for row in found] == [None, "forum", "product", "collection", None]
     assert all(row["n_files"] == row["n_images"] for row in found)
 
 
@@ -54,6 +59,28 @@ def test_parts_merged_in_order_are_the_same_bytes_however_they_were_cut(tmp_path
                     writer.write(row)
         merge_indexes(parts, tmp_path / "merged.parquet", SCORES)
         assert (tmp_path / "merged.parquet").read_bytes() == whole.read_bytes()
+
+
+def test_an_index_of_before_a_column_was_added_has_it_as_null_in_its_place(tmp_path: Path) -> None:
+    make_run(tmp_path / "run", [document(i) for i in range(3)])
+    path = tmp_path / "run/index.parquet"
+    whole = pq.read_table(path)
+    assert with_added(whole) is whole
+    before = whole.drop_columns(["page_type"])
+    assert is_index(before.column_names)
+    assert not is_index(before.drop_columns(["language"]).column_names)
+    assert with_added(before).schema.equals(index_schema(SCORES))
+    assert with_added(before)["page_type"].to_pylist() == [None] * 3
+    assert before.schema.equals(index_schema(SCORES, fixed_columns(before.schema)))
+    assert not before.drop_columns(["language"]).schema.equals(index_schema(SCORES, fixed_columns(before.schema)))
+
+
+def test_rows_of_an_index_are_written_with_the_columns_that_it_has(tmp_path: Path) -> None:
+    (row,) = rows(tmp_path / "run", 1)
+    fixed = [field for field in COLUMNS if field.name != "page_type"]
+    with IndexWriter(tmp_path / "other.parquet", SCORES, fixed) as writer:
+        writer.write(row)
+    assert next(read_index(tmp_path / "other.parquet")) == {k: v for k, v in row.items() if k != "page_type"}
 
 
 def test_row_groups_have_a_fixed_size(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """A GCS protocol server on loopback: gcp-storage-emulator, with the precondition that it does not know.
 
-All of it is the emulator's but one rule, of which it takes no notice: with `ifGenerationMatch=0` an object is created
-only where there is none (https://cloud.google.com/storage/docs/request-preconditions).
+All of it is the emulator's but one rule, of which it takes no notice: with `ifGenerationMatch` an object is put only
+over that generation, with 0 only where there is none (https://cloud.google.com/storage/docs/request-preconditions).
 """
 
 from collections.abc import Iterator
@@ -17,20 +17,20 @@ _INSERT = objects.insert
 
 
 def _insert(request: Any, response: Any, storage: Any, *args: Any, **kwargs: Any) -> None:
-    """Upload an object; 412 where it is to be new and is not."""
-    if request.query.get("ifGenerationMatch") == ["0"] and _is_there(request, storage):
+    """Upload an object; 412 where another generation stands than the one that is to be replaced."""
+    wanted = request.query.get("ifGenerationMatch")
+    if wanted is not None and wanted != [_generation(request, storage)]:
         response.status = HTTPStatus.PRECONDITION_FAILED
     else:
         _INSERT(request, response, storage, *args, **kwargs)
 
 
-def _is_there(request: Any, storage: Any) -> bool:
+def _generation(request: Any, storage: Any) -> str:
     name = request.query["name"][0] if "name" in request.query else request.data["meta"]["name"]
     try:
-        storage.get_file_obj(request.params["bucket_name"], name)
+        return str(storage.get_file_obj(request.params["bucket_name"], name)["generation"])
     except NotFound:
-        return False
-    return True
+        return "0"
 
 
 @contextmanager

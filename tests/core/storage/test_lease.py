@@ -7,15 +7,18 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from upath import UPath
 
-from obelics_pipeline.core import lease
+from obelics_pipeline.core import lease, storage
 from obelics_pipeline.core.errors import Stopped, UserError
 from obelics_pipeline.core.lease import leased
-from obelics_pipeline.core.storage import names_in, read_bytes, write_bytes
+from obelics_pipeline.core.object_version import version_of
+from obelics_pipeline.core.storage import names_in, put, read_bytes, remove, write_bytes
 from tests.faults.runs import ROOT
 
 HOLD = """
@@ -32,9 +35,15 @@ with lease.leased(location(sys.argv[1])):
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lease, "RENEW_SECONDS", 0.1)
-    monkeypatch.setattr(lease, "LOST_SECONDS", 0.6)
-    monkeypatch.setattr(lease, "STALE_SECONDS", 1.2)
+    monkeypatch.setattr(lease, "LOST_SECONDS", 2.0)
+    monkeypatch.setattr(lease, "STALE_SECONDS", 3.0)
     monkeypatch.setattr(lease, "LOOK_SECONDS", 0.1)
+
+
+@pytest.fixture
+def unwatched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fence is alone: nobody else looks at the clock."""
+    monkeypatch.setattr(lease, "LOOK_SECONDS", 600)
 
 
 def value(folder: UPath, number: int) -> dict[str, object]:
@@ -81,7 +90,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     def wait(_: float) -> None:
         raise AssertionError("waited")
 
-    monkeypatch.setattr(lease, "time", SimpleNamespace(sleep=wait, monotonic=time.monotonic))
+    monkeypatch.setattr(lease, "time", SimpleNamespace(**vars(time) | {"sleep": wait}))
 
 
 @pytest.mark.usefixtures("impatient")
@@ -112,7 +121,8 @@ def test_what_a_killed_process_of_this_machine_held_is_free_at_once(
 
 
 @pytest.mark.usefixtures("quick")
-def test_of_many_who_come_at_once_one_holds(bucket: UPath) -> None:
+def test_of_many_who_come_at_once_one_holds(bucket: UPath, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease, "LOST_SECONDS", 30)  # a busy machine may be late by seconds
     held: list[int] = []
     refused: list[str] = []
     together = threading.Barrier(6)
@@ -167,6 +177,141 @@ def test_a_holder_that_cannot_renew_stops_before_anybody_may_follow(
 
 def test_the_figures_leave_room() -> None:
     assert lease.LOST_SECONDS + lease.RENEW_SECONDS < lease.STALE_SECONDS
+    assert lease.LOST_SECONDS * 1.01 / 0.99 + lease.RENEW_SECONDS < lease.STALE_SECONDS
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_holder_stops_in_time_while_its_renewal_hangs(bucket: UPath, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered = threading.Event()
+    with pytest.raises(Stopped, match="could not be reached"), leased(bucket / ".lease"):
+        monkeypatch.setattr(lease, "replace", lambda *_: answered.wait(60))
+        time.sleep(60)
+    answered.set()
+    assert not value(bucket / ".lease", 1)["over"]
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_stop_that_was_swallowed_comes_again(bucket: UPath, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise Stopped("stopped")
+
+    answered, swallowed, before = threading.Event(), list[str](), signal.signal(signal.SIGTERM, stop)
+    try:
+        with pytest.raises(Stopped, match="could not be reached"), leased(bucket / ".lease"):
+            monkeypatch.setattr(lease, "replace", lambda *_: answered.wait(60))
+            try:
+                time.sleep(60)
+            except Stopped:
+                swallowed.append("the first")
+            time.sleep(8)
+            swallowed.append("the second")
+        assert swallowed == ["the first"]
+    finally:
+        answered.set()
+        signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.usefixtures("unwatched")
+def test_what_stands_for_the_run_is_written_by_the_holder_only(
+    bucket: UPath, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run = bucket / "run"
+    clock = lease._clock
+    with pytest.raises(Stopped, match="could not be reached"), leased(run / ".lease"):
+        for data in (b"first", b"second"):
+            write_bytes(run / "manifest.json", data)
+            assert read_bytes(run / "manifest.json") == data
+        (tmp_path / "index").write_bytes(b"rows")
+        put(tmp_path / "index", run / "index.parquet")
+        write_bytes(run / "shuffled" / "note.json", b"{}")
+        monkeypatch.setattr(lease, "_clock", lambda: clock() + 1000)
+        (tmp_path / "index").write_bytes(b"other")
+        late: list[Callable[[], object]] = [
+            lambda: write_bytes(run / "manifest.json", b"late"),
+            lambda: put(tmp_path / "index", run / "index.parquet"),
+            lambda: write_bytes(run / "shuffled" / "note.json", b"late"),
+            lambda: remove([run / "manifest.json"]),
+        ]
+        for write in late:
+            with pytest.raises(Stopped, match="could not be reached"):
+                write()
+        write_bytes(bucket / "elsewhere", b"free")
+        raise AssertionError("what becomes of it is told by the lease")
+    assert read_bytes(run / "manifest.json") == b"second"
+    assert read_bytes(run / "index.parquet") == b"rows"
+    assert read_bytes(run / "shuffled" / "note.json") == b"{}"
+    write_bytes(run / "manifest.json", b"no fence is left behind")
+
+
+@pytest.mark.usefixtures("unwatched")
+def test_what_is_too_large_for_one_put_is_written_by_the_holder_only(
+    bucket: UPath, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run, clock = bucket / "run", lease._clock
+    replace = lease.replace
+
+    def small(where: UPath, body: bytes | Path, version: str | None) -> str | None:
+        assert where.name != "index.parquet"
+        return replace(where, body, version)
+
+    monkeypatch.setattr(lease, "replace", small)
+    monkeypatch.setattr(storage, "LARGEST_PUT", 3)
+    with pytest.raises(Stopped, match="could not be reached"), leased(run / ".lease"):
+        (tmp_path / "index").write_bytes(b"rows")
+        put(tmp_path / "index", run / "index.parquet")
+        monkeypatch.setattr(lease, "_clock", lambda: clock() + 1000)
+        (tmp_path / "index").write_bytes(b"late")
+        put(tmp_path / "index", run / "index.parquet")
+    assert read_bytes(run / "index.parquet") == b"rows"
+
+
+@pytest.mark.usefixtures("unwatched")
+def test_a_put_that_was_held_up_does_not_go_over_what_a_later_holder_wrote(
+    bucket: UPath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = bucket / "run"
+    replace, clock = lease.replace, lease._clock
+
+    def held_up(where: UPath, body: bytes, version: str | None) -> str | None:
+        if where.name == "manifest.json":
+            later = version_of(where)
+            assert replace(where, b"of a later holder", later) is not None
+            monkeypatch.setattr(lease, "_clock", lambda: clock() + 1000)
+        return replace(where, body, version)
+
+    with pytest.raises(Stopped, match="could not be reached"), leased(run / ".lease"):
+        write_bytes(run / "manifest.json", b"before")
+        monkeypatch.setattr(lease, "replace", held_up)
+        write_bytes(run / "manifest.json", b"late")
+    assert read_bytes(run / "manifest.json") == b"of a later holder"
+
+
+@pytest.mark.usefixtures("unwatched")
+def test_the_late_put_of_a_former_holder_does_not_stop_the_holder(
+    bucket: UPath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace, late = lease.replace, [b"of a former holder"]
+
+    def met(where: UPath, body: bytes, version: str | None) -> str | None:
+        if where.name == "manifest.json" and late:
+            replace(where, late.pop(), version)
+        return replace(where, body, version)
+
+    with leased(bucket / "run" / ".lease"):
+        monkeypatch.setattr(lease, "replace", met)
+        write_bytes(bucket / "run" / "manifest.json", b"ours")
+    assert read_bytes(bucket / "run" / "manifest.json") == b"ours"
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_store_that_replaces_what_has_changed_is_refused(bucket: UPath, monkeypatch: pytest.MonkeyPatch) -> None:
+    def careless(where: UPath, data: bytes, _: str | None) -> str | None:
+        write_bytes(where, data)
+        return version_of(where)
+
+    monkeypatch.setattr(lease, "replace", careless)
+    with pytest.raises(UserError, match="replaces what has changed"), leased(bucket / ".lease"):
+        pass
 
 
 @pytest.mark.usefixtures("quick")

@@ -1,0 +1,116 @@
+"""What was once wrong in the product, each put back by a patch: the simulator must find it.
+
+`python -m tests.faults.slips --seeds 0 200 [SLIP …]` looks for the first seed that finds each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from obelics_pipeline.core import commit, storage
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.storage import TEMPORARY, read_bytes
+from obelics_pipeline.jobs import main_job, publish
+from obelics_pipeline.jobs.claim import Claim
+from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.shard import standing
+from tests.faults.simulator import Simulator, a_cheap_world
+
+Slip = Callable[[pytest.MonkeyPatch], None]
+
+
+def images_are_believed(patch: pytest.MonkeyPatch) -> None:
+    """An image is renamed before it is synced, and whatever has its name is taken for it."""
+
+    def write(_self: ImageStore, path: Path, content: bytes) -> None:
+        temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(8)}")
+        temporary.write_bytes(content)
+        temporary.replace(path)
+
+    patch.setattr(ImageStore, "_write", write)
+    patch.setattr(ImageStore, "holds", ImageStore.has)
+    patch.setattr(ImageStore, "read_whole", lambda self, sha256: read_bytes(self.path(sha256)))
+
+
+def hashes_are_not_read(patch: pytest.MonkeyPatch) -> None:
+    """A file of the right name and size is read, whatever is in it."""
+    patch.setattr(storage, "stated_hash", lambda _name: None)
+
+
+def a_damaged_run_is_complete(patch: pytest.MonkeyPatch) -> None:
+    """The index and the tars of a finished run are not read again."""
+    patch.setattr(publish, "index_is_whole", lambda _folder: True)
+    patch.setattr(standing, "_is_whole", lambda _told: True)
+
+
+def a_run_is_changed_in_place(patch: pytest.MonkeyPatch) -> None:
+    """Other values are worked out where the finished run is."""
+
+    def claim(folder: Any, changed: Any, agrees: Any, take: Any, _plan: Any) -> Claim:
+        return Claim(folder, changed, agrees, take, None)
+
+    patch.setattr(main_job, "Claim", claim)
+
+
+def inputs_are_noted_too_soon(patch: pytest.MonkeyPatch) -> None:
+    """What is read is noted before what was read of another state of it is gone."""
+    compare = RunFolder.differing_inputs
+
+    def differing(folder: RunFolder, versions: Mapping[str, str]) -> list[str]:
+        found = compare(folder, versions)
+        if found:
+            folder.note_inputs(versions)
+        return found
+
+    patch.setattr(RunFolder, "differing_inputs", differing)
+
+
+def notes_of_shuffles_are_believed(patch: pytest.MonkeyPatch) -> None:
+    """A shuffle is done where its note is, whether or not its pieces are."""
+    patch.setattr(commit, "note_of", lambda piece: piece.with_name("another"))
+
+
+SLIPS: tuple[Slip, ...] = (
+    images_are_believed,
+    hashes_are_not_read,
+    a_damaged_run_is_complete,
+    a_run_is_changed_in_place,
+    inputs_are_noted_too_soon,
+    notes_of_shuffles_are_believed,
+)
+
+
+def first_seed(simulator: Simulator, slip: Slip, seeds: Sequence[int]) -> tuple[int, str] | None:
+    """The first seed that finds a slip, and what is wrong then."""
+    for seed in seeds:
+        with pytest.MonkeyPatch.context() as patch:
+            slip(patch)
+            if wrong := simulator.tell(seed)[1]:
+                return seed, wrong
+    return None
+
+
+def main() -> None:
+    """Print the first seed of each slip, in turn."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("slips", nargs="*", metavar="SLIP", help=", ".join(slip.__name__ for slip in SLIPS))
+    parser.add_argument("--seeds", nargs=2, type=int, default=(0, 100), metavar=("FIRST", "END"))
+    given = parser.parse_args()
+    memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(dir=memory) as folder, a_cheap_world(Path(folder)) as world:
+        simulator = Simulator(world, Path(folder))
+        for slip in SLIPS:
+            if not given.slips or slip.__name__ in given.slips:
+                found = first_seed(simulator, slip, range(*given.seeds))
+                print(slip.__name__, *(found or ["no seed"]), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""Runs on a failing disk end as undisturbed ones."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults import slips
+from tests.faults.simulator import Simulator, a_cheap_world
+from tests.faults.slips import Slip
+
+SEEDS = 24  # for CI; more by hand: python -m tests.faults.simulator --seeds 0 1000
+FOUND = (20_006, 20_019)  # a kill before a folder says whose it is; a bit of the note that all was read back
+FOUND_BY = (
+    (slips.hashes_are_not_read, 0),
+    (slips.notes_of_shuffles_are_believed, 0),
+    (slips.images_are_believed, 5),
+)  # for leases: tests/core/test_lease_simulator.py
+
+
+@pytest.fixture(scope="module")
+def simulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulator]:
+    folder = tmp_path_factory.mktemp("world")
+    with a_cheap_world(folder) as world:
+        yield Simulator(world, folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [*range(SEEDS), *FOUND])
+def test_a_run_on_a_failing_disk_ends_as_an_undisturbed_one(simulator: Simulator, seed: int) -> None:
+    story, wrong = simulator.tell(seed)
+    assert not wrong, "\n".join([wrong, *story.lines])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("slip", "seed"), FOUND_BY, ids=lambda value: getattr(value, "__name__", str(value)))
+def test_a_seed_finds_what_was_once_wrong(simulator: Simulator, slip: Slip, seed: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        slip(patch)
+        assert simulator.tell(seed)[1]
+    story, wrong = simulator.tell(seed)
+    assert not wrong, "\n".join([wrong, *story.lines])
+
+
+def test_a_disk_that_loses_what_was_not_synced_loses_it(tmp_path: Path) -> None:
+    from random import Random
+
+    from tests.faults.failing_disk import Dead, Disk, watched
+
+    disk = Disk(tmp_path / "disk")
+    disk.folder.mkdir()
+    with watched(disk):
+        for number in range(40):
+            (disk.folder / f"{number}").write_bytes(b"content")
+        disk.fails[disk.counted + 1] = disk.kill
+        with pytest.raises(Dead):
+            (disk.folder / "never").write_bytes(b"")
+        with pytest.raises(Dead):  # a dead process cleans nothing up
+            (disk.folder / "0").unlink()
+    done = disk.cut_power(Random(1))
+    assert {line.split()[0] for line in done} == {"gone", "empty", "cut", "zeros"}
+    assert 0 < sum(path.read_bytes() == b"content" for path in disk.folder.iterdir()) < 40

@@ -1,0 +1,201 @@
+"""A run in an object store with other values makes a revision beside the finished one, which names its files."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from upath import UPath
+
+from obelics_pipeline.cli.main import main
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.revisions import current, current_number, numbers, place
+from obelics_pipeline.core.storage import copy, files_below, read_bytes, remove
+from obelics_pipeline.jobs.finished import Run
+from tests.core.storage.conftest import new_bucket
+from tests.core.storage.runs import finish, obelics, objects
+from tests.faults.inline import runs_inline
+from tests.faults.runs import published, published_of
+from tests.small import arguments, write_warc
+
+LESS = "filters.document={word_count: {min: 40}}"
+MORE = "shard.target_bytes=1"  # changes nothing but how documents are dealt out to tars
+LONG = ["bench", "very long and rather old stone bench"]  # the second page has more words
+
+
+@pytest.fixture(scope="module", autouse=True)
+def in_this_process() -> Iterator[None]:
+    with runs_inline():
+        yield
+
+
+@pytest.fixture(scope="module")
+def warc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_warc(tmp_path_factory.mktemp("input") / "in.warc", LONG)
+
+
+@pytest.fixture(scope="module")
+def made(s3: str, in_this_process: None, warc: Path) -> UPath:
+    """A finished run in a store: not to be changed."""
+    base = new_bucket("revised") / "made"
+    assert main(arguments([warc], base)) == 0
+    return base
+
+
+@pytest.fixture
+def finished(made: UPath) -> UPath:
+    """A copy of it."""
+    base = made.parent / uuid4().hex
+    for name in files_below(made):
+        copy(made / name, base / name)
+    return base
+
+
+def run(warc: Path, base: object, *sets: str, yes: bool = True) -> int:
+    return main([*arguments([warc], base, *sets), *(["--yes"] if yes else [])])
+
+
+def shown(base: UPath, capsys: pytest.CaptureFixture[str], *how: str) -> list[str]:
+    capsys.readouterr()
+    assert main(["revisions", str(base), *how]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def results(root: UPath) -> dict[str, str]:
+    """sha256 of all that a revision is made for, by name."""
+    return published_of(objects(root))
+
+
+def test_a_revision_is_that_of_a_run_on_a_disk(
+    finished: UPath, warc: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    disk = tmp_path / "out"
+    assert run(warc, disk) == run(warc, disk, LESS) == 0
+    before = objects(finished)
+    assert run(warc, finished, LESS, yes=False) == 2
+    told = capsys.readouterr()
+    assert "a new revision would begin from revision 1, whose files it names by 5 new manifests" in told.out
+    assert "at most 1 (0.00 GB)" in told.out
+    assert objects(finished) == before, "a no leaves all as it was"
+    reader = Run(str(finished))
+    assert run(warc, finished, LESS) == 0
+    assert len(list(reader.documents())) == 2, "a reader stays with the revision that it opened"
+    assert len(Run(str(finished))) == 1
+    assert (current_number(finished), numbers(finished)) == (2, [1, 2])
+    assert results(current(finished)) == published(disk)
+    after = objects(finished)
+    assert {name: after[name] for name in before} == before
+    assert [line[:15] for line in shown(finished, capsys)] == ["    1  kept    ", "*   2  current "]
+    for how in (["validate"], ["validate", "--deep"], ["report"]):
+        for root in (finished, place(finished, 2)):
+            assert main([*how, str(root)]) == 0, how
+    assert shown(finished, capsys, "--use", "1")[0].startswith("*   1  current")
+    assert main(["revisions", str(disk), "--use", "1"]) == 0
+    assert results(current(finished)) == published(disk)
+    assert run(warc, finished, LESS, yes=False) == 0, "former values bring their revision back"
+    assert current_number(finished) == 2
+
+
+def test_what_stays_the_same_is_named_and_tars_are_copied(finished: UPath, warc: Path) -> None:
+    assert run(warc, finished, MORE) == 0
+    own = files_below(place(finished, 2))
+    assert not [name for name in own if name.startswith(("extract/", "assembled/")) and name.endswith(".parquet")]
+    assert sum(name.endswith(".tar") for name in own) == 2
+    assert main(["validate", "--deep", str(finished)]) == 0
+    assert main(["explain", str(finished), "https://pages.example/bench"]) == 0
+
+
+@pytest.mark.slow
+def test_dropped_and_gathered_it_is_a_run_as_any_other(
+    finished: UPath, warc: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(warc, finished, MORE) == 0
+    assert [line[:6] for line in shown(finished, capsys, "--keep", "1")] == ["*   1 "]
+    fresh = finished.parent / uuid4().hex
+    assert run(warc, fresh, MORE) == 0
+    assert objects(finished) == objects(fresh)
+    assert run(warc, finished, MORE, yes=False) == 0
+    assert "nothing to do" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_revision_lives_on_when_the_one_that_it_came_from_is_dropped(
+    finished: UPath, warc: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(warc, finished, MORE) == run(warc, finished, LESS) == 0
+    assert numbers(finished) == [1, 2, 3]
+    assert [line[:6] for line in shown(finished, capsys, "--drop", "1")] == ["    2 ", "*   3 "]
+    assert main(["revisions", str(finished), "--use", "2"]) == 0
+    for number in (2, 3):
+        assert main(["validate", "--deep", str(place(finished, number))]) == 0
+
+
+def test_a_damaged_file_that_is_shared_is_made_again_by_the_revision_that_needs_it(
+    finished: UPath, warc: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(warc, finished, MORE) == 0
+    name = next(n for n in files_below(finished / "assembled") if n.startswith("sizes/"))
+    whole = read_bytes(finished / "assembled" / name)
+    finished.fs.pipe_file((finished / "assembled" / name).path, b"x" * len(whole))
+    assert main(["validate", "--deep", str(finished)]) == 1
+    assert f"assembled/{name}: differs" in capsys.readouterr().out
+    assert run(warc, finished, MORE) == 0
+    assert read_bytes(place(finished, 2) / "assembled" / name) == whole
+    assert main(["validate", "--deep", str(finished)]) == 0
+
+
+@pytest.mark.slow
+def test_what_was_begun_goes_on_and_is_not_the_current_one(
+    finished: UPath, warc: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments([warc], finished, LESS), "--yes", "--stage", "extract"]) == 0
+    assert current_number(finished) == 1
+    assert "unfinished" in shown(finished, capsys)[1]
+    remove([place(finished, 2) / "run.json"])  # as a kill before its last put leaves it
+    assert numbers(finished) == [1]
+    assert run(warc, finished, LESS) == 0
+    assert (current_number(finished), numbers(finished)) == (2, [1, 2])
+    assert main(["validate", "--deep", str(finished)]) == 0
+
+
+def test_nothing_is_forgotten_in_one_revision_alone(
+    finished: UPath, warc: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(warc, finished, MORE) == 0
+    urls = tmp_path / "urls.txt"
+    urls.write_text("https://pages.example/bench\n")
+    assert main(["forget", str(finished), "--urls", str(urls)]) == 2
+    assert "obelics revisions" in capsys.readouterr().err
+    assert main(["revisions", str(finished), "--keep", "1"]) == 0
+    assert main(["forget", str(finished), "--urls", str(urls)]) == 0
+    assert RunFolder(finished).path == finished
+    assert len(Run(str(finished))) == 1
+
+
+@pytest.mark.slow
+def test_no_other_machine_moves_the_pointer_while_a_run_is_at_work(finished: UPath, warc: Path, tmp_path: Path) -> None:
+    assert run(warc, finished, LESS) == 0
+    with RunFolder(finished).locked():  # another TMPDIR: no lock in common, as on another machine
+        code, printed = finish(obelics("revisions", finished, "--use", "1"), TMPDIR=str(tmp_path))
+        assert (code, "another run is working there" in printed) == (2, True), printed
+    assert current_number(finished) == 2
+
+
+def test_a_pointer_that_could_not_be_put_is_put_by_the_next_command(
+    finished: UPath, warc: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = results(finished)
+    with pytest.MonkeyPatch.context() as patch:
+        real = finished.fs.call_s3
+
+        def refusing(method: str, *arguments: object, **how: object) -> object:
+            if str(how.get("Key", "")).endswith("/current"):
+                raise PermissionError("AccessDenied")
+            return real(method, *arguments, **how)
+
+        patch.setattr(finished.fs, "call_s3", refusing)
+        assert run(warc, finished, LESS) == 3
+    assert "no access" in capsys.readouterr().err
+    assert (current_number(finished), results(finished)) == (1, before)
+    assert run(warc, finished, LESS, yes=False) == 0
+    assert current_number(finished) == 2
