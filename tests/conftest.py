@@ -32,6 +32,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Ray reads these when it is imported, and img2dataset imports it.
 for _name, _value in {
+    "RAY_ENABLE_AUTO_CONNECT": "0",
     "RAY_AUTH_MODE": "token",
     "RAY_AUTH_TOKEN": secrets.token_hex(32),
     "RAY_USAGE_STATS_ENABLED": "0",

@@ -1,14 +1,12 @@
-"""Commands that make a corpus: demo, check, run, validate, score."""
+"""Commands that make a corpus: demo, check, run, validate, revisions, score."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from functools import partial
 from pathlib import Path
 
-from obelics_pipeline.cli.parser import Commands, add_overrides, positive, say, workers_of
-from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.cli.parser import Commands, add_overrides, positive, ray_of, say, workers_of
 from obelics_pipeline.core.redacted import redacted
 
 ENGINES = ("local", "ray", "beam")
@@ -65,7 +63,7 @@ def add_run(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    _refuse_ray_address(arguments)
+    open_engine = ray_of(arguments)
     what, workers = (arguments.config, arguments.input, arguments.output), workers_of(arguments)
     how = {name: getattr(arguments, name) for name in ("force", "against", "sample", "yes")}
     how |= {"overrides": arguments.set, "stages": arguments.stage, "retry": arguments.retry_failed}
@@ -74,10 +72,9 @@ def _run(arguments: argparse.Namespace) -> int:
         from obelics_pipeline.beam_jobs.options import local_options
 
         return curate(*what, local_options(workers), **how)
-    from obelics_pipeline.jobs.main_job import open_ray, run
+    from obelics_pipeline.jobs.main_job import run
 
-    on_ray = partial(open_ray, arguments.ray_address, arguments.workers)
-    return run(*what, workers=workers, open_engine=on_ray if arguments.engine == "ray" else None, **how)
+    return run(*what, workers=workers, open_engine=open_engine, **how)
 
 
 def add_check(commands: Commands) -> None:
@@ -167,17 +164,56 @@ def _demo(arguments: argparse.Namespace) -> int:
 def add_validate(commands: Commands) -> None:
     validate = commands.add_parser("validate", help="read every shard back and verify files, counts and hashes")
     validate.add_argument("folder", metavar="DIR", help="folder of a finished run: a path, s3://… or gs://…")
+    how = validate.add_mutually_exclusive_group()
+    how.add_argument(
+        "--deep",
+        action="store_true",
+        help="read every other file of the run as well and compare it with its hash; DIR may be an unfinished run",
+    )
+    how.add_argument(
+        "--repair",
+        action="store_true",
+        help="as --deep, and set damaged files aside, so that the command of the run writes them again",
+    )
     validate.set_defaults(command=_validate)
 
 
 def _validate(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.core.revisions import current
     from obelics_pipeline.core.storage import location
+    from obelics_pipeline.jobs.deep_validation import deep, repair
     from obelics_pipeline.stages.shard.validate import validate
 
-    report = validate(location(arguments.folder))
+    folder = current(location(arguments.folder))
+    check = repair if arguments.repair else deep if arguments.deep else validate
+    report = check(folder)
     for line in report.lines():
         print(line)
     return report.exit_code
+
+
+def add_revisions(commands: Commands) -> None:
+    revisions = commands.add_parser(
+        "revisions",
+        help="list the revisions of a run, go back to one, remove others",
+        description="A run with other values makes a new revision beside the finished one. Without an option: list "
+        "them; * marks the current one, which all commands read.",
+    )
+    revisions.add_argument("folder", metavar="DIR", help="the --output of a run: a path, s3://… or gs://…")
+    how = revisions.add_mutually_exclusive_group()
+    how.add_argument("--use", type=positive, metavar="N", help="make revision N the current one")
+    how.add_argument("--keep", type=positive, metavar="N", help="keep the current one and the newest others, N in all")
+    how.add_argument("--drop", type=positive, metavar="N", help="remove revision N")
+    revisions.set_defaults(command=_revisions)
+
+
+def _revisions(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.core.storage import location
+    from obelics_pipeline.jobs.revisions import change
+
+    for line in change(location(arguments.folder), arguments.use, arguments.keep, arguments.drop):
+        print(line)
+    return 0
 
 
 def add_score(commands: Commands) -> None:
@@ -221,14 +257,9 @@ def add_score(commands: Commands) -> None:
 
 
 def _score(arguments: argparse.Namespace) -> int:
-    _refuse_ray_address(arguments)
+    open_engine = ray_of(arguments)
     from obelics_pipeline.jobs.score_rows.command import score
 
-    on_ray = None
-    if arguments.engine == "ray":
-        from obelics_pipeline.jobs.main_job import open_ray
-
-        on_ray = partial(open_ray, arguments.ray_address, arguments.workers)
     return score(
         arguments.config,
         arguments.input,
@@ -238,15 +269,8 @@ def _score(arguments: argparse.Namespace) -> int:
         overrides=arguments.set,
         images=arguments.images,
         replace=arguments.replace,
-        open_engine=on_ray,
+        open_engine=open_engine,
         say=say,
         # sys.stderr is looked up at that time: a progress line may be in its way
         warn=lambda line: print(redacted(line), file=sys.stderr, flush=True),
     )
-
-
-def _refuse_ray_address(arguments: argparse.Namespace) -> None:
-    if arguments.ray_address and arguments.engine != "ray":
-        raise UserError(
-            f"--ray-address: valid only with --engine ray, and the engine is {arguments.engine}; change one of them"
-        )

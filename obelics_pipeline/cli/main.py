@@ -22,6 +22,7 @@ GROUPS = {  # in the order of the help
         curate.add_check,
         curate.add_run,
         curate.add_validate,
+        curate.add_revisions,
         curate.add_score,
         add_forget,
     ),
@@ -31,7 +32,7 @@ GROUPS = {  # in the order of the help
         look.add_tune,
         look.add_map,
     ),
-    "publish: give a finished corpus to others": (publish.add_export, publish.add_card),
+    "publish: give a finished corpus to others": (publish.add_publish, publish.add_export, publish.add_card),
     "models: get the models that filters use": (models.add_fit, models.add_download),
     "train: train on a corpus, and watch the training": (
         train.add_plan,

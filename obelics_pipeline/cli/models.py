@@ -21,7 +21,8 @@ def add_fit(commands: Commands) -> None:
     _add_fit_detector(models)
     _add_fit_farm_texts(models)
     _add_fit_chat_detector(models)
-    _add_fit_wording_detector(models)
+    _add_fit_heads(models)
+    _add_fit_farm_heads(models)
     _add_fit_kenlm(models)
     _add_fit_classifier(models)
     _add_fit_flamingo(models)
@@ -176,7 +177,8 @@ def _add_sources(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--dictionary", nargs=2, type=Path, action="append", default=[], metavar=("THERE.index", "BACK.index"),
-        help="a pair of FreeDict dictionaries, to translate there and back; may be repeated",
+        help="a pair of FreeDict dictionaries, to translate there and back; may be repeated; where there is only BACK, "
+        "give it twice",
     )  # fmt: skip
     command.add_argument(
         "--wordnet",
@@ -236,6 +238,9 @@ def _add_fit_chat_detector(models: Commands) -> None:
     detector.add_argument(
         "--kenlm", metavar="FOLDER", help="folder of the KenLM model, as fit kenlm writes it (default: the package's)"
     )
+    detector.add_argument(
+        "--without-kenlm", action="store_true", help="learn from words and style alone: a head of farm_score"
+    )
     detector.add_argument("--language", default="en", metavar="CODE", help="language of the texts (default: en)")
     detector.add_argument(
         "--unseen", type=Path, metavar="FILE.jsonl",
@@ -254,7 +259,7 @@ def _fit_chat_detector(arguments: argparse.Namespace) -> int:
         arguments.input,
         arguments.trusted,
         arguments.output,
-        kenlm=arguments.kenlm or SHIPPED,
+        kenlm=None if arguments.without_kenlm else arguments.kenlm or SHIPPED,
         generators=arguments.generators,
         language=arguments.language,
         unseen=arguments.unseen,
@@ -263,13 +268,36 @@ def _fit_chat_detector(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _add_fit_wording_detector(models: Commands) -> None:
-    detector = models.add_parser(
+def _add_fit_heads(models: Commands) -> None:
+    _add_head(
+        models,
         "wording-detector",
-        help="train the model that detects exchanged words (wording_score)",
-        description="It learns from translation word by word and from words out of their order, and prints what it "
-        "finds of the other families, none of which it has seen. PyTorch is not needed.",
+        "train the model that detects exchanged words (wording_score)",
+        "It learns from translation word by word and from words out of their order, and prints what it finds of the "
+        "other families, none of which it has seen. PyTorch is not needed.",
+        _fit_wording_detector,
     )
+    _add_head(
+        models,
+        "phrasing-detector",
+        "train the model that detects exchanged words, chains and forms in any language",
+        "It learns from exchanged and moved words, chains and forms, in any language that parts words by blanks, and "
+        "prints what it finds of the other families, none of which it has seen. PyTorch is not needed.",
+        _fit_phrasing_detector,
+    )
+    _add_head(
+        models,
+        "coherence-detector",
+        "train the model that detects sentences that do not follow from each other",
+        "It learns which sentences people write after which, and from sentences and phrases that programs put "
+        "together. It prints what it finds of the other families. PyTorch is not needed.",
+        _fit_coherence_detector,
+    )
+
+
+def _add_head(models: Commands, name: str, made: str, told: str, command: Callable[[argparse.Namespace], int]) -> None:
+    """A command that makes a detector which learns from some families; `made` and `told` are its help."""
+    detector = models.add_parser(name, help=made, description=told)
     _add_sources(detector)
     detector.add_argument(
         "--documents",
@@ -279,13 +307,57 @@ def _add_fit_wording_detector(models: Commands) -> None:
         help="documents that the forest is trained on (default: 12000)",
     )
     detector.add_argument("--output", type=Path, required=True, metavar="MODEL.npz", help="output file")
-    detector.set_defaults(command=_fit_wording_detector, leave_out=[])
+    detector.set_defaults(command=command, leave_out=[])
 
 
 def _fit_wording_detector(arguments: argparse.Namespace) -> int:
-    from obelics_pipeline.fit.wording_detector.command import fit_wording_detector
+    from obelics_pipeline.fit.farm_detector.head import fit_head
+    from obelics_pipeline.fit.wording_detector.recipes import WORDING
 
-    fit_wording_detector(_sources(arguments), arguments.output, arguments.documents, say)
+    fit_head(WORDING, _sources(arguments), arguments.output, arguments.documents, say)
+    return 0
+
+
+def _fit_phrasing_detector(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.farm_detector.head import fit_head
+    from obelics_pipeline.fit.wording_detector.recipes import PHRASING
+
+    fit_head(PHRASING, _sources(arguments), arguments.output, arguments.documents, say)
+    return 0
+
+
+def _fit_coherence_detector(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.coherence_detector.command import fit_coherence_detector
+
+    fit_coherence_detector(_sources(arguments), arguments.output, arguments.documents, say)
+    return 0
+
+
+def _add_fit_farm_heads(models: Commands) -> None:
+    heads = models.add_parser(
+        "farm-heads",
+        help="find how far each head of farm_score is shifted for texts of each length",
+        description="It cuts honest texts to several lengths and shifts each head so that as many of them pass, "
+        "and one in 250 is over 0.95 in any head. Do this after a detector of farm_score was made anew.",
+    )
+    heads.add_argument(
+        "--honest", nargs="+", required=True, metavar="CORPUS",
+        help='texts that people wrote: lines {"text": …, "source": …}, or Parquet; each source has the same weight',
+    )  # fmt: skip
+    heads.add_argument(
+        "--detectors", nargs="+", default=[], metavar="MODEL.npz", help="detectors in place of those of the package"
+    )
+    heads.add_argument("--language", default="en", metavar="CODE", help="language of the texts (default: en)")
+    heads.add_argument(
+        "--output", type=Path, required=True, metavar="FILE", help="of mixes; other languages in it stay"
+    )
+    heads.set_defaults(command=_fit_farm_heads)
+
+
+def _fit_farm_heads(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.fit.farm_heads import fit_farm_heads
+
+    fit_farm_heads(arguments.honest, arguments.detectors, arguments.output, arguments.language, say)
     return 0
 
 

@@ -6,10 +6,15 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NoReturn, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.near import did_you_mean
 from obelics_pipeline.core.redacted import redacted
+
+if TYPE_CHECKING:
+    from obelics_pipeline.jobs.main_job import OpenEngine
 
 
 def say(line: str) -> None:
@@ -120,3 +125,16 @@ def positive(text: str) -> int:
 def workers_of(arguments: argparse.Namespace) -> int:
     """How many were asked for; one per CPU core where nothing was said."""
     return arguments.workers or os.cpu_count() or 1
+
+
+def ray_of(arguments: argparse.Namespace) -> OpenEngine | None:
+    """What opens the engine of --engine ray; None for another. Raises UserError for another with --ray-address."""
+    if arguments.engine == "ray":
+        from obelics_pipeline.jobs.main_job import open_ray
+
+        return partial(open_ray, arguments.ray_address, arguments.workers)
+    if arguments.ray_address:
+        raise UserError(
+            f"--ray-address: valid only with --engine ray, and the engine is {arguments.engine}; change one of them"
+        )
+    return None

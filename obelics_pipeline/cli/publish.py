@@ -1,12 +1,44 @@
-"""Commands that prepare a finished run for others: export, card."""
+"""Commands that prepare a finished run for others: publish, export, card."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from obelics_pipeline.cli.parser import Commands, positive, say
+from obelics_pipeline.cli.parser import Commands, positive, ray_of, say
 from obelics_pipeline.core.errors import UserError
+
+if TYPE_CHECKING:
+    from obelics_pipeline.inspect.card.statement import Statement
+
+
+def add_publish(commands: Commands) -> None:
+    publish = commands.add_parser(
+        "publish",
+        help="write Parquet with texts and pictures that opens by one line",
+        description="Write data/*.parquet, a row per document with its texts and pictures, and a dataset card beside "
+        "them: load_dataset(FOLDER), DuckDB, pandas and the hub's viewer open it. The options give what only you know; "
+        "the card names what is missing. A command that was stopped goes on when it is given again.",
+    )
+    publish.add_argument("folder", metavar="DIR", help="folder of a finished run: a path, s3://… or gs://…")
+    publish.add_argument("--output", required=True, metavar="DIR", help="output folder: a path, s3://… or gs://…")
+    _add_statement(publish)
+    publish.add_argument("--engine", choices=("local", "ray"), default="local", help="where the work runs")
+    publish.add_argument(
+        "--workers", type=positive, metavar="N",
+        help="processes (default: one per CPU core; on a Ray cluster, as many as fit)",
+    )  # fmt: skip
+    publish.add_argument("--ray-address", metavar="ADDRESS", help="as for run")
+    publish.set_defaults(command=_publish)
+
+
+def _publish(arguments: argparse.Namespace) -> int:
+    open_engine = ray_of(arguments)
+    from obelics_pipeline.inspect.published.command import publish
+
+    say(publish(arguments.folder, arguments.output, _statement(arguments), arguments.workers, open_engine).line())
+    return 0
 
 
 def add_export(commands: Commands) -> None:
@@ -25,22 +57,33 @@ def add_export(commands: Commands) -> None:
         metavar="N",
         help="open_flamingo, laion: write at least N tars; the loader needs one per worker of each process",
     )
+    export.add_argument(
+        "--columns",
+        nargs="+",
+        default=[],
+        metavar="NAME,…",
+        help="parquet: columns of index.parquet to add, such as page_type,language",
+    )
     export.add_argument("--output", metavar="DIR", help="output folder (default: DIR/export-FORMAT)")
     export.set_defaults(command=_export)
 
 
 def _export(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.core.revisions import current
     from obelics_pipeline.core.shards.manifest import read_manifest
     from obelics_pipeline.core.storage import location
     from obelics_pipeline.policy.tombstones.obeyed import note_export, refuse_forgotten
     from obelics_pipeline.stages.shard.export import export_parquet
 
-    folder = location(arguments.folder)
-    output = location(arguments.output) if arguments.output else folder / f"export-{arguments.format}"
+    base = location(arguments.folder)
+    folder = current(base)
+    output = location(arguments.output) if arguments.output else base / f"export-{arguments.format}"
     read_manifest(folder)  # raises UserError where no finished run is: nothing is noted there
     refuse_forgotten(folder)
     note_export(folder, output)
     if arguments.format != "parquet":
+        if arguments.columns:
+            raise UserError("--columns: valid only with --format parquet; leave it out")
         from obelics_pipeline.stages.shard.export_flamingo import export_flamingo
 
         only = arguments.format == "laion"
@@ -49,7 +92,8 @@ def _export(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.shards is not None:
         raise UserError("--shards: valid only with --format open_flamingo or laion; leave it out")
-    files = export_parquet(folder, output)
+    columns = [name.strip() for names in arguments.columns for name in names.split(",")]
+    files = export_parquet(folder, output, columns=columns)
     say(f"wrote {len(files)} files to {output}")
     return 0
 
@@ -62,21 +106,29 @@ def add_card(commands: Commands) -> None:
         "description for programs. The options give what only you know; the card names what is missing.",
     )
     card.add_argument("folder", metavar="DIR", help="folder of a finished run: a path, s3://… or gs://…")
-    card.add_argument("--name", help="name of the corpus (default: the folder's name)")
-    card.add_argument("--licence", "--license", metavar="ID", help="licence of the corpus, such as cc-by-4.0")
-    card.add_argument("--homepage", metavar="URL", help="where the corpus is published")
-    card.add_argument("--contact", metavar="TEXT", help="contact for questions and removal requests")
-    card.add_argument("--published", metavar="DAY", help="day of publication, YYYY-MM-DD")
+    _add_statement(card)
     card.add_argument("--output", metavar="DIR", help="output folder (default: DIR of the run)")
     card.set_defaults(command=_card)
 
 
 def _card(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.inspect.card.command import write_card
+
+    for path in write_card(arguments.folder, _statement(arguments), arguments.output):
+        say(f"wrote {path}")
+    return 0
+
+
+def _add_statement(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--name", help="name of the corpus (default: the folder's name)")
+    command.add_argument("--licence", "--license", metavar="ID", help="licence of the corpus, such as cc-by-4.0")
+    command.add_argument("--homepage", metavar="URL", help="where the corpus is published")
+    command.add_argument("--contact", metavar="TEXT", help="contact for questions and removal requests")
+    command.add_argument("--published", metavar="DAY", help="day of publication, YYYY-MM-DD")
+
+
+def _statement(arguments: argparse.Namespace) -> Statement:
     from obelics_pipeline.inspect.card.statement import Statement
 
     name = arguments.name or Path(arguments.folder).resolve().name
-    stated = {key: getattr(arguments, key) for key in ("licence", "homepage", "contact", "published")}
-    for path in write_card(arguments.folder, Statement(name, **stated), arguments.output):
-        say(f"wrote {path}")
-    return 0
+    return Statement(name, arguments.licence, arguments.homepage, arguments.contact, arguments.published)

@@ -11,6 +11,7 @@ import contextlib
 import os
 import signal
 import sys
+import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +19,8 @@ from dataclasses import dataclass
 from multiprocessing import connection, forkserver, get_context, resource_tracker
 from multiprocessing.context import ForkServerProcess
 from typing import Any, Generic, TypeVar
+
+from obelics_pipeline.core.errors import UserError
 
 RECYCLE_BYTES = 500 * 2**20  # a worker that has grown so big is replaced after its task, before it nears 700 MB
 NEVER = float("inf")  # bytes: a worker that holds a model is as big as the model, and to replace it is to load anew
@@ -159,7 +162,10 @@ class Pool(Generic[Item, Value]):
                 with imports_as_here():
                     interrupts_waiting(forkserver.ensure_running)
                 return _Worker(self._initializer, self._arguments, number, more)
-            except (EOFError, OSError):
+            except (EOFError, OSError) as error:
+                if "AF_UNIX path too long" in str(error):  # it has no number
+                    folder = tempfile.gettempdir()
+                    raise UserError(f"TMPDIR {folder}: is too long for a socket; set it to a shorter path") from None
                 if attempt == STARTS - 1:
                     raise
                 time.sleep(0.1)
@@ -173,8 +179,7 @@ def imports_as_here() -> Iterator[None]:
     A fork server is started by `python -c`, and would import what it preloads from the working directory first: there
     a file `datasets.py` of a lab's own takes the place of the package.
     """
-    path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-    names = {"PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
+    names = import_environment()
     before = {name: os.environ.get(name) for name in names}
     os.environ.update(names)
     try:
@@ -184,6 +189,11 @@ def imports_as_here() -> Iterator[None]:
             os.environ.pop(name, None)
             if value is not None:
                 os.environ[name] = value
+
+
+def import_environment() -> dict[str, str]:
+    """The environment in which an interpreter finds modules where this process finds them."""
+    return {"PYTHONPATH": os.pathsep.join(entry or os.getcwd() for entry in sys.path), "PYTHONSAFEPATH": "1"}
 
 
 def interrupts_waiting(action: Callable[[], None]) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
+from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.core.commit import Manifest, remember
 from obelics_pipeline.core.errors import Stopped
 from obelics_pipeline.core.partitions import Partitions
+from obelics_pipeline.core.revision_place import pieces_in
 from obelics_pipeline.core.storage import Location, files_below, hold_to_name, remove
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.engines.engine import Work
@@ -54,7 +57,7 @@ def shuffle(
     `settings` are what `reduce` depends on. `folder` is this step's own: what other sources had led to is removed.
     Raises Damaged where a source is.
     """
-    key = digest(column, settings, sorted(source.sha256 for source in sources))
+    key = digest(column, settings, _code_of(reduce), sorted(source.sha256 for source in sources))
     output = folder / key
 
     def make() -> dict[str, Any]:
@@ -67,7 +70,14 @@ def shuffle(
 
     value = remember(folder / f"{key}.json", make)
     remove(folder / name for name in files_below(folder) if not name.startswith((f"{key}/", f"{key}.json")))
-    return Shuffled(output, {name: _group(group) for name, group in value.items()})
+    there, noted = pieces_in(output, value)
+    return Shuffled(there, {name: _group(group) for name, group in noted.items()})
+
+
+def _code_of(reduce: Reduce) -> str:
+    """The code that makes the rows of a group, and that of what is written of them."""
+    function = reduce.func if isinstance(reduce, partial) else reduce
+    return digest(code_of(function.__module__), code_of(Group.__module__))
 
 
 def _group(value: Mapping[str, Any]) -> Group:

@@ -21,7 +21,7 @@ def start_worker(driver: int, folder: str) -> None:
     fcntl.flock(_lock, fcntl.LOCK_SH)
     threading.Thread(target=_watch, args=(driver,), daemon=True).start()
     os.nice(1)  # the driver must stay able to answer
-    _return_freed_memory_at_once()
+    return_freed_memory_at_once()
 
 
 _lock: IO[str] | None = None
@@ -36,7 +36,7 @@ def _watch(driver: int) -> None:
         time.sleep(0.2)
 
 
-def _return_freed_memory_at_once() -> None:
+def return_freed_memory_at_once() -> None:
     """One malloc arena and an early trim: big pages come and go, and must not leave the process big (glibc only)."""
     m_trim_threshold, m_mmap_threshold, m_arena_max = -1, -3, -8  # from malloc.h
     try:

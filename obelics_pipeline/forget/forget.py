@@ -16,7 +16,9 @@ from obelics_pipeline.core.access import access_lost
 from obelics_pipeline.core.commit import read_manifests, unit_names
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.errors import DISK_FULL, Stopped, UserError
-from obelics_pipeline.core.folder import MARK, RunFolder
+from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.revision_place import MARK
+from obelics_pipeline.core.revisions import numbers
 from obelics_pipeline.core.shards.manifest import read_manifest, write_manifest
 from obelics_pipeline.core.storage import (
     TEMPORARY,
@@ -100,6 +102,7 @@ def forget(
     if not lists and size_of(run.path / FOLDER / UNFINISHED) is None and not stored(run.path / FOLDER):
         raise UserError(f"{folder}: nothing to forget: give --urls, --domains or --hashes FILE")
     with _errors_in_one_line(run), run.locked():
+        _refuse_revisions(run)
         if dry_run:
             with _trial(run, key) as (keyed, target):
                 return _Work(run, keyed, target, say).dry(lists, skip_bad, plans)
@@ -110,6 +113,17 @@ def forget(
             earlier.plans = work.plans(plans)
             return earlier
         return work.take_back(lists, skip_bad, plans)
+
+
+def _refuse_revisions(run: RunFolder) -> None:
+    """Raises UserError where a run has several revisions: each has documents and images of its own."""
+    found = numbers(run.base)
+    if len(found) > 1 or run.path != run.base:
+        shown = ", ".join(map(str, found))
+        raise UserError(
+            f"{run.base}: its revisions {shown} hold documents; keep one and forget then: obelics revisions {run.base} "
+            "--keep 1"
+        )
 
 
 @contextmanager
@@ -335,7 +349,7 @@ class _Work:
             done.remake.append(f"{self._run.path / CARD[0]}, {CARD[1]} (its counts are old): obelics card")
         inside = str(self._run.path.resolve() if isinstance(self._run.path, Path) else self._run.path)
         exports = [output for output in noted_exports(self._run.path) if not output.startswith(f"{inside}/")]
-        done.remake += [f"{output}: obelics export" for output in exports]
+        done.remake += [f"{output}: obelics publish, or obelics export" for output in exports]
 
     def _account(self, done: Done) -> None:
         """Write the run's manifest by its units as they are now, and read the changed tars back."""

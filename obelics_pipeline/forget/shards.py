@@ -19,10 +19,10 @@ from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.shards.check_record import NotJson, parse_json
 from obelics_pipeline.core.shards.flamingo_record import plain_members, shaped
-from obelics_pipeline.core.shards.index import IndexWriter, read_index
+from obelics_pipeline.core.shards.index import IndexWriter, fixed_columns, read_index
 from obelics_pipeline.core.shards.manifest import INDEX, SHARDS, RunManifest, ShardEntry, read_manifest, shard_entry
 from obelics_pipeline.core.shards.tar import Placed, ShardWriter, TarDamaged, read_members
-from obelics_pipeline.core.storage import file_sha256, local_copy, size_of
+from obelics_pipeline.core.storage import file_sha256, local_copy, read_schema, size_of
 from obelics_pipeline.forget.record import without_images
 from obelics_pipeline.forget.switch import Switch
 from obelics_pipeline.forget.units import as_json
@@ -60,8 +60,7 @@ class Shards:
         done, entries, names = Rewritten(), dict[str, ShardEntry](), list[str]()
         entry_of = {entry.name: entry for entry in manifest.shards}
         index_draft = switch.draft(".parquet")
-        scores = manifest.promises.score_names
-        with IndexWriter(index_draft, scores) as index:
+        with self._writer(index_draft, manifest) as index:
             for name, rows in self._by_shard():
                 names.append(name)
                 if not any(self._is_gone(row["doc_id"]) or edited(row["doc_id"]) for row in rows):
@@ -84,6 +83,10 @@ class Shards:
             return done
         self._conclude(switch, manifest, [entries[n] for n in names if n in entries], index_draft, done)
         return done
+
+    def _writer(self, path: Path, manifest: RunManifest) -> IndexWriter:
+        """A writer of an index with the columns of the run's."""
+        return IndexWriter(path, manifest.promises.score_names, fixed_columns(read_schema(self._run.index)))
 
     def _by_shard(self) -> Iterator[tuple[str, list[Row]]]:
         for name, rows in groupby(read_index(self._run.index), lambda row: str(row["shard"])):
@@ -174,7 +177,7 @@ class Shards:
             done.freed += before - entry.bytes
             if unit is not None:
                 part = switch.draft(".parquet")
-                with IndexWriter(part, manifest.promises.score_names) as writer:
+                with self._writer(part, manifest) as writer:
                     for row in rows:
                         writer.write(row)
                 sha256, size = file_sha256(part), part.stat().st_size

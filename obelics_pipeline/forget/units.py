@@ -21,7 +21,7 @@ from obelics_pipeline.core.content_name import content_name, stated_hash, stem_o
 from obelics_pipeline.core.document import DOCUMENT_DROPPED
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.ledger import Ledger
-from obelics_pipeline.core.shards.index import NAMES as INDEX_NAMES
+from obelics_pipeline.core.shards.index import is_index
 from obelics_pipeline.core.storage import (
     Location,
     draft_for,
@@ -78,7 +78,7 @@ class Rewriter:
         """Edit a Parquet file that no unit's manifest names."""
         names = read_schema(place).names
         edit = edit_of(names, self._gone)
-        if edit is None or set(names) >= set(INDEX_NAMES):
+        if edit is None or is_index(names):
             return
         table = read_table(place)
         edited = edit(table)

@@ -1,1 +1,1 @@
-"""Tools to look at a run before, during and after it: check, report, explain, tune, map, card."""
+"""A run before, during and after it, for people: check, report, explain, tune, map, card, and a copy to publish."""

@@ -21,7 +21,7 @@ from obelics_pipeline.stages.site.value import SITE
 from tests.models.farm_detector.small import detector
 
 HIGH = "old boat " * 60  # 0.881 by the small detector: most of its words are not distinct
-LOW = " ".join(first + second for first in "abcdefghij" for second in "abcdefghij")  # 0.119
+LOW = " ".join(first + second for first in "abcdefghij" for second in "abcdefghij")  # 0.119 by the chat head
 
 
 def test_it_prints_a_table_for_each_column_and_the_speed_of_all_together(
@@ -157,7 +157,7 @@ def test_of_honest_pages_it_tells_the_share_above_each_threshold_and_the_highest
         *({"id": f"low{number}", "text": LOW} for number in range(6)),
         *({"id": name, "text": HIGH} for name in ("b", "a")),
         {"id": "english", "text": LOW, "language": "en"},
-        {"id": "german", "text": HIGH, "language": "de"},
+        {"id": "swedish", "text": HIGH, "language": "sv"},
         {"id": "short", "text": "too short"},
         {"id": "nothing"},
     ]
@@ -183,7 +183,7 @@ def test_of_a_run_it_takes_the_english_that_was_kept_or_dropped_as_generated_as_
     tmp_path: Path, said: Callable[..., str]
 ) -> None:
     folder = RunFolder(tmp_path / "run")
-    kept = [page("kept", LOW), page("parted", HIGH), page("german", HIGH, language="de")]
+    kept = [page("kept", LOW), page("parted", HIGH), page("swedish", HIGH, language="sv")]
     gone = [
         page("spun", HIGH, "farm_score"),
         page("dull", HIGH, "word_count"),

@@ -50,7 +50,7 @@ def test_every_word_of_a_chain_follows_the_last_two_somewhere() -> None:
     assert sum(inside) > 20
 
 
-@pytest.mark.parametrize("language", ["de", "fr", "es", "it", "pt"])
+@pytest.mark.parametrize("language", ["de", "fr", "es", "it", "pt", "ru"])
 def test_a_doorway_page_fills_every_blank(language: str) -> None:
     pages = [templated.templated(language, 200, Random(seed)) for seed in range(5)]
     assert all("{" not in page and 200 <= len(page.split()) < 300 for page in pages)
@@ -69,7 +69,8 @@ def test_the_benchmark_tells_what_is_found_and_what_is_taken(
     said = capsys.readouterr().out
     main()
     assert capsys.readouterr().out == said
-    assert said.startswith("de: 40 honest texts; 1 % of them are above ")
+    assert said.startswith("de: 40 honest texts, half of them above ")
+    assert "40 of them are no novels; 1 % of these are above " in said
     for name in ("spun", "chained", "templated"):
         assert f"{name:10} at 1 %: " in said
     assert "honest s0" in said and "of 20" in said

@@ -9,7 +9,7 @@ import pytest
 
 from obelics_pipeline.demo.farm import COPIED, HOST, PAGES, farm_pages
 from obelics_pipeline.demo.pages import farms, hosts, pages, written_pages
-from obelics_pipeline.models.farm_detector.detector import bundled
+from obelics_pipeline.models.farm_detector.detector import all_bundled
 
 from .conftest import Extracted
 
@@ -65,9 +65,9 @@ def test_a_spun_page_says_the_same_as_its_original_in_other_words() -> None:
             assert 0.4 < shares[-1] < 0.9, page.url
 
 
-@pytest.mark.skipif(bundled("en") is None, reason="no detector of generated text is bundled")
-def test_most_of_the_farm_s_pages_go(extracted: Extracted) -> None:
-    """Not all of them: docs/content_farms.md says what stays out of reach."""
+@pytest.mark.skipif(all_bundled()["en"] is None, reason="no detector of generated text is bundled")
+def test_many_of_the_farm_s_pages_go_by_themselves(extracted: Extracted) -> None:
+    """Most others go by their site; docs/content_farms.md says what stays out of reach."""
     gone = [url for url in farm(extracted) if extracted.of(url)[0].reason == "farm_score"]
-    assert 2 * len(gone) > sum(PAGES.values())
+    assert 5 * len(gone) > 2 * sum(PAGES.values())
     assert [url for url in gone if "/spun/" in url]

@@ -16,7 +16,7 @@ from obelics_pipeline.demo.farm import HOST
 from obelics_pipeline.demo.pages import unusual
 from obelics_pipeline.demo.run import lines_of_ledger, proxied, run_demo
 from obelics_pipeline.demo.show import read_documents
-from obelics_pipeline.models.farm_detector.detector import bundled
+from obelics_pipeline.models.farm_detector.detector import all_bundled
 
 
 def test_the_proxy_is_set_only_for_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +70,7 @@ def test_the_demo_ends_well_and_a_second_one_changes_nothing(
     assert set(expectations["dropped"]) & set(pictures) == set()
     assert not [src for d in documents for src in d["images"] if src in expectations["lost_images"]]
     assert lost_images(tmp_path) == expectations["lost_images"]
-    if bundled("en") is None:
+    if "en" not in all_bundled():
         assert "nothing was measured" in shown
     else:
         assert set(unusual()) <= set(pictures)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from obelics_pipeline.demo.pages import pages, unusual
-from obelics_pipeline.models.farm_detector.detector import FEWEST_WORDS, bundled
+from obelics_pipeline.models.farm_detector.detector import FEWEST_WORDS, all_bundled
 from obelics_pipeline.models.farm_detector.tokens import find_tokens, is_word
 
 from .conftest import Extracted
@@ -40,7 +40,7 @@ def test_each_passes_every_other_filter(extracted: Extracted) -> None:
     assert {url: reason for url, reason in reasons.items() if reason not in (None, "farm_score")} == {}
 
 
-@pytest.mark.skipif(bundled("en") is None, reason="no detector of generated text is bundled")
+@pytest.mark.skipif("en" not in all_bundled(), reason="no detector of generated text is bundled")
 def test_none_is_taken_for_generated(extracted: Extracted) -> None:
     """The detector was fitted on none of them. That their sites do not speak against them: tests/demo/test_run.py."""
     assert [url for url in unusual() if extracted.of(url)[0].reason == "farm_score"] == []

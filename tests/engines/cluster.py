@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from obelics_pipeline.engines.on_ray.session import HEAD_WAIT
+from obelics_pipeline.engines.on_ray.session import AUTO_CONNECT, HEAD_WAIT
 
 STORE = 100 * 2**20
 WAIT_SECONDS = "300"  # for a head on a busy machine; Ray gives it 30
@@ -15,6 +15,7 @@ WAIT_SECONDS = "300"  # for a head on a busy machine; Ray gives it 30
 @contextmanager
 def ray_cluster(nodes: int = 2, cpus: int = 1) -> Iterator[Any]:
     """Yields the `Cluster`; its `address` is what an engine connects to."""
+    os.environ.setdefault(AUTO_CONNECT, "0")
     from ray.cluster_utils import Cluster
 
     os.environ.setdefault(HEAD_WAIT, WAIT_SECONDS)

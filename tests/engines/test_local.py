@@ -22,6 +22,8 @@ from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.engines.pool import interrupts_waiting
 from tests.engines.shuffles import content, extremes, rows_of, write_sources
 from tests.engines.work import make_large_model, make_model, score, score_by_large, unit, work
+from tests.faults.runs import ROOT
+from tests.small import arguments, write_warc
 
 
 def outcomes(folder: Path, units: list[Unit], workers: int = 2, timeout: float = 60) -> dict[str, Manifest | Failure]:
@@ -237,3 +239,19 @@ def test_ctrl_c_while_a_worker_starts_reaches_the_driver_and_not_what_it_starts(
         interrupts_waiting(start)
     assert said == ["deaf\n"]
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_a_folder_for_temporary_files_that_is_too_long_for_a_socket_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / ("t" * 100)
+    folder.mkdir()
+    command = [
+        sys.executable,
+        "-m",
+        "obelics_pipeline",
+        *arguments([write_warc(tmp_path / "in.warc")], tmp_path / "out"),
+    ]
+    environment = os.environ | {"TMPDIR": str(folder), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.endswith(f"TMPDIR {folder}: is too long for a socket; set it to a shorter path\n")
+    assert "Traceback" not in done.stderr

@@ -18,7 +18,7 @@ from obelics_pipeline.engines.engine import Failure
 from obelics_pipeline.engines.groups import as_they_are
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.engines.on_ray.engine import RayEngine
-from obelics_pipeline.engines.on_ray.session import address_of
+from obelics_pipeline.engines.on_ray.session import AUTO_CONNECT, address_of
 from tests.engines.cluster import ray_cluster
 from tests.engines.shuffles import content, extremes, write_sources
 from tests.engines.work import double, make_model, process_of, score, unit, work
@@ -190,7 +190,7 @@ def test_a_client_address_is_refused_and_ray_address_is_heeded(monkeypatch: pyte
 
 
 DRIVER = """
-import functools, sys
+import contextlib, functools, sys
 from pathlib import Path
 from obelics_pipeline.core.config.ray import RayConfig
 from obelics_pipeline.engines.on_ray.engine import RayEngine
@@ -199,6 +199,10 @@ if __name__ == "__main__":
     with RayEngine(sys.argv[2], None, Path(sys.argv[1]), 60, RayConfig()) as ray:
         print("SEEN", *set(ray.map(process_of, range(4))))
         print("LINKED", *ray.map(linked_part, ["filters", "models", "beam_jobs"]))
+    import ray
+    with contextlib.suppress(Exception):
+        ray.get_actor("nobody")
+    print("STILL CONNECTED", ray.is_initialized())
 """
 
 
@@ -228,11 +232,12 @@ def test_a_ray_that_was_imported_before_is_no_trouble(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_checkout_is_sent_along(cluster: Any, tmp_path: Path) -> None:
+def test_a_checkout_is_sent_along_and_nothing_connects_after_the_run(cluster: Any, tmp_path: Path) -> None:
     checkout = Path(__file__).parents[2]
     script = tmp_path / "driver.py"
     script.write_text(DRIVER)
-    environment = os.environ | {"PYTHONPATH": str(checkout)}
+    environment = {name: value for name, value in os.environ.items() if name != AUTO_CONNECT}
+    environment["PYTHONPATH"] = str(checkout)
     done = subprocess.run(
         [sys.executable, str(script), str(tmp_path), cluster.address],
         env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False,
@@ -245,3 +250,4 @@ def test_a_checkout_is_sent_along(cluster: Any, tmp_path: Path) -> None:
     [found] = [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("LINKED")]
     assert len(found) == 3
     assert all("/runtime_resources/py_modules_files/" in file for file in found)
+    assert "STILL CONNECTED False" in done.stdout.splitlines()

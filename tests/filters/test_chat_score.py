@@ -35,8 +35,8 @@ def test_words_of_chat_models_raise_the_score(made: Filter) -> None:
 
 def test_the_reasons_name_the_words_of_chat_models_and_what_each_part_adds(made: Filter) -> None:
     rows = list(made.reasons(Text(KNOWN + CHATTY, "en")))  # type: ignore[attr-defined]
-    assert [what for _, what in rows[:2]] == ["delve", "vibrant"]
-    assert [about for about, _ in rows[2:]] == [
+    assert [what for _, _, what in rows[:2]] == ["delve", "vibrant"]
+    assert [about for about, _, _ in rows[2:]] == [
         "log odds of all words and pairs",
         "log odds by predictability and style",
     ]

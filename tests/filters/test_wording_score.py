@@ -6,13 +6,13 @@ import pytest
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.filters import Text, build
-from obelics_pipeline.models.wording_detector.detector import bundled
-from tests.models.wording_detector.small import PLAIN, WRONG, detector
+from obelics_pipeline.models.wording_detector.detector import all_bundled
+from tests.models.wording_detector.small import PLAIN, WRONG, detector, phrasing_detector
 
 
-@pytest.fixture
-def paths(tmp_path: Path) -> dict[str, str]:
-    detector().save(tmp_path / "small.npz")
+@pytest.fixture(params=[detector, phrasing_detector])
+def paths(tmp_path: Path, request: pytest.FixtureRequest) -> dict[str, str]:
+    request.param().save(tmp_path / "small.npz")
     return {"xx": str(tmp_path / "small.npz")}
 
 
@@ -29,7 +29,7 @@ def test_short_texts_and_other_languages_have_no_score(paths: dict[str, str], te
 
 def test_scores_depend_on_the_detectors(paths: dict[str, str]) -> None:
     measuring = build("wording_score", {"paths": paths})
-    assert measuring.files() == sorted([*paths.values(), str(bundled("en"))])  # type: ignore[attr-defined]
+    assert measuring.files() == sorted([*paths.values(), str(all_bundled()["en"])])  # type: ignore[attr-defined]
 
 
 def test_a_detector_with_another_sum_or_that_cannot_be_read_is_refused(paths: dict[str, str], tmp_path: Path) -> None:

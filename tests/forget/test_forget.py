@@ -20,6 +20,7 @@ from tests.faults.runs import HASTE, command, finish, tree
 from tests.forget.traces import traces
 from tests.forget.victims import Victim, documents, victim, victims
 from tests.rewritten import rewrite
+from tests.stages.shard.runs import without_page_type
 
 WARCS = ["inputs.json"]
 
@@ -305,6 +306,18 @@ def test_only_what_was_published_is_enough(run: Path, found: list[Victim], tmp_p
     forget(copy, *write(tmp_path, "urls", [found[0].url]), *write(tmp_path, "hashes", [image.sha256]))
     assert traces(copy, [*found[0].needles, image.src]) == []
     assert is_valid(copy)
+
+
+@pytest.mark.slow
+def test_an_index_of_before_the_kind_of_page_was_a_column_stays_one(
+    run: Path, found: list[Victim], tmp_path: Path
+) -> None:
+    without_page_type(run)
+    before = pq.read_schema(run / "index.parquet")
+    forget(run, *write(tmp_path, "urls", [found[0].url]))
+    assert traces(run, found[0].needles) == []
+    assert pq.read_schema(run / "index.parquet").equals(before)
+    assert is_valid(run)
 
 
 @pytest.mark.slow

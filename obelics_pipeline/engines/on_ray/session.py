@@ -25,6 +25,10 @@ INSIDE_A_JOB = "RAY_JOB_CONFIG_JSON_ENV_VAR"  # Ray sets it for what `ray job su
 # how long Ray waits for the port of a head that it starts, in seconds; its 30 are too few on a busy machine
 HEAD_WAIT = "RAY_gcs_server_port_wait_time_s"
 
+# Ray connects by itself, to whatever cluster it finds, when one of its functions is called outside a session: a step
+# that ends late would leave this process connected. Ray reads this where it is imported.
+AUTO_CONNECT = "RAY_ENABLE_AUTO_CONNECT"
+
 IDLE_SECONDS = 60  # Ray ends workers beyond its CPUs after 1 s, its own actors counted: each step would begin anew
 
 
@@ -49,6 +53,7 @@ def session(address: str, workers: int | None, config: RayConfig) -> Iterator[No
     Raises UserError, and Stopped where Ray did not start in time, in one line.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault(AUTO_CONNECT, "0")
     if address == "local":
         _own_token()
         os.environ.setdefault(HEAD_WAIT, str(math.ceil(config.start_seconds)))

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.storage import Location, file_sha256, location
+from obelics_pipeline.core.storage import Location, file_sha256, location, read_schema
 from obelics_pipeline.inspect.card.contents import contents_of
 from obelics_pipeline.inspect.card.croissant import croissant
-from obelics_pipeline.inspect.card.opens import what_opens
+from obelics_pipeline.inspect.card.opens import Layout, what_opens
 from obelics_pipeline.inspect.card.page import card, in_a_sentence
 from obelics_pipeline.inspect.card.statement import Statement
 from obelics_pipeline.inspect.explain.written import write_all
@@ -35,13 +35,14 @@ def write_card(folder: str, said: Statement, output: str | None = None) -> Seque
     names = manifest.promises.score_names
     try:
         contents = contents_of(run.folder, names, run.config.consent.licence.active)
-        opens = what_opens(run.folder.path, manifest.counts()["documents"], names)
+        opens = what_opens(run.folder.path, manifest.counts()["documents"])
+        index = read_schema(run.folder.index)
     except (OSError, pa.ArrowException, duckdb.Error) as error:
         why = str(error).splitlines()[0][:200]
         raise UserError(f"{folder}: cannot be read ({why}); see obelics validate") from None
-    text = card(run, manifest, funnel_of(run), contents, opens, said, file_sha256(run.folder.config))
+    text = card(run, manifest, funnel_of(run), contents, Layout(opens), said, file_sha256(run.folder.config))
     languages = [row.name for row in contents.languages if row.name]
-    about = croissant(manifest, names, languages, said, in_a_sentence(manifest, contents))
+    about = croissant(manifest, index, languages, said, in_a_sentence(manifest, contents))
     target = run.folder.path if output is None else location(output)
     files = {CARD: text, CROISSANT: json.dumps(about, ensure_ascii=False, indent=1) + "\n"}
     write_all(target, files)

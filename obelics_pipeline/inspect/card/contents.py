@@ -23,7 +23,7 @@ _LICENCE = r'"licence": ?"(?P<licence>[^"]*)"'
 
 @dataclass(frozen=True)
 class Counted:
-    """Documents and images of one value: a language, a site, a file. `name` is empty where it is not known."""
+    """Documents and images of one value: a language, a kind of page, a site. `name` is empty where it is not known."""
 
     name: str
     documents: int
@@ -36,7 +36,7 @@ class Contents:
 
     `quantiles` has, by score, as many values as `QUANTILES`; scores that no document has are left out. `captured` is
     the first and the last day of the pages that were read, None where records have no date. `licences` are those that
-    pages name, none where nobody looked for them.
+    pages name, none where nobody looked for them; `page_types` is empty where no page's kind is known.
     """
 
     languages: Sequence[Counted]
@@ -46,6 +46,7 @@ class Contents:
     quantiles: Mapping[str, Sequence[float]]
     captured: tuple[str, str] | None
     licences: Sequence[Counted] = ()
+    page_types: Sequence[Counted] = ()
 
 
 def contents_of(folder: RunFolder, score_names: Sequence[str], licences: bool = False) -> Contents:
@@ -59,6 +60,7 @@ def contents_of(folder: RunFolder, score_names: Sequence[str], licences: bool = 
         database.read_parquet(str(index)).create_view("documents")
         hosts = _counted(database, "lower(regexp_extract(url, '^[a-zA-Z]+://(?:[^/?#@]*@)?([^/?#:]*)', 1))")
         quantiles = {name: _quantiles(database, name) for name in score_names}
+        kinds = _ordered(_page_types(database))
         words = WORDS in score_names and database.execute(f"SELECT sum({WORDS}) FROM documents").fetchall()[0][0]
         return Contents(
             languages=_ordered(_counted(database, "coalesce(language, '')")),
@@ -68,7 +70,14 @@ def contents_of(folder: RunFolder, score_names: Sequence[str], licences: bool = 
             quantiles={name: found for name, found in quantiles.items() if found},
             captured=captured(folder),
             licences=_ordered(_licences(database, folder)) if licences else (),
+            page_types=kinds if any(kind.name for kind in kinds) else (),
         )
+
+
+def _page_types(database: Any) -> list[Counted]:
+    """By kind of page; none of the index of an earlier version, which does not have it."""
+    columns = {name for name, *_ in database.execute("DESCRIBE documents").fetchall()}
+    return _counted(database, "coalesce(page_type, '')") if "page_type" in columns else []
 
 
 def _licences(database: Any, folder: RunFolder) -> list[Counted]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from obelics_pipeline.core.shards.index import COLUMNS
 from obelics_pipeline.core.shards.manifest import INDEX, SHARDS, RunManifest
 from obelics_pipeline.inspect.card.statement import Statement
 
@@ -67,21 +66,16 @@ ABOUT = {
     "n_images": "Images of the document.",
     "n_files": "Image files that stand beside it.",
     "language": "Of the text, as a model tells it: ISO 639.",
+    "page_type": "Kind of the page, as a model tells it: article, forum, product and so on.",
 }
 
 
 def croissant(
-    manifest: RunManifest, names: Sequence[str], languages: Iterable[str], said: Statement, description: str
+    manifest: RunManifest, index: pa.Schema, languages: Iterable[str], said: Statement, description: str
 ) -> dict[str, Any]:
-    """The JSON-LD of a finished run; `names` are its scores."""
-    stated = {
-        "license": said.licence,
-        "url": said.homepage,
-        "datePublished": said.published,
-        "creator": said.contact and {"@type": "Organization", "name": said.contact},
-    }
-    tars = [_file(f"{SHARDS}/{s.name}", "application/x-tar", s.bytes, s.sha256) for s in manifest.shards]
-    index = _file(INDEX, "application/x-parquet", manifest.index_bytes, manifest.index_sha256)
+    """The JSON-LD of a finished run; `index` are the columns of its index."""
+    tars = [file_object(f"{SHARDS}/{s.name}", "application/x-tar", s.bytes, s.sha256) for s in manifest.shards]
+    index_file = file_object(INDEX, "application/x-parquet", manifest.index_bytes, manifest.index_sha256)
     records = {
         "@type": "cr:FileSet",
         "@id": "records",
@@ -89,6 +83,25 @@ def croissant(
         "containedIn": [{"@id": tar["@id"]} for tar in tars],
         "encodingFormat": "application/json",
         "includes": "*.json",
+    }
+    return dataset(
+        said, description, languages, [index_file, *tars, *([records] if tars else [])], [_record_set(index)]
+    )
+
+
+def dataset(
+    said: Statement,
+    description: str,
+    languages: Iterable[str],
+    distribution: Sequence[Mapping[str, Any]],
+    record_sets: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """The JSON-LD of a corpus from its files and the tables in them."""
+    stated = {
+        "license": said.licence,
+        "url": said.homepage,
+        "datePublished": said.published,
+        "creator": said.contact and {"@type": "Organization", "name": said.contact},
     }
     return {
         "@context": dict(CONTEXT),
@@ -98,12 +111,13 @@ def croissant(
         "description": description,
         **{name: value for name, value in stated.items() if value},
         "inLanguage": list(languages),
-        "distribution": [index, *tars, *([records] if tars else [])],
-        "recordSet": [_record_set(names)],
+        "distribution": list(distribution),
+        "recordSet": list(record_sets),
     }
 
 
-def _file(name: str, encoding: str, size: int, sha256: str) -> dict[str, Any]:
+def file_object(name: str, encoding: str, size: int, sha256: str) -> dict[str, Any]:
+    """One file: its name below the folder, its MIME type, its size in bytes, its hash."""
     return {
         "@type": "cr:FileObject",
         "@id": name,
@@ -115,10 +129,9 @@ def _file(name: str, encoding: str, size: int, sha256: str) -> dict[str, Any]:
     }
 
 
-def _record_set(names: Sequence[str]) -> dict[str, Any]:
+def _record_set(index: pa.Schema) -> dict[str, Any]:
     """The rows of the index. The JSON in the tars has no record set: readers of Croissant do not manage it yet."""
-    columns = [(column.name, ABOUT[column.name], _type(column.type)) for column in COLUMNS]
-    columns += [(name, f"The score {name}; see the card.", "sc:Float") for name in names]
+    columns = [(c.name, ABOUT.get(c.name, f"The score {c.name}; see the card."), data_type(c.type)) for c in index]
     fields = [
         {
             "@type": "cr:Field",
@@ -133,5 +146,8 @@ def _record_set(names: Sequence[str]) -> dict[str, Any]:
     return {"@type": "cr:RecordSet", "@id": "index", "key": {"@id": "index/doc_id"}, "field": fields}
 
 
-def _type(kind: pa.DataType) -> str:
+def data_type(kind: pa.DataType) -> str:
+    """A column's type as Croissant names it."""
+    if pa.types.is_floating(kind):
+        return "sc:Float"
     return "sc:Integer" if pa.types.is_integer(kind) else "sc:Text"

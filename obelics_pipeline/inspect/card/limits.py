@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from obelics_pipeline.inspect.card.contents import Contents
 from obelics_pipeline.inspect.report.opened import Run
 
-ENGLISH_ONLY = ("farm_score", "flagged_word_ratio")  # scores that are null in other languages, unless lists were given
+# Scores that are null in other languages, unless lists or detectors were given -> the languages that they know.
+OF_SOME_LANGUAGES = {"farm_score": "de, en, es, fr and pt", "flagged_word_ratio": "en"}
 
 
 def known_limits(run: Run, contents: Contents) -> Iterator[str]:
@@ -42,9 +43,9 @@ def _of_texts(run: Run, contents: Contents) -> Iterator[str]:
             "what resembles less, such as the same news in other words, is there more than once."
         )
     others = [row.name for row in contents.languages if row.name not in ("en", "")]
-    measured = [name for name in ENGLISH_ONLY if name in config.filters.document]
+    measured = [f"{name} ({known})" for name, known in OF_SOME_LANGUAGES.items() if name in config.filters.document]
     if others and measured:
-        yield f"Of texts in {len(others)} other languages, {' and '.join(measured)} may be null: these are for English."
+        yield f"Scores that are null in languages they do not know: {', '.join(measured)}."
     if not config.personal_data.enabled:
         yield "E-mail addresses, phone numbers and other personal data were not looked for."
     else:
@@ -58,7 +59,7 @@ def _of_texts(run: Run, contents: Contents) -> Iterator[str]:
     else:
         yield (
             "Pages that a program wrote were looked for by farm_score, which knows some ways of making them: it finds "
-            "less than a half of those of other programs, and hardly any text of a language model."
+            "less than a half of those of other programs, some text of chat models, and hardly any of other models."
         )
     yield "Languages are told by a model, which is wrong more often for short texts and for rare languages."
 

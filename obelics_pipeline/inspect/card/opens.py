@@ -10,10 +10,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from obelics_pipeline.core.shards.index import index_schema
 from obelics_pipeline.core.shards.manifest import INDEX
-from obelics_pipeline.core.storage import Location, names_in, open_parquet
-from obelics_pipeline.core.tables import PUBLISHED
+from obelics_pipeline.core.storage import Location, names_in, open_parquet, read_schema
 
 EXPORTED = "export-parquet"  # where `obelics export DIR --format parquet` writes, unless told otherwise
 # As cards of the hub name the types of columns: huggingface.co/docs/datasets/about_dataset_features.
@@ -33,16 +31,27 @@ class Opens:
         return [_feature(field) for field in self.schema]
 
 
-def what_opens(folder: Location, documents: int, score_names: Sequence[str]) -> list[Opens]:
+@dataclass(frozen=True)
+class Layout:
+    """How a corpus lies in its folder: the tables that open by one line, the template that says how to read it, and
+    what its files are, as a tag of the hub.
+    """
+
+    opens: Sequence[Opens]
+    how_to_read: str = "read_run.md"
+    container: str = "webdataset"
+
+
+def what_opens(folder: Location, documents: int) -> list[Opens]:
     """The documents, where they were exported and all of them are there, and the index. The first is the default.
 
-    Raises OSError or pa.ArrowException for an export that cannot be read.
+    Raises OSError or pa.ArrowException for an export or an index that cannot be read.
     """
-    index = Opens("index", INDEX, index_schema(score_names))
+    index = Opens("index", INDEX, read_schema(folder / INDEX))
     files = [name for name in names_in(folder / EXPORTED) if name.endswith(".parquet")]
     if not files or sum(_rows(folder / EXPORTED / name) for name in files) != documents:
         return [index]
-    return [Opens("default", f"{EXPORTED}/*.parquet", PUBLISHED), index]
+    return [Opens("default", f"{EXPORTED}/*.parquet", read_schema(folder / EXPORTED / files[0])), index]
 
 
 def _rows(where: Location) -> int:
@@ -52,5 +61,9 @@ def _rows(where: Location) -> int:
 
 def _feature(field: pa.Field) -> dict[str, str]:
     if pa.types.is_list(field.type):
-        return {"name": field.name, "list": NAMES[field.type.value_type]}
-    return {"name": field.name, "dtype": NAMES[field.type]}
+        return {"name": field.name, "sequence": _name(field.type.value_type)}  # what all versions of `datasets` read
+    return {"name": field.name, "dtype": _name(field.type)}
+
+
+def _name(kind: pa.DataType) -> str:
+    return "image" if pa.types.is_struct(kind) else NAMES[kind]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -16,7 +16,7 @@ from obelics_pipeline.core.shards.manifest import RunManifest
 from obelics_pipeline.inspect.card.allowed import applied_lists, removals, signals
 from obelics_pipeline.inspect.card.contents import Contents
 from obelics_pipeline.inspect.card.limits import known_limits
-from obelics_pipeline.inspect.card.opens import Opens
+from obelics_pipeline.inspect.card.opens import Layout
 from obelics_pipeline.inspect.card.statement import Statement
 from obelics_pipeline.inspect.report import human
 from obelics_pipeline.inspect.report.funnel import Funnel
@@ -48,7 +48,7 @@ def card(
     manifest: RunManifest,
     funnel: Funnel,
     contents: Contents,
-    opens: Sequence[Opens],
+    layout: Layout,
     said: Statement,
     config: str,
 ) -> str:
@@ -65,7 +65,9 @@ def card(
             contents=contents,
             codes=[row.name for row in contents.languages if _CODE.fullmatch(row.name)],
             size_category=size_category(counts["documents"]),
-            opens=opens,
+            opens=layout.opens,
+            how_to_read=layout.how_to_read,
+            container=layout.container,
             format=manifest.promises.format,
             first_shard=manifest.shards[0].name if manifest.shards else "",
             ledgers=[("Records", [funnel.records]), ("Documents", funnel.documents), ("Images", funnel.images)],

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from obelics_pipeline.core.commit import recall
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.reading import ReadingConfig
 from obelics_pipeline.core.errors import Stopped, UserError
-from obelics_pipeline.core.folder import MARK
+from obelics_pipeline.core.revision_place import MARK
 from obelics_pipeline.core.storage import Location, create, location, names_in, read_bytes, remove, size_of
 from obelics_pipeline.inspect.check.finding import Finding, gigabytes
+from obelics_pipeline.inspect.check.locks import lock_findings
 from obelics_pipeline.inspect.check.machine import existing
 from obelics_pipeline.stages.read.inputs import Inputs, resolve_inputs
 
@@ -42,15 +43,15 @@ def find_inputs(patterns: Sequence[str], config: ReadingConfig) -> tuple[Inputs 
 
 
 def output_findings(output: str, name: str, config: RunConfig) -> tuple[Location | None, list[Finding]]:
-    """Write and remove a small file at the output, and see whose folder it is."""
+    """Write, lock and remove a small file at the output, and see whose folder it is."""
     try:
         where = location(output, config.reading.storage_options)
-        whose = list(_owner(where, name))
-        _probe(where)
+        whose = list(_owner(where, name)) or [Finding("output", "ok", f"{where} is writable")]
+        locks = list(_probe(where))
     except (UserError, Stopped, OSError) as error:
         line = _line(error)
         return None, [Finding("output", "missing", line if output in line else f"{output}: {line}")]
-    return where, whose or [Finding("output", "ok", f"{where} is writable")]
+    return where, whose + locks
 
 
 def _owner(where: Location, name: str) -> Iterator[Finding]:
@@ -58,7 +59,7 @@ def _owner(where: Location, name: str) -> Iterator[Finding]:
     mark = where / MARK
     if size_of(mark) is not None:
         try:
-            begun = json.loads(read_bytes(mark))["config"]
+            begun = recall(mark)["config"]
         except (ValueError, KeyError, TypeError):
             yield Finding("output", "missing", f"{mark} is damaged; remove it to continue, or give another folder")
             return
@@ -76,8 +77,8 @@ def _owner(where: Location, name: str) -> Iterator[Finding]:
             yield Finding("output", "missing", told)
 
 
-def _probe(where: Location) -> None:
-    """Create a small file, once; a second time must fail, or two workers could commit the same unit.
+def _probe(where: Location) -> Iterator[Finding]:
+    """Create a small file, once; a second time must fail, or two workers could commit the same unit. Lock it.
 
     Raises what storage raises, and UserError for a store that ignores the condition. Folders that are made for it go.
     """
@@ -91,6 +92,8 @@ def _probe(where: Location) -> None:
             )
         if read_bytes(probe) != PROBE:
             raise UserError(f"{where}: does not give back what was written")
+        if isinstance(probe, Path):
+            yield from lock_findings(probe)
     finally:
         with suppress(OSError, Stopped):
             remove([probe])

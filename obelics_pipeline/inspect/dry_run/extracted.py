@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.core.commit import Attempt, Manifest, committed
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.yaml_file import differences
@@ -16,7 +17,6 @@ from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.stages.extract.measure import EMPTY, decision_config, measurement_config
 from obelics_pipeline.stages.extract.stage import STAGE, measurer, write_documents
 
-VERSION = 1  # raise it when the same documents and config would be decided otherwise
 FROM_PAGES = (
     "reading.",
     "extract.",
@@ -45,7 +45,7 @@ def extracted_units(extracted: Sequence[Manifest], before: RunConfig, config: Ru
     units = []
     for m in extracted:
         payload = {"extracted": m.unit, "anew": anew}
-        id_ = digest(VERSION, m.unit, m.files["data"]["sha256"], measured, decision_config(config))
+        id_ = digest(code_of(__name__), m.unit, m.files["data"]["sha256"], measured, decision_config(config))
         units.append(Unit(STAGE, id_, m.unit.rpartition("-")[0], payload))
     return units
 

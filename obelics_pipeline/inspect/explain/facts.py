@@ -16,7 +16,6 @@ from obelics_pipeline.inspect.explain.in_run import Fate, InRun
 from obelics_pipeline.inspect.report.reasons import words_for, words_of
 from obelics_pipeline.inspect.run_tables.training import Trained
 from obelics_pipeline.stages.bounded import Bounded
-from obelics_pipeline.stages.extract.page_type import find_page_type
 from obelics_pipeline.stages.extract.tree import CHARS
 from obelics_pipeline.stages.read.page import Page
 
@@ -146,9 +145,8 @@ def _main_content(explanation: Explanation) -> Iterator[Row]:
         yield "kept", "the whole page except its frame (extract.scope: page)"
         return
     yield "confidence", f"{kept.confidence:.3f}: the F1 to expect of the texts that are kept"
-    if explanation.simplified.numbers is not None:
-        told = find_page_type(explanation.simplified.numbers)
-        yield "page type", f"{told.kind}, probability {told.probability:.3f}"
+    if kept.page_type is not None:
+        yield "page type", f"{kept.page_type.kind}, probability {kept.page_type.probability:.3f}"
 
 
 def _in_run(in_run: InRun) -> Iterator[Row]:

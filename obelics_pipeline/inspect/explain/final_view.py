@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode
 from obelics_pipeline.core.html.markup import text
@@ -35,9 +36,24 @@ def _parts(explanation: Explanation) -> Iterator[str]:
         bad = "" if reason is None else " bad"
         facts = "".join(table(facts) for facts in facts_of_document(explanation, document))
         yield (f'<details class="verdict{bad}"><summary>{text(outcome_of(reason))}</summary>{facts}</details><article>')
-        for _ in document.nodes:
-            yield _node(*next(rows), document, explanation)
+        nodes = [next(rows) for _ in document.nodes]
+        for post, of_post in groupby(nodes, lambda pair: pair[0].post):
+            yield from _post(post, list(of_post), document, explanation)
         yield "</article>"
+
+
+def _post(
+    post: int | None, nodes: Sequence[tuple[Node, Sequence[int]]], document: Document, explanation: Explanation
+) -> Iterator[str]:
+    """Nodes that follow each other in one post, in a frame with its number; without one where they are in none."""
+    shown = [_node(*node, document, explanation) for node in nodes]
+    if post is None:
+        yield from shown
+        return
+    no = " no" if all(node.reason for node, _ in nodes) else ""
+    yield f'<div class="post{no}"><small>post {post}</small>'
+    yield from shown
+    yield "</div>"
 
 
 def _node(node: Node, rows: Sequence[int], document: Document, explanation: Explanation) -> str:

@@ -28,10 +28,12 @@ def lines_of(explanation: Explanation) -> Iterator[str]:
 
 def _node(node: Node, document: Document, explanation: Explanation) -> tuple[str, ...]:
     verdict = (node.reason or "kept") + (f" (first in {node.duplicate_of})" if node.duplicate_of else "")
+    what = f"image {node.role or ''}".strip() if isinstance(node, ImageNode) else node.role
+    what += "" if node.post is None else f", post {node.post}"
     if isinstance(node, ImageNode):
-        return verdict, f"image {node.role or ''}".strip(), f"{_found(node)}{node.src} {node.alt_text or ''}".strip()
+        return verdict, what, f"{_found(node)}{node.src} {node.alt_text or ''}".strip()
     why = verdict_on(node, document, explanation.config.filters)
-    return verdict, node.role, (f"({why}) " if why else "") + node.text
+    return verdict, what, (f"({why}) " if why else "") + node.text
 
 
 def _found(image: ImageNode) -> str:

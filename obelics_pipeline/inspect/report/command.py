@@ -82,7 +82,7 @@ def report_html(run: Opened) -> str:
         run=run,
         total=in_all(run.documents),
         funnel=funnel_of(run),
-        yields=[yields_by(run.documents, "site"), yields_by(run.documents, "language")],
+        yields=[yields_by(run.documents, column) for column in ("site", "language", "page_type")],
         fallen_columns=[name for name in run.config.site.columns if name in run.documents.column_names],
         fallen=fallen_sites(run),
         months=yields_by(run.documents, "month", rising=True),

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from obelics_pipeline.core.commit import recall
 from obelics_pipeline.core.config.yaml_file import differences
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.storage import read_bytes
 from obelics_pipeline.inspect.report.examples import command_of
 from obelics_pipeline.inspect.report.funnel import Funnel
 from obelics_pipeline.inspect.report.opened import Opened
@@ -103,7 +102,7 @@ def _inputs(here: RunFolder, there: RunFolder) -> list[str]:
 
 def _names(folder: RunFolder) -> dict[str, str]:
     try:
-        known: dict[str, str] = json.loads(read_bytes(folder.inputs))
+        known: dict[str, str] = recall(folder.inputs)
     except (OSError, ValueError):
         return {}
     return known

@@ -15,9 +15,7 @@ from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.shards.manifest import RunManifest, read_manifest
 from obelics_pipeline.core.storage import local_copy, location, size_of
 from obelics_pipeline.inspect.run_tables.documents import document_table
-from obelics_pipeline.jobs.events import read_events
-
-Event = Mapping[str, Any]
+from obelics_pipeline.jobs.events import Event, read_events
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from obelics_pipeline.inspect.report.opened import Event
+from obelics_pipeline.jobs.events import Event, spans_of, starts_of
 from obelics_pipeline.jobs.stages import STAGES, names_of, stage_of
 from obelics_pipeline.stages.stage import Stage
 
@@ -54,7 +54,7 @@ def times_of(events: Sequence[Event], known: Sequence[Stage] = STAGES) -> Times:
     stages: dict[str, StageTime] = {}
     starts, total, workers, unknown = 0, 0.0, list[int](), False
     of = partial(stage_of, known)
-    for start in _starts(events):
+    for start in starts_of(events):
         starts += 1
         n = start[0].get("workers")
         if isinstance(n, int):
@@ -63,7 +63,7 @@ def times_of(events: Sequence[Event], known: Sequence[Stage] = STAGES) -> Times:
             unknown = True
         length = max(0.0, start[-1]["time"] - start[0]["time"])
         total += length
-        spans = list(_spans(start))
+        spans = list(spans_of(start))
         for step, seconds in [*spans, (BETWEEN, max(0.0, length - sum(s for _, s in spans)))]:
             stage = stages.setdefault(of(step), StageTime(of(step)))
             stage.seconds += seconds
@@ -76,29 +76,3 @@ def times_of(events: Sequence[Event], known: Sequence[Stage] = STAGES) -> Times:
     rank: Mapping[str, int] = {name: i for i, name in enumerate(names_of(known))}
     ordered = sorted(stages.values(), key=lambda s: (s.stage == BETWEEN, rank.get(s.stage, len(rank)), s.stage))
     return Times(ordered, starts, total, workers, unknown)
-
-
-def _starts(events: Sequence[Event]) -> Iterator[list[Event]]:
-    """The events of each start of the run."""
-    start: list[Event] = []
-    for event in events:
-        if event["event"] == "run_started" and start:
-            yield start
-            start = []
-        start.append(event)
-    if start:
-        yield start
-
-
-def _spans(start: Sequence[Event]) -> Iterator[tuple[str, float]]:
-    """Each step and its seconds; they follow one another."""
-    begun: tuple[str, float] | None = None
-    for event in start:
-        name, step = event["event"], str(event.get("stage") or event.get("step") or "")
-        if name in ("stage_started", "shuffle_started"):
-            begun = step, event["time"]
-        elif name in ("stage_done", "shuffle_done") and begun is not None and begun[0] == step:
-            yield step, max(0.0, event["time"] - begun[1])
-            begun = None
-    if begun is not None:
-        yield begun[0], max(0.0, start[-1]["time"] - begun[1])

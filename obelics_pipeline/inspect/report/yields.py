@@ -1,4 +1,4 @@
-"""Kept documents by site, language and month of capture."""
+"""Kept documents by site, language, kind of page and month of capture."""
 
 from __future__ import annotations
 

@@ -39,6 +39,7 @@ FIELDS = pa.schema(
         ("site", pa.string()),  # registered domain
         ("month", pa.string()),  # of the capture: 2024-05; null where the record has no date
         ("language", pa.string()),
+        ("page_type", pa.string()),  # null where no main content was found
         ("stage", pa.string()),  # that dropped it, see stages_of; null where it was kept
         ("reason", pa.string()),  # null where it was kept
         ("duplicate_of", pa.string()),  # the document that is kept in place of a duplicate
@@ -105,6 +106,7 @@ def _rows(table: pa.Table, scores: list[str], stage: str, file: str, start: int)
         "site": pa.array([site_of_url(url) for url in urls], pa.string()),
         "month": pa.array([_month(values.get("warc_date")) for values in general], pa.string()),
         "language": table["language"],
+        "page_type": pa.array([_text(values.get("page_type")) for values in general], pa.string()),
         "stage": pc.if_else(kept, pa.scalar(None, pa.string()), pa.scalar(stage)),
         "reason": table["reason"],
         "duplicate_of": pa.nulls(n, pa.string()),
@@ -115,6 +117,10 @@ def _rows(table: pa.Table, scores: list[str], stage: str, file: str, start: int)
     }
     fields = [*FIELDS, *(pa.field(name, pa.float64()) for name in scores)]
     return pa.table({**columns, **{name: table[name] for name in scores}}, schema=pa.schema(fields))
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _month(date: object) -> str | None:

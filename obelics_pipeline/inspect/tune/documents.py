@@ -47,6 +47,7 @@ class Documents:
         self.ids: list[str] = table["doc_id"].to_pylist()
         self.row_of = {doc_id: row for row, doc_id in enumerate(self.ids)}
         self.languages, self.sites = Codes.of(table["language"]), Codes.of(table["site"])
+        self.page_types = Codes.of(table["page_type"])
         self.reasons = Codes.of(table["reason"])
         self.order = stages_of(table)
         self.stages = _stages(table["stage"], self.order)

@@ -20,6 +20,7 @@ from obelics_pipeline.inspect.map.region import describe
 from obelics_pipeline.inspect.map.rules import Bound, RegionRule
 from obelics_pipeline.inspect.map.stored import CorpusMap, digest_of, read_map
 from obelics_pipeline.inspect.map.training_set import REGION, REST, write_training_set
+from obelics_pipeline.inspect.run_tables.documents import score_names
 from obelics_pipeline.inspect.tune.documents import Mask, Numbers
 from obelics_pipeline.inspect.tune.marks import MARKS, Marks
 from obelics_pipeline.inspect.tune.measured import Measured
@@ -27,7 +28,7 @@ from obelics_pipeline.inspect.tune.rules import document_rules
 from obelics_pipeline.inspect.tune.save_folders import SaveFolders
 from obelics_pipeline.inspect.tune.training import training_rules
 
-REASON, LANGUAGE, MARK = "reason", "language", "mark"  # colours that are names; all others are scores
+REASON, LANGUAGE, PAGE_TYPE, MARK = NAMED = "reason", "language", "page_type", "mark"  # colours that are no scores
 MOST_SHOWN = 50  # documents of a region
 DECIMALS = 3  # of coordinates: a map is some 100 wide
 DIGITS = 4  # of scores
@@ -109,7 +110,7 @@ class RunMap:
             "labels": [label for label in laid.labels if label["words"]],
             "wordless": laid.wordless,
             "of": len(self._run.documents),
-            "colors": [REASON, LANGUAGE, MARK, *sorted(self._run.documents.scores)],
+            "colors": [*NAMED, *sorted(self._run.documents.scores)],
         }
 
     def map_color(self, color: str, settings: dict[str, Any]) -> Values:
@@ -119,8 +120,9 @@ class RunMap:
         column that cannot be shown as a colour.
         """
         rows, documents = self._there().rows, self._run.documents
-        if color == LANGUAGE:
-            return {"names": list(documents.languages.names), "codes": documents.languages.codes[rows].tolist()}
+        if color in (LANGUAGE, PAGE_TYPE):
+            column = documents.languages if color == LANGUAGE else documents.page_types
+            return {"names": list(column.names), "codes": column.codes[rows].tolist()}
         if color == MARK:
             codes = np.full(len(documents), -1)
             for code, mark in enumerate(MARKS):
@@ -132,7 +134,7 @@ class RunMap:
             code_of: dict[str | None, int] = {None: -1, **{name: code for code, name in enumerate(names)}}
             return {"names": names, "codes": [code_of[found[row]] for row in rows.tolist()]}
         if color not in documents.scores:
-            raise UserError(f"{color}: no such colour; there are {', '.join((REASON, LANGUAGE, MARK))} and the scores")
+            raise UserError(f"{color}: no such colour; there are {', '.join(NAMED)} and the scores")
         return {"values": _rounded(documents.scores[color][rows])}
 
     def map_document(self, row: int) -> Values:
@@ -166,12 +168,15 @@ class RunMap:
     def region_rules(self, corners: Corners) -> list[Values]:
         """The bounds that would drop what is inside, best first; measured on what the run kept of the map's documents.
 
-        `settings` are those of the page that set the bounds; null where the run's config has no such rule to move.
+        They are of scores that the page has rules for, so that they can be used. `settings` are those of the page that
+        set the bounds; null where one is not a section of bounds.
         """
         laid, region = self._there(), self._inside(corners)
         rules = [*document_rules(self._run.config), *training_rules(self._run.documents.scores, {})]
         places = {rule.name: rule.place for rule in rules}
-        found = describe(self._run.documents.table.take(pa.array(laid.rows)), region)
+        table = self._run.documents.table.take(pa.array(laid.rows))
+        unused = [name for name in score_names(table) if name not in places]
+        found = describe(table.drop_columns(unused), region)
         return [
             {
                 "lines": rule.lines(),

@@ -100,6 +100,7 @@ class Workbench:
                 "tokens": float(documents.bytes.sum()) / BYTES_PER_TOKEN,
             },
             "languages": _most(documents.languages, 1000),
+            "page_types": _most(documents.page_types, len(documents.page_types.names)),
             "sites": _most(documents.sites, MOST_SITES),
             "marks": len(self.marks),
             **self.levels({}),
@@ -168,19 +169,31 @@ class Workbench:
         }
 
     def histogram(
-        self, level: str, name: str, language: str | None = None, site: str | None = None, log: bool | None = None
+        self,
+        level: str,
+        name: str,
+        language: str | None = None,
+        site: str | None = None,
+        log: bool | None = None,
+        page_type: str | None = None,
     ) -> Values:
         """The distribution of a score in the run, of some of its documents. Raises UserError for no such score."""
         values, kept, rows = self._values(level, name)
-        some = self._some(language, site)[rows]
+        some = self._some(language, site, page_type)[rows]
         return histogram(values[some], kept[some], log).to_json()
 
     def near(
-        self, level: str, name: str, value: float, language: str | None = None, site: str | None = None
+        self,
+        level: str,
+        name: str,
+        value: float,
+        language: str | None = None,
+        site: str | None = None,
+        page_type: str | None = None,
     ) -> dict[str, list[Values]]:
         """Documents, or paragraphs and images with their document, just on either side of a value."""
         values, kept, rows = self._values(level, name)
-        some = self._some(language, site)[rows] & ~np.isnan(values)
+        some = self._some(language, site, page_type)[rows] & ~np.isnan(values)
         found = {}
         for side, there in (("below", values < value), ("at or above", values >= value)):
             places = np.flatnonzero(some & there)
@@ -347,12 +360,17 @@ class Workbench:
         except KeyError:
             raise UserError(f"{name}: the run has no such score of the level {level}") from None
 
-    def _some(self, language: str | None, site: str | None) -> Mask:
-        """The documents of a language and of a site; a site that begins with a dot is all that end with it."""
+    def _some(self, language: str | None, site: str | None, page_type: str | None) -> Mask:
+        """The documents of a language, a kind of page and a site; one that begins with a dot is all that end with it.
+
+        None, or an empty name, is all.
+        """
         documents = self.run.documents
         found = np.ones(len(documents), bool)
         if language:
             found &= documents.languages.mask(language)
+        if page_type:
+            found &= documents.page_types.mask(page_type)
         if site and site.startswith("."):
             ends = np.array([name.endswith(site) for name in documents.sites.names] + [False])
             found &= ends[documents.sites.codes]
@@ -381,6 +399,7 @@ class Workbench:
             "url": on_a_line(table["url"][row].as_py(), 300),
             "site": table["site"][row].as_py(),
             "language": table["language"][row].as_py(),
+            "page_type": table["page_type"][row].as_py(),
             "stage": table["stage"][row].as_py(),
             "reason": reason or table["reason"][row].as_py(),
             "images": int(documents.images[row]),

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.revisions import current
 from obelics_pipeline.core.shards.manifest import FILE, INDEX, SHARDS, read_manifest
 from obelics_pipeline.core.storage import Location, file_sha256, location, names_in, read_schema, read_table, size_of
 from obelics_pipeline.inspect.run_tables.training import training_schema, with_training
@@ -87,7 +88,7 @@ def read_run(name: str, dataset: Dataset, run: str, kept: Path) -> RunIndex:
 
     Raises UserError for a folder that is no finished run, whose index is damaged, or that lacks a column of the recipe.
     """
-    folder = location(run) if "://" in run else Path(run).resolve()
+    folder = current(location(run)) if "://" in run else Path(run).resolve()
     index = folder / INDEX
     if size_of(index) is None:
         raise UserError(

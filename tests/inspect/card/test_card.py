@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,13 +28,14 @@ from obelics_pipeline.inspect.card.allowed import applied_lists, signals
 from obelics_pipeline.inspect.card.command import write_card
 from obelics_pipeline.inspect.card.contents import Contents, Counted, contents_of
 from obelics_pipeline.inspect.card.limits import known_limits
-from obelics_pipeline.inspect.card.opens import Opens
+from obelics_pipeline.inspect.card.opens import Layout, Opens
 from obelics_pipeline.inspect.card.page import card, size_category
 from obelics_pipeline.inspect.card.statement import Statement
 from obelics_pipeline.inspect.report.funnel import funnel_of
 from obelics_pipeline.inspect.report.opened import read_run
 from obelics_pipeline.stages.shard.export import export_parquet
 from tests.rewritten import rewrite
+from tests.stages.shard.runs import without_page_type
 
 SAID = Statement("Pages of a test", "cc-by-4.0", "https://corpus.example/", "removal@corpus.example", "2026-05-31")
 
@@ -112,7 +114,7 @@ def test_counts_are_those_of_the_manifest_and_the_index(run_of_demo: Path) -> No
     manifest = read_manifest(run_of_demo)
     found = contents_of(RunFolder(run_of_demo), manifest.promises.score_names)
     index = pq.read_table(run_of_demo / "index.parquet").to_pylist()
-    for rows in (found.languages, found.sites, found.files):
+    for rows in (found.languages, found.sites, found.files, found.page_types):
         assert sum(row.documents for row in rows) == manifest.counts()["documents"]
         assert sum(row.images for row in rows) == manifest.counts()["images"]
         assert [row.documents for row in rows] == sorted((row.documents for row in rows), reverse=True)
@@ -120,6 +122,28 @@ def test_counts_are_those_of_the_manifest_and_the_index(run_of_demo: Path) -> No
     low, middle, high = found.quantiles["word_count"]
     assert min(row["word_count"] for row in index) <= low <= middle <= high <= max(row["word_count"] for row in index)
     assert found.captured == ("2031-05-04", "2031-05-04")
+
+
+def test_kinds_of_pages_are_counted_where_they_are_known(run_of_demo: Path, tmp_path: Path) -> None:
+    counted = Counter(pq.read_table(run_of_demo / "index.parquet")["page_type"].to_pylist())
+    rows = section(written(run_of_demo, tmp_path)[0], "Kinds of pages")
+    assert f"| article | {counted['article']} |" in rows
+    run = beside(run_of_demo, tmp_path / "earlier", exported=False)
+    without_page_type(run)
+    text, about = written(run, tmp_path)
+    assert section(text, "Kinds of pages") == ""
+    index = pq.read_schema(run / "index.parquet")
+    (features,) = (one["features"] for one in yaml.safe_load(text.split("---\n")[1])["dataset_info"])
+    assert [feature["name"] for feature in features] == index.names
+    assert [field["name"] for field in about["recordSet"][0]["field"]] == index.names
+
+
+def test_an_export_with_more_columns_is_described_with_them(run_of_demo: Path, tmp_path: Path) -> None:
+    folder = beside(run_of_demo, tmp_path / "corpus", exported=False)
+    (exported,) = export_parquet(folder, folder / "export-parquet", columns=["page_type"])
+    text, _ = written(folder, tmp_path)
+    (features, _index) = (one["features"] for one in yaml.safe_load(text.split("---\n")[1])["dataset_info"])
+    assert [feature["name"] for feature in features] == pq.read_schema(str(exported)).names
 
 
 def test_each_reason_of_the_ledgers_is_told_with_its_count(run_of_demo: Path, tmp_path: Path) -> None:
@@ -240,7 +264,9 @@ def test_what_was_removed_is_told_in_counts_and_days(run_of_demo: Path, tmp_path
 
 def hostile(text: str) -> Contents:
     rows = [Counted(text, 2, 1)]
-    return Contents(languages=rows, sites=rows, files=rows, words=None, quantiles={}, captured=None, licences=rows)
+    return Contents(
+        languages=rows, sites=rows, files=rows, words=None, quantiles={}, captured=None, licences=rows, page_types=rows
+    )
 
 
 def test_nothing_that_others_wrote_is_markup(run_of_demo: Path) -> None:
@@ -251,7 +277,7 @@ def test_nothing_that_others_wrote_is_markup(run_of_demo: Path) -> None:
         manifest,
         funnel_of(run),
         hostile(evil),
-        [Opens("index", "index.parquet", index_schema([evil]))],
+        Layout([Opens("index", "index.parquet", index_schema([evil]))]),
         replace(SAID, name=evil),
         "0" * 64,
     )
@@ -284,7 +310,8 @@ def test_limits_follow_from_the_config(run_of_demo: Path) -> None:
     assert "names, addresses" in limits(run_of_demo, personal_data={"enabled": True})
     assert "No list of domains" in limits(run_of_demo)
     measured = {"document": {"farm_score": {"max": 0.9}}}
-    assert "farm_score may be null" in limits(run_of_demo, filters=measured)
+    known = "farm_score (de, en, es, fr and pt)"
+    assert f"null in languages they do not know: {known}" in limits(run_of_demo, filters=measured)
     assert "program wrote were not looked for" not in limits(run_of_demo, filters=measured)
 
 

@@ -13,6 +13,7 @@ from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.inspect.explain.command import explain
 from obelics_pipeline.inspect.explain.in_run import find_in_run
 from tests.inspect.explain.hostile import PAGE, Elements
+from tests.stages.extract.written_pages import forum, page
 from tests.stages.read.warcs import record
 
 KEPT = "http://longwayround.example/journeys/slow-train/"
@@ -72,6 +73,20 @@ def test_another_config_shows_what_would_change(capsys: pytest.CaptureFixture[st
     assert "extracted kept; DIFFERS" in words
     assert "punctuation_ratio" in words
     assert "punctuation_ratio not measured" not in words
+
+
+def test_each_text_and_picture_of_a_thread_has_the_number_of_its_post(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    picture = "<img src=/rope.jpg width=640 height=480>"
+    path = tmp_path / "page.html"
+    path.write_text(page(forum(8).replace("<p>Answer 3.", f"{picture}<p>Answer 3.")), encoding="utf-8")
+    lines = said(capsys, str(path), "https://www.example.com/threads/rope.12/").splitlines()
+    words = [" ".join(line.split()) for line in lines]
+    for number in range(8):
+        assert any(line.startswith(f"kept paragraph, post {number} ") and f"Answer {number}." in line for line in words)
+    assert any(line.startswith("kept image inline, post 3 https://www.example.com/rope.jpg") for line in words)
+    assert any(line.startswith("kept headline Which rope") for line in words)
 
 
 def test_several_records_of_one_url_are_named(run: Path) -> None:

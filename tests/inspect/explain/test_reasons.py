@@ -29,6 +29,8 @@ def test_a_score_is_told_with_its_reasons(config: RunConfig, tmp_path: Path) -> 
     lines = list(lines_of(explanation(PAGE, config, tmp_path)))
     title = next(n for n, line in enumerate(lines) if line.startswith("what made farm_score 0."))
     told = lines[title + 1 : lines.index("", title)]
+    heads = ["wording", "chat", "coherence", "network"]
+    assert [line.split()[:2] for line in told[:4]] == [["head", name] for name in heads]
     assert sum(line.startswith("  word that does not fit") for line in told) == 10
     assert sum(line.startswith("  worst stretch") for line in told) == 1
 

@@ -16,6 +16,7 @@ from obelics_pipeline.inspect.explain.record import page_in_file
 from obelics_pipeline.inspect.explain.side_by_side import side_by_side
 from obelics_pipeline.stages.read.page import Page
 from tests.inspect.explain.hostile import PAGE, URL, Elements
+from tests.stages.extract.written_pages import forum, page
 
 OURS = {
     *(
@@ -116,6 +117,19 @@ def test_the_probability_stands_beside_a_text_and_frames_are_named(tmp_path: Pat
 def test_dropped_texts_are_there_with_their_reason(tmp_path: Path) -> None:
     html = side_by_side(explanation(tmp_path, PAGE, URL, "filters.paragraph.word_count={min: 20}"))
     assert re.search(r'class="caption no"[^>]*><small>caption, word_count 1\d, must be &gt;= 20</small>', html)
+
+
+def test_what_is_of_one_post_of_a_thread_stands_in_one_frame_with_its_number(tmp_path: Path) -> None:
+    url = "https://www.example.com/threads/rope.12/"
+    html = side_by_side(explanation(tmp_path, page(forum(8)), url))
+    frames = html.split('<div class="post"><small>post ')[1:]
+    assert [frame[0] for frame in frames] == list("01234567")
+    assert all(f"Answer {number}." in frame for number, frame in enumerate(frames))
+    before = html.partition('<div class="post">')[0].partition("<article>")[2]
+    assert "Which rope for the mooring?" in before
+    dropped = side_by_side(explanation(tmp_path, page(forum(8)), url, "filters.paragraph.word_count={min: 1000}"))
+    assert dropped.count('<div class="post no">') == 8
+    assert '<div class="post' not in side_by_side(explanation(tmp_path))
 
 
 def test_the_rules_of_the_reference_have_no_tree(tmp_path: Path) -> None:

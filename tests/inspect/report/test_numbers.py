@@ -64,7 +64,7 @@ def test_reasons_of_documents_stand_in_the_order_of_the_config(run: Opened) -> N
     assert order.index("word_count") < order.index("farm_score")
 
 
-@pytest.mark.parametrize("column", ["site", "language", "month"])
+@pytest.mark.parametrize("column", ["site", "language", "page_type", "month"])
 def test_yields_add_up_to_the_run(run: Opened, column: str) -> None:
     assert run.manifest is not None
     found = yields_by(run.documents, column)

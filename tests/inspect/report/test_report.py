@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +69,10 @@ def test_the_report_of_a_finished_run(capsys: pytest.CaptureFixture[str], run_of
     for heading in ("Yield", "Scores of documents", "Paragraphs", "Images", "Duplicates", "Time and cost"):
         assert heading in words
     assert "languages bo, km, lo, my, th: drops nothing" in words
+    kinds = Counter(run.documents["page_type"].to_pylist())
+    assert len(kinds) > 3
+    by_kind = words.partition("By kind of page")[2].partition("By month of capture")[0]
+    assert all(f"{kind}{count}" in by_kind for kind, count in kinds.items())
     assert f"obelics explain {run_of_demo} " in words
     assert "× $0.0425 per virtual CPU and hour" in words
     assert "This is a sample" not in words

@@ -62,7 +62,7 @@ def test_every_row_says_what_stands_in_its_file(run_of_demo: Path) -> None:
         document = files[row["file"]][row["row"]]
         assert row["doc_id"] == document.doc_id
         assert row["url"] == document.url
-        assert row["language"] == document.language
+        assert (row["language"], row["page_type"]) == (document.language, document.page_type)
         assert row["images"] == len(document.images())
         assert row["month"] == document.general["warc_date"][:7]
         assert {name: row[name] for name in document.scores} == document.scores

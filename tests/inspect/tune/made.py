@@ -18,6 +18,7 @@ def documents(scores: Mapping[str, Sequence[float | None]], **columns: Sequence[
         "site": [f"site-{i}.example" for i in range(n)],
         "month": ["2024-05"] * n,
         "language": ["en"] * n,
+        "page_type": ["article"] * n,
         "stage": [None] * n,
         "reason": [None] * n,
         "duplicate_of": [None] * n,

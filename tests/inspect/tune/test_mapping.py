@@ -16,6 +16,7 @@ from obelics_pipeline.core.config.yaml_file import dump_config
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.inspect.tune.rules import document_rules
 from obelics_pipeline.inspect.tune.server import application
 from obelics_pipeline.inspect.tune.workbench import Workbench
 from tests.inspect.map.planted import made_document, run_folder, topic_text
@@ -132,9 +133,10 @@ def test_colours_are_what_the_run_measured(bench: Workbench, points: dict[str, A
         score = documents.scores["farm_score"][row]
         assert (value is None) == np.isnan(score)
         assert value is None or value == pytest.approx(score, rel=1e-3)
-    languages = bench.map.map_color("language", {})
-    named = [languages["names"][code] if code >= 0 else None for code in languages["codes"]]
-    assert named == documents.table["language"].take(rows).to_pylist()
+    for column in ("language", "page_type"):
+        found = bench.map.map_color(column, {})
+        named = [found["names"][code] if code >= 0 else None for code in found["codes"]]
+        assert named == documents.table[column].take(rows).to_pylist()
     with pytest.raises(UserError, match="nothing: no such colour"):
         bench.map.map_color("nothing", {})
 
@@ -175,12 +177,14 @@ def test_a_region_tells_how_much_is_in_it_and_shows_documents(bench: Workbench, 
             bench.map.map_document(row)
 
 
-def test_rules_of_a_region_are_settings_of_the_page(bench: Workbench, points: dict[str, Any]) -> None:
+def test_rules_of_a_region_are_of_scores_that_the_page_can_bound(bench: Workbench, points: dict[str, Any]) -> None:
     long = bench.run.documents.scores["word_count"] > np.nanmedian(bench.run.documents.scores["word_count"])
     found = bench.map.region_rules(around(bench, points, long & bench.run.documents.sites.mask(FARM)))
     found += bench.map.region_rules(around(bench, points, bench.run.documents.languages.mask("fr")))
     assert found
+    movable = {rule.name for rule in document_rules(bench.run.config)}
     for rule in found:
+        assert {line.split(":")[0].rpartition(".")[2] for line in rule["lines"]} <= movable
         assert all(0 <= rule[share] <= 1 for share in ("precision", "recall", "rest_kept"))
         assert rule["dropped"] > 0 and rule["lines"]
         if rule["settings"] is not None:

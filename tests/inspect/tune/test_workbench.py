@@ -2,6 +2,7 @@
 
 import shutil
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,9 @@ def test_it_says_what_the_run_is_and_what_it_kept(bench: Workbench) -> None:
     assert about["estimate"]["kept"]["documents"] == kept.num_rows
     assert about["estimate"]["kept"]["images"] == sum(kept["images"].to_pylist())
     assert {language["name"] for language in about["languages"]} > {"en", "fr"}
+    kinds = Counter(bench.run.documents.table["page_type"].drop_null().to_pylist())
+    assert {kind["name"]: kind["documents"] for kind in about["page_types"]} == kinds
+    assert about["page_types"][0]["name"] == "article"
     assert [rule["name"] for rule in about["document"]][:2] == ["language_score", "main_content_confidence"]
 
 
@@ -75,6 +79,14 @@ def test_a_language_and_a_site_narrow_what_is_shown(bench: Workbench) -> None:
     farm = bench.histogram("document", "farm_score", site="everyday-answers-hub.example")
     assert sum(farm["all"]) == bench.run.documents.sites.mask("everyday-answers-hub.example").sum()
     assert sum(bench.histogram("document", "word_count", site=".example")["all"]) > sum(farm["all"])
+
+
+def test_a_kind_of_page_narrows_what_is_shown(bench: Workbench) -> None:
+    table = bench.run.documents.table
+    forum = bench.histogram("document", "word_count", page_type="forum")
+    assert sum(forum["all"]) == table["page_type"].to_pylist().count("forum") > 0
+    for rows in bench.near("document", "word_count", 100, page_type="forum").values():
+        assert {row["page_type"] for row in rows} <= {"forum"}
 
 
 def test_a_dropped_document_is_shown_whole_with_its_images(bench: Workbench) -> None:

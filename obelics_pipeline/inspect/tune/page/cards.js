@@ -17,7 +17,7 @@ export function cards(items, { all = items, by, within, note = fate } = {}) {
 }
 
 function card(item, { all, by, within, note }) {
-  const { doc_id, url, language, value, what, sha256, node, tokens, images } = item;
+  const { doc_id, url, language, page_type: kind, value, what, sha256, node, tokens, images } = item;
   const open = () => read(item, all, by);
   const stays = within ? within(value) : !item.stage;
   const said = node === undefined ? note(item) : fateOfNode(item);
@@ -26,7 +26,7 @@ function card(item, { all, by, within, note }) {
     "div",
     { class: "top" },
     value === undefined ? null : element("b", { class: "score" }, short(value)),
-    element("span", {}, language ?? "no language"),
+    element("span", {}, [language ?? "no language", kind].filter(Boolean).join(" · ")),
     element("span", { class: said.startsWith("dropped") ? "bad" : "good" }, said),
     element("small", {}, `${short(images)} images · ${short(tokens)} tokens`),
     mark ? element("span", { class: `mark ${mark}` }, mark) : null,

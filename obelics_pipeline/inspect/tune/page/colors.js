@@ -35,7 +35,7 @@ function painted(colors, nothing, legend) {
   return { colors, order, legend };
 }
 
-/** By names; `kind` is reason, language or mark. */
+/** By names; `kind` is reason, language, page_type or mark. */
 export function byName({ names, codes }, kind) {
   const [named, ground] = [NAMED[theme()], GROUND[theme()]];
   const counts = new Array(names.length + 1).fill(0);
@@ -48,7 +48,7 @@ export function byName({ names, codes }, kind) {
   most.forEach((i, rank) => (color[i + 1] = packed(parts(own(i, rank)))));
   const shown = most.slice(0, kind === "mark" ? most.length : MOST).map((i) => [words(names[i]), color[i + 1], counts[i + 1]]);
   const rest = most.length > shown.length ? [[`${most.length - shown.length} others`, packed(parts(ground.others)), most.slice(shown.length).reduce((sum, i) => sum + counts[i + 1], 0)]] : [];
-  const nameless = { reason: "stays", language: "no language", mark: "not marked" }[kind];
+  const nameless = { reason: "stays", language: "no language", page_type: "not told", mark: "not marked" }[kind];
   const keys = [...(counts[0] ? [[nameless, color[0], counts[0]]] : []), ...shown, ...rest];
   return painted(Uint32Array.from(codes, (code) => color[code + 1]), packed(parts(kind === "reason" ? ground.kept : ground.nothing)), element("ul", { class: "legend names" }, keys.map(key)));
 }

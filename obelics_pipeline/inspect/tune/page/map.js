@@ -9,8 +9,8 @@ import { boundOf, set, settings, sidesOf } from "./settings.js";
 import { bench } from "./workbench.js";
 
 const POLL = 500; // ms
-const NAMES = ["reason", "language", "mark"]; // colours that are no scores
-const SAID = { reason: "why dropped, now", language: "language", mark: "your marks" };
+const NAMES = ["reason", "language", "page_type", "mark"]; // colours that are no scores
+const SAID = { reason: "why dropped, now", language: "language", page_type: "kind of page", mark: "your marks" };
 const STEPS = { documents: "reading documents", words: "counting words", vectors: "comparing", neighbours: "finding neighbours", layout: "laying out" };
 let points = null; // of the run, once they are known; they do not change
 let [chosen, view, region] = ["reason", null, null]; // for coming back to the tab
@@ -68,7 +68,7 @@ function lay(place, stage) {
     if (card === undefined || i !== wanted) return;
     const value = answer?.values?.[i];
     const score = answer?.values ? `${words(chosen)}: ${value === null ? "not measured" : short(value)}` : null;
-    tip.replaceChildren(element("span", { class: "url" }, card.url), element("small", {}, [score, card.language ?? "no language", fate(card), card.mark].filter(Boolean).join(" · ")));
+    tip.replaceChildren(element("span", { class: "url" }, card.url), element("small", {}, [score, card.language ?? "no language", card.page_type, fate(card), card.mark].filter(Boolean).join(" · ")));
     tip.hidden = false;
   });
 

@@ -93,9 +93,9 @@ function show() {
     button("Next ›", () => step(1), { title: "key j", disabled: at === list.length - 1 }),
     button("Close", close, { title: "key Escape" }),
   );
-  const { title, url, stage, reason, language, images, tokens, nodes } = item;
+  const { title, url, stage, reason, language, page_type: kind, images, tokens, nodes } = item;
   const fate = stage ? `dropped in ${stage}: ${words(reason ?? "")}` : "kept by the run";
-  const facts = ` · ${language ?? "no language"} · ${images} images · ${short(tokens)} tokens`;
+  const facts = ` · ${[language ?? "no language", kind].filter(Boolean).join(" · ")} · ${images} images · ${short(tokens)} tokens`;
   const marks = nodes.some(({ parts }) => parts?.some((part) => part.marked));
   const content = element(
     "div",

@@ -16,7 +16,7 @@ const NO_BOUND = "No bound: the rule drops nothing here. Add one to see what lie
 /** Fills a place with a rule; returns what shows new settings there. */
 export function ruleDetail(place, rule, level) {
   const sides = sidesOf(rule);
-  const view = { language: firstLanguage(rule), site: "", log: null };
+  const view = { language: firstLanguage(rule), pageType: "", site: "", log: null };
   const [plot, legend, fields, languages, near] = ["plot-place", "legend", "fields", "languages", "near"].map((name) =>
     element("div", { class: name }),
   );
@@ -25,7 +25,8 @@ export function ruleDetail(place, rule, level) {
 
   const scope = () => scopeFor(rule, view.language);
   const bounds = () => Object.fromEntries(sides.map((side) => [side, boundOf(rule, scope(), side)]));
-  const filter = () => ({ level, name: rule.name, language: view.language || null, site: view.site || null });
+  const some = () => ({ language: view.language || null, page_type: view.pageType || null, site: view.site || null });
+  const filter = () => ({ level, name: rule.name, ...some() });
   const about = ` ${rule.place}${rule.roles ? ` · of ${rule.roles.join(", ")}` : ""}`;
   const title = element("h2", {}, words(rule.name), element("small", {}, about));
   place.replaceChildren(title, controls.node, plot, legend, fields, languages, near);
@@ -186,13 +187,16 @@ function filterControls(view, refilter) {
   const log = element("input", { type: "checkbox", id: "log", change: () => refilter({ log: log.checked }) });
   const site = element("input", { id: "site", list: "sites", placeholder: "any, or .org" });
   site.addEventListener("change", () => refilter({ site: site.value.trim() }));
-  const found = bench.about.languages.map(({ name, documents }) => [name, `${name} (${whole(documents)})`]);
+  const choices = (column) => [["", "all"], ...column.map(({ name, documents }) => [name, `${name} (${whole(documents)})`])];
   const change = (value) => refilter({ language: value });
-  const language = select([["", "all"], ...found], view.language, change, { id: "language" });
+  const language = select(choices(bench.about.languages), view.language, change, { id: "language" });
+  const narrow = (value) => refilter({ pageType: value });
+  const pageType = select(choices(bench.about.page_types), view.pageType, narrow, { id: "page-type" });
   const node = element(
     "div",
     { class: "controls" },
     element("label", {}, "language ", language),
+    bench.about.page_types.length ? element("label", {}, "kind of page ", pageType) : null,
     element("label", {}, "site ", site),
     element("datalist", { id: "sites" }, bench.about.sites.map(({ name }) => element("option", { value: name }))),
     element("label", {}, log, " log scale"),

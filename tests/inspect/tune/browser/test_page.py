@@ -110,6 +110,15 @@ def test_a_threshold_of_images_moves_images(page: Any) -> None:
     sync_api.expect(drops).not_to_have_text("0")
 
 
+def test_a_kind_of_page_narrows_the_documents_beside_a_line(page: Any) -> None:
+    open_tab(page, "Documents", "word count")
+    cards = page.locator(".near .card")
+    sync_api.expect(cards.filter(has_text="article").first).to_be_visible()
+    page.locator("#page-type").select_option("documentation")
+    sync_api.expect(cards.filter(has_not_text="documentation")).to_have_count(0)
+    sync_api.expect(cards.filter(has_text="documentation").first).to_be_visible()
+
+
 def test_a_bound_of_one_language_is_its_own(page: Any) -> None:
     open_tab(page, "Documents", "stopword ratio")
     assert page.locator("#language").input_value() == "en"

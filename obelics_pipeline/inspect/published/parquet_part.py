@@ -1,0 +1,144 @@
+"""Writing one Parquet file of the published table, as viewers and loaders want it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.shards.index import read_span
+from obelics_pipeline.core.shards.manifest import INDEX
+from obelics_pipeline.core.shards.source import documents_of
+from obelics_pipeline.core.storage import Location, draft, file_sha256, read_bytes, write_bytes
+from obelics_pipeline.core.unit import digest
+from obelics_pipeline.inspect.published.parts import Part
+from obelics_pipeline.inspect.published.table import row_bytes, table_row, table_schema
+
+# Of a group of rows. The hub's viewer reads whole groups, and none above 300 MB; it shows a hundred rows at a time
+# (huggingface.co/docs/dataset-viewer, `parquet` and `rows`).
+ROWS_PER_GROUP = 100
+BYTES_PER_GROUP = 100_000_000
+
+PICTURES = "images.list.element.bytes"
+
+
+@dataclass(frozen=True)
+class WrittenPart:
+    """A file that was written: its name, hash, size in bytes, and rows; `made_of` stands for the documents in it."""
+
+    name: str
+    sha256: str
+    bytes: int
+    rows: int
+    made_of: str
+
+
+@dataclass(frozen=True)
+class PartWriter:
+    """Writes files of one publication. `made_of` stands for the run, so that a file of another is not taken for one.
+
+    `known` are the files of an earlier publication. What is written is noted in `notes`, for a command that goes on.
+    """
+
+    folder: Location  # of the run's revision
+    output: Location
+    notes: Location
+    score_names: Sequence[str]
+    made_of: str
+    known: Sequence[WrittenPart] = ()
+
+    def __call__(self, part: Part) -> WrittenPart:
+        """Write a part, or find it written and whole.
+
+        Equal runs give equal bytes. One group of rows is held in memory. Raises UserError where the run is damaged.
+        """
+        target, made_of = self.output / part.name, digest(self.made_of, part.start, part.stop)
+        for before in (self._noted(part), *self.known):
+            if before and (before.name, before.made_of) == (part.name, made_of) and _holds(target, before.sha256):
+                return before
+        with draft(target) as path:
+            write_rows(path, table_schema(self.score_names), self._rows(part))
+            written = WrittenPart(part.name, file_sha256(path), path.stat().st_size, part.stop - part.start, made_of)
+        write_bytes(self.notes / f"{part.name}.json", json.dumps(asdict(written)).encode())
+        return written
+
+    def _noted(self, part: Part) -> WrittenPart | None:
+        try:
+            return WrittenPart(**json.loads(read_bytes(self.notes / f"{part.name}.json")))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def _rows(self, part: Part) -> Iterator[dict[str, Any]]:
+        index = self.folder / INDEX
+        try:
+            rows = read_span(index, part.start, part.stop)
+        except (OSError, pa.ArrowException) as error:
+            raise UserError(f"{index}: cannot be read ({error}); obelics validate {self.folder} says more") from None
+        for document in documents_of(self.folder, rows):
+            try:
+                yield table_row(document, self.score_names)
+            except (KeyError, TypeError) as error:
+                where = f"{self.folder}: document {document.row['doc_id']}"
+                raise UserError(f"{where}: not a record of a run ({error}); see obelics validate") from None
+
+
+def write_rows(path: Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> None:
+    """Write rows as Parquet with a page index and checksums of pages.
+
+    Pages end where their content says (content-defined chunking): where documents change, the bytes of all others stay,
+    and an upload that knows such chunks sends only the changed ones.
+    """
+    text = [name for name in schema.names if name != "images"]
+    with pq.ParquetWriter(
+        path,
+        schema,
+        compression={name: "none" if name == PICTURES else "zstd" for name in _leaves(schema)},  # pictures are packed
+        use_dictionary=["language", "page_type"],
+        write_statistics=[name for name in _leaves(schema) if name.partition(".")[0] in text],
+        write_page_index=True,
+        write_page_checksum=True,
+        use_content_defined_chunking=True,
+    ) as writer:
+        for group in _groups(rows):
+            writer.write_table(pa.Table.from_pylist(group, schema), row_group_size=ROWS_PER_GROUP)
+
+
+def _groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Rows that stand together; a row that is larger than a group may be stands alone."""
+    group: list[dict[str, Any]] = []
+    held = 0
+    for row in rows:
+        size = row_bytes(row)
+        if group and (len(group) == ROWS_PER_GROUP or held + size > BYTES_PER_GROUP):
+            yield group
+            group, held = [], 0
+        group.append(row)
+        held += size
+    if group:
+        yield group
+
+
+def _leaves(schema: pa.Schema) -> Iterator[str]:
+    """The columns as Parquet names them."""
+    for field in schema:
+        inner, path = field.type, field.name
+        if pa.types.is_list(inner):
+            inner, path = inner.value_type, f"{path}.list.element"
+        if pa.types.is_struct(inner):
+            yield from (f"{path}.{inner.field(i).name}" for i in range(inner.num_fields))
+        else:
+            yield path
+
+
+def _holds(target: Location, sha256: str) -> bool:
+    """Whether a file is there with this content."""
+    try:
+        return file_sha256(target) == sha256
+    except OSError:
+        return False
