@@ -102,7 +102,7 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 
 # An extra of setup.py (demo, dev, bench), installed with the versions of constraints.txt.
-$(VENV)/.installed-%: setup.py constraints.txt $(wildcard filters/*.c models/*.c obelics_pipeline/*/*/*.c)
+$(VENV)/.installed-%: setup.py constraints.txt $(wildcard filters/*.c models/*.c obelics_pipeline/*/*/*.c obelics_pipeline/*/*/*/*.c)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	    { echo 'Python 3.11 or later is needed; $(PYTHON) is' \
 	           "$$($(PYTHON) --version 2>&1). Name another one: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
@@ -126,4 +126,4 @@ constraints:
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
-	rm -f filters/*.so models/*.so obelics_pipeline/*/*/*.so
+	rm -f filters/*.so models/*.so obelics_pipeline/*/*/*.so obelics_pipeline/*/*/*/*.so

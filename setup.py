@@ -112,6 +112,7 @@ EXTRAS["dev"] = [
     "mypy>=1.10",
     "pip-audit>=2.7",
     "playwright>=1.45",
+    "polars>=1.30",
     "pytest>=8.0",
     "pytest-timeout>=2.3",
     "pytest-xdist>=3.5",
@@ -135,12 +136,33 @@ def extensions() -> list[Extension]:
         "obelics_pipeline/filters/_statistics.c",
         "obelics_pipeline/stages/extract/_tag_scan.c",
         "obelics_pipeline/models/_forest.c",
+        "obelics_pipeline/models/_word_index.c",
+        "obelics_pipeline/models/chat_detector/_word_habits.c",
+        "obelics_pipeline/models/coherence_detector/_comparison.c",
+        "obelics_pipeline/models/coherence_detector/_reading.c",
+        "obelics_pipeline/models/farm_detector/_counts.c",
+        "obelics_pipeline/models/farm_detector/_heads.c",
+        "obelics_pipeline/models/farm_detector/_network.c",
+        "obelics_pipeline/models/farm_detector/_sentences.c",
+        "obelics_pipeline/models/farm_detector/_tokens.c",
+        "obelics_pipeline/models/wording_detector/_parts.c",
+        "obelics_pipeline/models/wording_detector/_reading.c",
+        "obelics_pipeline/stages/extract/_addresses.c",
+        "obelics_pipeline/stages/extract/_outline.c",
         "obelics_pipeline/stages/extract/_simplify.c",
         "obelics_pipeline/stages/extract/_main_features.c",
+        "obelics_pipeline/stages/extract/_tree.c",
+        "obelics_pipeline/stages/extract/rebuild/_survey.c",
         "obelics_pipeline/core/minhash/_minhash.c",
     ]
     present = [source for source in sources if (ROOT / source).is_file()]
-    return [Extension(source.removesuffix(".c").replace("/", "."), [source], optional=True) for source in present]
+    package = ROOT / "obelics_pipeline"
+    found = sorted([*package.glob("models/*.h"), *package.glob("models/*/*.h"), *package.glob("stages/*/*.h")])
+    headers = [str(path.relative_to(ROOT)) for path in found]
+    return [
+        Extension(source.removesuffix(".c").replace("/", "."), [source], depends=headers, optional=True)
+        for source in present
+    ]
 
 
 setup(
@@ -165,6 +187,7 @@ setup(
     # One name, and one only: filters, models, beam_jobs and configs are links in it to the folders at the top.
     packages=find_packages(include=["obelics_pipeline", "obelics_pipeline.*"]),
     package_data={
+        "": ["*.c", "*.h"],  # the ids of units are made of sources: core/code_identity.py
         "obelics_pipeline": ["py.typed", "configs/*.yaml", "configs/training/*.yaml", "configs/schema/*.json"],
         "obelics_pipeline.demo": ["site/**", "thesaurus.dat"],
         "obelics_pipeline.training.experiments.ablate": ["*.html"],
@@ -177,9 +200,11 @@ setup(
         "obelics_pipeline.fit.farm_detector.second": ["grammars.txt"],
         "obelics_pipeline.filters": ["words/**"],
         "obelics_pipeline.models": ["*.json", "kenlm/*", "quality/*"],
-        "obelics_pipeline.models.chat_detector": ["*.npz"],
+        "obelics_pipeline.models.chat_detector": ["*.npz", "without_model/*.npz"],
         "obelics_pipeline.models.farm_detector": ["*.npz"],
-        "obelics_pipeline.models.wording_detector": ["*.npz"],
+        "obelics_pipeline.models.coherence_detector": ["*.npz"],
+        "obelics_pipeline.models.farm_heads": ["*.json"],
+        "obelics_pipeline.models.wording_detector": ["*.npz", "phrasing/*.npz"],
     },
     include_package_data=False,
     ext_modules=extensions(),

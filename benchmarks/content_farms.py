@@ -208,7 +208,7 @@ def thresholds(column: str, given: Mapping[str, Mapping[str, Any]]) -> list[floa
 def about_of(column: str, given: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
     """What the file of a detector says of itself."""
     room = {"farm_score": farm_detector, "chat_score": chat_detector, "wording_score": wording_detector}[column]
-    file = given[column].get("paths", {}).get(LANGUAGE) or room.bundled(LANGUAGE)
+    file = given[column].get("paths", {}).get(LANGUAGE) or room.all_bundled().get(LANGUAGE)
     return {} if file is None else room.load(str(file)).about
 
 

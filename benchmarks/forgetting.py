@@ -26,8 +26,9 @@ from obelics_pipeline.core.commit import Attempt, Manifest
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.config.yaml_file import dump_config
 from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode
-from obelics_pipeline.core.folder import FORMAT, MARK, RunFolder
+from obelics_pipeline.core.folder import FORMAT, RunFolder
 from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.revision_place import MARK
 from obelics_pipeline.core.tables import DocumentWriter
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.engines.local import LocalEngine

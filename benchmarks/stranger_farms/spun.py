@@ -1,4 +1,4 @@
-"""Pages copied with some words exchanged for others that a dictionary gives for the same English word."""
+"""Pages copied with some words exchanged for others that a dictionary gives for the same foreign word."""
 
 import gzip
 import re
@@ -13,7 +13,7 @@ _ONE_WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 def others(index: Path) -> dict[str, list[str]]:
-    """Words that share an English word with a word, of an English dictionary of dictd: NAME.index, NAME.dict.dz."""
+    """Words that translate the same word of a dictionary of dictd into their language: NAME.index, NAME.dict.dz."""
     articles = gzip.decompress(index.with_suffix(".dict.dz").read_bytes())
     found: dict[str, set[str]] = defaultdict(set)
     for entry in index.read_text("utf-8").splitlines():
