@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from statistics import mean
 
 import pytest
 
@@ -84,8 +85,11 @@ def test_a_classifier_is_fitted_on_them(trusted: str, tmp_path: Path) -> None:
     kinds = ["--positive", str(tmp_path / "made" / HONEST), "--negative", str(tmp_path / "made" / GENERATED)]
     assert main(["fit", "classifier", *kinds, "--features", "2000", "--output", model]) == 0
     scorer = build("quality_score", {"model": model})
-    stuffed = "Best boat in Leeds 2020. You can buy boat online or at a boat store near you. " * 8
-    assert (scorer.score(Text(stuffed)) or 0) < (scorer.score(Text(texts()[3])) or 0)
+    honest, generated = (
+        mean(scorer.score(Text(row["text"])) or 0 for row in rows(tmp_path / "made" / name))
+        for name in (HONEST, GENERATED)
+    )
+    assert honest > generated
 
 
 @pytest.mark.parametrize(
