@@ -104,7 +104,8 @@ def fetch_urls(urls: list[str], *, config: RunConfig, images: Location) -> Mappi
     """The result of each URL, by URL, as JSON. Runs in the guarded process; a second try goes on from its journal."""
     journal = Path(tempfile.gettempdir()) / f"obelics-fetch-{digest(urls, str(images))}.jsonl"
     store = ImageStore(images)
-    ingest = Ingest(config.fetch, config.image_safety, store, forgotten=configured(config))
+    measures = config.images.measures
+    ingest = Ingest(config.fetch, config.image_safety, store, forgotten=configured(config), measures=measures)
     results = fetch_bucket(urls, config.fetch, store, {}, journal, ingest)
     journal.unlink(missing_ok=True)
     return {result.url: result.to_json() for result in results}

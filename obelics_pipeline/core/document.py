@@ -20,6 +20,13 @@ TEXT_ROLES = (
     "end_of_document",
 )  # fmt: skip
 IMAGE_ROLES = ("lead", "inline", "gallery", "comment")
+IMAGE_MEASURES = (
+    "one_colour",
+    "qr_codes",
+    "qr_share",
+    "sharpness",
+    "text_share",
+)  # of its pixels: stages/fetch/quality
 DOCUMENT_DROPPED = "document_dropped"  # reason of an image nothing is wrong with, where the document is not kept
 NOT_FINITE = "not_finite"  # reason of a document, a failure: a filter or a model gave NaN or infinity as its score
 MEASURING_ERROR = "measuring_error"  # starts the reason of a document, a failure: a filter raised an error at it
@@ -72,6 +79,7 @@ class ImageNode:
     phash: str | None = None  # perceptual hash, 16 hexadecimal digits
     similarity: float | None = None  # to the text next to it, a cosine from -1 to 1, where a model measured it
     unsafe: float | None = None  # how likely it is unsafe, 0 to 1, where a classifier measured it
+    scores: dict[str, float] = field(default_factory=dict)  # of IMAGE_MEASURES, those that were measured
 
 
 Node = TextNode | ImageNode
@@ -166,6 +174,7 @@ IMAGE_METADATA_KEYS = (
 def image_metadata(image: ImageNode, document_url: str) -> dict[str, Any]:
     """The metadata object of one image: the keys of the published data set, then ours; absent values have no key."""
     values = {"document_url": document_url} | {key: getattr(image, key) for key in IMAGE_METADATA_KEYS}
+    values |= {name: image.scores.get(name) for name in IMAGE_MEASURES}
     return {key: value for key, value in values.items() if value is not None}
 
 

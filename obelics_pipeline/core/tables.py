@@ -143,7 +143,7 @@ def _node_array(documents: Sequence[Document], paragraph_score_names: Sequence[s
         "text": [n.text if isinstance(n, TextNode) else None for n in nodes],
     }
     for name in paragraph_score_names:
-        columns[f"score_{name}"] = [n.scores.get(name) if isinstance(n, TextNode) else None for n in nodes]
+        columns[f"score_{name}"] = [n.scores.get(name) for n in nodes]
     kind = _node_type(paragraph_score_names)
     of_images = _image_arrays(nodes)
     arrays = [
@@ -238,11 +238,11 @@ def _from_row(row: dict[str, Any], score_names: Iterable[str]) -> Document:
 
 
 def _from_node(value: dict[str, Any]) -> Node:
+    scores = {k[6:]: v for k, v in value.items() if k.startswith("score_") and v is not None}
     if value["kind"] == "text":
-        scores = {k[6:]: v for k, v in value.items() if k.startswith("score_") and v is not None}
         return TextNode(value["text"], value["role"], value["reason"], scores, value["duplicate_of"], value.get("post"))
     common = {name: value[name] for name in ("role", "reason", "failed", "duplicate_of")}
-    image = ImageNode(**common, **_image_values(value), post=value.get("post"))
+    image = ImageNode(**common, **_image_values(value), post=value.get("post"), scores=scores)
     image.rendered_width = _rendered(value["rendered_width"])
     image.rendered_height = _rendered(value["rendered_height"])
     return image

@@ -105,6 +105,15 @@ class RunConfig(Section):
         return self
 
     @model_validator(mode="after")
+    def _measures_have_columns(self) -> RunConfig:
+        if self.images.quality and not self.fetch.enabled:
+            raise ValueError("images.quality measures fetched images; leave it out, or set fetch.enabled: true")
+        for place, filters in (("filters", self.filters.paragraph), ("finish", self.finish.paragraph)):
+            for name in filters.keys() & self.images.quality.keys():
+                raise ValueError(f"{place}.paragraph.{name}: images.quality has a column of this name; choose another")
+        return self
+
+    @model_validator(mode="after")
     def _trainer_needs_images(self) -> RunConfig:
         if self.shard.format == "open_flamingo" and not (self.fetch.enabled and self.images.min_per_document):
             raise ValueError(

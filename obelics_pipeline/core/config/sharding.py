@@ -1,15 +1,17 @@
 """Which images and documents end in a shard, and what a shard looks like."""
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
-from obelics_pipeline.core.config.filtering import Threshold
+from obelics_pipeline.core.config.filtering import Bounds, Threshold
 from obelics_pipeline.core.config.section import Section
 
 Format = Literal["webdataset", "open_flamingo"]  # of the tars of a run
 
 ImageFormat = Literal["jpeg", "png", "webp", "gif", "avif", "bmp", "tiff"]  # what a fetched image can be
+
+ImageMeasure = Literal["one_colour", "qr_codes", "qr_share", "sharpness", "text_share"]
 
 
 class ImageRulesConfig(Section):
@@ -34,6 +36,26 @@ class ImageRulesConfig(Section):
     )
     min_per_document: int = Field(1, ge=0, description="Images a document must keep (paper: 1).")
     max_per_document: PositiveInt = Field(30, description="Images a document may keep (paper: 30).")
+    quality: dict[ImageMeasure, Bounds] = Field(
+        default_factory=dict,
+        exclude_if=lambda quality: not quality,  # so that configs without it keep their units' ids
+        description="What is measured of the pixels of fetched images, by name: a column each. Bounds drop images; {} "
+        "measures only. one_colour, qr_share, text_share: shares of the area, 0 to 1; qr_codes: a count; sharpness: "
+        "variance of the Laplacian, grey levels squared. docs/image_quality.md.",
+    )
+
+    @property
+    def measures(self) -> tuple[ImageMeasure, ...]:
+        """What is measured of pixels, in an order that does not depend on that of the config."""
+        return tuple(name for name in get_args(ImageMeasure) if name in self.quality)
+
+    @field_validator("quality")
+    @classmethod
+    def _of_images(cls, quality: dict[ImageMeasure, Bounds]) -> dict[ImageMeasure, Bounds]:
+        for name, bounds in quality.items():
+            if bounds.sample is not None:
+                raise ValueError(f"{name}.sample: documents are sampled, images are not; give min, max or below")
+        return quality
 
 
 class FinishConfig(Section):

@@ -27,7 +27,7 @@ def measure_images(urls: Sequence[str], most: int, run: RunConfig, assumed: Assu
     with tempfile.TemporaryDirectory(prefix="obelics-check-") as folder:
         watch = Watch()
         store = ImageStore(Path(folder) / "images")
-        ingest = Ingest(config, run.image_safety, store)
+        ingest = Ingest(config, run.image_safety, store, measures=run.images.measures)
         results = fetch_bucket(chosen, config, store, {}, Path(folder) / "journal", ingest)
         cost = watch.cost()
     sizes = [result.n_bytes or 0 for result in results if result.status == "ok"]

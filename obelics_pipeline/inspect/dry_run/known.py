@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.core.commit import Attempt, Manifest, committed, read_manifest, read_manifests, unit_names
 from obelics_pipeline.core.config import FetchingConfig
+from obelics_pipeline.core.document import IMAGE_MEASURES
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.storage import Location, file_sha256, read_table, read_tables, write_table
@@ -21,12 +22,13 @@ from obelics_pipeline.stages.score.stage import SIMILARITY, UNSAFE, measured_sch
 
 
 def known_images(run: RunFolder, config: FetchingConfig) -> pa.Table:
-    """The last answer for each URL that the run fetched, as rows of ANSWER_SCHEMA."""
+    """The last answer for each URL that the run fetched: ANSWER_SCHEMA, and what was measured of pixels."""
     files = [path for bucket in range(config.buckets) for _, path in earlier_results(run.fetch, bucket, config)]
-    tables = [table.select(ANSWER_SCHEMA.names) for table in read_tables(files)]
+    known = (*ANSWER_SCHEMA.names, *IMAGE_MEASURES)
+    tables = [table.select([name for name in known if name in table.column_names]) for table in read_tables(files)]
     if not tables:
         return ANSWER_SCHEMA.empty_table()
-    table = pa.concat_tables(tables)
+    table = pa.concat_tables(tables, promote_options="default")
     codes = table["url"].combine_chunks().dictionary_encode().indices
     last = (
         pa.table({"code": codes, "row": pa.array(range(table.num_rows))}).group_by("code").aggregate([("row", "max")])

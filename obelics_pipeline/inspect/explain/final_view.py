@@ -78,6 +78,7 @@ def _image(image: ImageNode) -> str:
     about += [f"at character {image.position:,}"] if image.position is not None else []
     if image.original_width is not None:
         about.append(f"fetched {image.original_width}×{image.original_height} {image.format}")
+    about += [f"{name} {value:.4g}" for name, value in image.scores.items()]
     if image.reason is not None:
         about.append(("failed: " if image.failed else "dropped: ") + image.reason)
     alt = f'<p dir="auto">{text(image.alt_text)}</p>' if image.alt_text else ""

@@ -37,11 +37,12 @@ def _node(node: Node, document: Document, explanation: Explanation) -> tuple[str
 
 
 def _found(image: ImageNode) -> str:
-    """The fetched image: size in pixels, format, bytes; empty without an image."""
+    """The fetched image: size in pixels, format, bytes, what was measured of its pixels; empty without an image."""
     if image.original_width is None or image.original_height is None:
         return ""
     size = f", {image.n_bytes:,} bytes" if image.n_bytes is not None else ""
-    return f"({image.original_width}x{image.original_height} {image.format or ''}".rstrip() + f"{size}) "
+    measured = "".join(f", {name} {value:.4g}" for name, value in image.scores.items())
+    return f"({image.original_width}x{image.original_height} {image.format or ''}".rstrip() + f"{size}{measured}) "
 
 
 def _table(facts: Facts) -> Iterator[str]:

@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from obelics_pipeline.core.config.sharding import ImageRulesConfig
-from obelics_pipeline.core.document import DOCUMENT_DROPPED
+from obelics_pipeline.core.document import DOCUMENT_DROPPED, IMAGE_MEASURES
 from obelics_pipeline.inspect.report.histogram import Histogram, Mark, histogram_of
 from obelics_pipeline.inspect.report.human import count
 from obelics_pipeline.inspect.report.scores import most
 from obelics_pipeline.inspect.report.tally import DROPPED, ELSEWHERE, KEPT, Ints, ReasonTally
+from obelics_pipeline.stages.fetch.image_rules import quality_reason
 from obelics_pipeline.stages.fetch.reason import OPT_OUT_SUFFIX
 
 HOSTS = 20
@@ -26,6 +27,7 @@ BY_A_NUMBER = {  # what is measured -> the reasons that a rule about it gives
     "n_bytes": ("too_large",),
     "similarity": ("similarity",),
     "unsafe": ("unsafe_image",),
+    **{name: (quality_reason(name),) for name in IMAGE_MEASURES},
 }
 
 
@@ -113,6 +115,11 @@ class PictureCounts:
             "n_bytes": ("Size of the file, bytes", ""),
             "similarity": ("Similarity to the text next to it", "a cosine from -1 to 1"),
             "unsafe": ("How likely it is unsafe", "as the classifier of image_safety says"),
+            "one_colour": ("Share of the commonest colour", "nearly 1 where it is blank"),
+            "qr_codes": ("QR codes", ""),
+            "qr_share": ("Share of QR codes", "of its area"),
+            "sharpness": ("Sharpness", "variance of the Laplacian where it is sharpest"),
+            "text_share": ("Share of text", "of its area, on a plain ground"),
         }
         found = []
         for name, tally in self._tallies.items():

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from obelics_pipeline.core.document import IMAGE_MEASURES
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.inspect.run_tables.nodes import column, nodes_of_kind
+from obelics_pipeline.inspect.run_tables.nodes import SCORE, column, nodes_of_kind
 
 FIELDS = pa.schema(
     [
@@ -25,9 +26,14 @@ FIELDS = pa.schema(
         ("n_bytes", pa.int64()),
         ("similarity", pa.float64()),  # to the text next to it; null where no model measured it
         ("unsafe", pa.float64()),  # how likely it is unsafe; null where no classifier measured it
+        *((name, pa.float64()) for name in IMAGE_MEASURES),  # of its pixels; null where they were not measured
     ]
 )
-_NAMES = {"width": "original_width", "height": "original_height"}  # here -> in the files
+_NAMES = {  # here -> in the files
+    "width": "original_width",
+    "height": "original_height",
+    **{name: f"{SCORE}{name}" for name in IMAGE_MEASURES},
+}
 _HOST = r"^[A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#@]*@)?(?P<host>\[[^\]/?#]*\]|[^/?#:]*)"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from obelics_pipeline.core.document import IMAGE_MEASURES
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.inspect.run_tables.nodes import SCORE, column, nodes_of_kind
 
@@ -21,6 +22,8 @@ FIELDS = pa.schema(
         ("bytes", pa.int32()),  # UTF-8
     ]
 )
+
+_OF_IMAGES = {f"{SCORE}{name}" for name in IMAGE_MEASURES}
 
 
 def paragraph_tables(folder: RunFolder, documents: pa.Table) -> Iterator[pa.Table]:
@@ -37,7 +40,7 @@ def paragraph_tables(folder: RunFolder, documents: pa.Table) -> Iterator[pa.Tabl
             **{name: column(nodes, name, pa.string()) for name in ("role", "reason", "duplicate_of")},
             "bytes": pc.fill_null(pc.binary_length(nodes["text"]), 0),
         }
-        names = [name for name in nodes.column_names if name.startswith(SCORE)]
+        names = [name for name in nodes.column_names if name.startswith(SCORE) and name not in _OF_IMAGES]
         fields = [*FIELDS, *(pa.field(name.removeprefix(SCORE), pa.float64()) for name in names)]
         scores = {name.removeprefix(SCORE): nodes[name] for name in names}
         yield pa.table({**values, **scores}, schema=pa.schema(fields))

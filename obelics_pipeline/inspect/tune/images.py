@@ -9,10 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from obelics_pipeline.core.config.filtering import Bounds
 from obelics_pipeline.core.config.sharding import ImageRulesConfig
+from obelics_pipeline.core.document import IMAGE_MEASURES
 from obelics_pipeline.inspect.run_tables.images import FIELDS
+from obelics_pipeline.inspect.tune.bounds import within
 from obelics_pipeline.inspect.tune.documents import Codes, Documents, Mask, Numbers
-from obelics_pipeline.stages.fetch.image_rules import FORMAT, RATIO, SIDE
+from obelics_pipeline.stages.fetch.image_rules import FORMAT, RATIO, SIDE, quality_reason
 
 BY_FACTS = (FORMAT, SIDE, RATIO)  # rules that what was fetched decides; declared sizes and URLs are not in a run table
 
@@ -26,10 +29,7 @@ class Images:
         self.document = table["document"].to_numpy().astype(np.int64)  # row of its document
         self.node = table["node"].to_numpy().astype(np.int64)  # its place in the document
         self.reasons, self.formats = Codes.of(table["reason"]), Codes.of(table["format"])
-        width, height, n_bytes, similarity, unsafe = (
-            pc.fill_null(table[name].cast(pa.float64()), np.nan).to_numpy()
-            for name in ("width", "height", "n_bytes", "similarity", "unsafe")
-        )
+        width, height, n_bytes = (_numbers(table[name]) for name in ("width", "height", "n_bytes"))
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = width / height
         self.scores: dict[str, Numbers] = {
@@ -37,8 +37,7 @@ class Images:
             "longer_side": np.fmax(width, height),
             "ratio": np.where(np.isfinite(ratio) & (ratio > 0), ratio, np.nan),
             "bytes": n_bytes,
-            "similarity": similarity,
-            "unsafe": unsafe,
+            **{name: _numbers(table[name]) for name in ("similarity", "unsafe", *IMAGE_MEASURES)},
         }
 
     def __len__(self) -> int:
@@ -51,7 +50,9 @@ class Images:
         return found
 
     def fails(self, rules: ImageRulesConfig) -> dict[str, Mask]:
-        """Which images each rule of `BY_FACTS` drops, whatever others do; what is not known breaks none."""
+        """Which images each rule of `BY_FACTS`, and each bound on a measure of pixels, drops, whatever others do; what
+        is not known breaks none.
+        """
         allowed = np.array([name in rules.formats for name in self.formats.names] + [True])
         short, long, ratio = (self.scores[name] for name in ("shorter_side", "longer_side", "ratio"))
         with np.errstate(invalid="ignore"):
@@ -59,14 +60,27 @@ class Images:
                 FORMAT: ~allowed[self.formats.codes],
                 SIDE: (short < rules.min_side) | (long > rules.max_side),
                 RATIO: (ratio < rules.min_ratio) | (ratio > rules.max_ratio),
+                **{quality_reason(name): self.outside(name, bounds) for name, bounds in rules.quality.items()},
             }
+
+    def outside(self, name: str, bounds: Bounds) -> Mask:
+        """Which images have a score that is outside of bounds."""
+        scores = self.scores[name]
+        found: Mask = ~within(bounds, scores) & ~np.isnan(scores)
+        return found
 
     def left(self, rules: ImageRulesConfig) -> NDArray[np.int64]:
         """How many images each document keeps by other rules than it was decided by."""
         dropped = np.logical_or.reduce(list(self.fails(rules).values()))
-        ours = np.logical_or.reduce([self.reasons.mask(name) for name in BY_FACTS])
+        by_facts = (*BY_FACTS, *(quality_reason(name) for name in IMAGE_MEASURES))
+        ours = np.logical_or.reduce([self.reasons.mask(name) for name in by_facts])
         change = np.where(self.kept & dropped, -1, np.where(ours & ~dropped, 1, 0))
         left = self._documents.images.copy()
         np.add.at(left, self.document, change)
         found: NDArray[np.int64] = np.maximum(left, 0)
         return found
+
+
+def _numbers(values: pa.ChunkedArray) -> Numbers:
+    found: Numbers = pc.fill_null(values.cast(pa.float64()), np.nan).to_numpy()
+    return found

@@ -60,11 +60,16 @@ def paragraph_level(config: RunConfig) -> list[dict[str, Any]]:
 
 
 def image_level(config: RunConfig) -> list[dict[str, Any]]:
-    """The thresholds of images: one side of one measure each."""
-    return [
+    """The thresholds of images: one side of one fact each, then the bounds of measures of their pixels."""
+    facts = [
         {"name": score, "place": f"images.{key}", "single": True, side: getattr(config.images, key)}
         for score, side, key in IMAGE_BOUNDS
     ]
+    measures = [
+        {"name": name, "place": f"images.quality.{name}", "single": False, "languages": {}, "genres": [], **_plain(b)}
+        for name, b in config.images.quality.items()
+    ]
+    return [*facts, *measures]
 
 
 def corpus_level(config: RunConfig) -> list[dict[str, Any]]:
@@ -91,7 +96,11 @@ def image_counts(images: Images, config: RunConfig) -> list[dict[str, Any]]:
             values < limit if side == "min" else values > limit
             for values, limit, (_, side, _) in zip(scores, limits, IMAGE_BOUNDS, strict=True)
         ]
-    return list(_counts([score for score, _, _ in IMAGE_BOUNDS], failing, scores, images.scores["bytes"]))
+    quality = config.images.quality
+    names = [*(score for score, _, _ in IMAGE_BOUNDS), *quality]
+    failing += [images.outside(name, bounds) for name, bounds in quality.items()]
+    scores += [images.scores[name] for name in quality]
+    return list(_counts(names, failing, scores, images.scores["bytes"]))
 
 
 def values_of(measured: Measured, level: str, name: str) -> tuple[Numbers, Mask, NDArray[np.int64]]:

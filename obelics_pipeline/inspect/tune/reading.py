@@ -57,4 +57,5 @@ def _image(node: ImageNode, images: Mapping[str, str]) -> dict[str, Any]:
         "format": node.format,
         "similarity": node.similarity,
         "unsafe": node.unsafe,
+        "scores": node.scores,
     }

@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -28,7 +29,7 @@ TRIES = 2  # for one picture: a process may be killed by others, too
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
-def check_apart(content: bytes, config: FetchingConfig) -> ImageFacts:
+def check_apart(content: bytes, config: FetchingConfig, measures: Sequence[str] = ()) -> ImageFacts:
     """What `check_image` says of the bytes of an image, decoded by this process's decoder, one at a time.
 
     Raises FetchError, as `check_image` does: too_many_pixels also for what would need more memory than the limit of
@@ -37,13 +38,13 @@ def check_apart(content: bytes, config: FetchingConfig) -> ImageFacts:
     """
     sniff(content)  # most of what is no image needs no decoder
     with decoding:
-        return _decoder(os.getpid(), config.max_pixels, config.max_frames).check(content)
+        return _decoder(os.getpid(), config.max_pixels, config.max_frames, tuple(measures)).check(content)
 
 
 @cache
-def _decoder(_process: int, max_pixels: int, max_frames: int) -> Decoder:
+def _decoder(_process: int, max_pixels: int, max_frames: int, measures: tuple[str, ...]) -> Decoder:
     """One for a process, as long as it lives; one that was forked has its own."""
-    return Decoder(max_pixels, max_frames)
+    return Decoder(max_pixels, max_frames, measures=measures)
 
 
 class Decoder:
@@ -52,8 +53,10 @@ class Decoder:
     It ends with the process that asks, however that ends.
     """
 
-    def __init__(self, max_pixels: int, max_frames: int, cpu_seconds: int = CPU_SECONDS) -> None:
-        self._limits = str(max_pixels), str(max_frames), str(cpu_seconds)
+    def __init__(
+        self, max_pixels: int, max_frames: int, cpu_seconds: int = CPU_SECONDS, measures: Sequence[str] = ()
+    ) -> None:
+        self._asked = str(max_pixels), str(max_frames), str(cpu_seconds), *measures
         self._process: subprocess.Popen[bytes] | None = None
 
     def check(self, content: bytes) -> ImageFacts:
@@ -102,7 +105,7 @@ class Decoder:
 
     def _start(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", decoder_process.__name__, *self._limits],
+            [sys.executable, "-P", "-m", decoder_process.__name__, *self._asked],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | import_environment() | _ONE_THREAD,

@@ -1,7 +1,8 @@
-"""The process in which pictures of the web are decoded: python -m NAME MAX_PIXELS MAX_FRAMES SECONDS.
+"""The process in which pictures of the web are decoded: python -m NAME PIXELS FRAMES SECONDS MEASURE...
 
 It reads pictures from its standard input, each behind 8 bytes that say its length (big-endian), and answers each with
-one line of JSON: {"facts": [format, width, height, phash], "grown": bytes}, or {"reason": word of the ledger, ...}.
+one line of JSON: {"facts": [format, width, height, phash, quality], "grown": bytes}, or {"reason": word of the ledger,
+...}. `quality` has a number for each MEASURE that applies to the picture.
 SECONDS of CPU time may go by for a picture. It ends with its input, or with `OUT_OF_MEMORY`.
 """
 
@@ -12,6 +13,7 @@ import math
 import os
 import resource
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -20,6 +22,8 @@ from obelics_pipeline.engines.worker import return_freed_memory_at_once
 from obelics_pipeline.models.pictures.decoding import decodable
 from obelics_pipeline.net.failure import FetchError
 from obelics_pipeline.stages.fetch.image_check import check_image
+from obelics_pipeline.stages.fetch.quality.measure import measures_of
+from obelics_pipeline.stages.fetch.quality.working import LONGEST
 
 READY = b"ready\n"  # the first line of its output
 LENGTH_BYTES = 8
@@ -40,10 +44,10 @@ class Size:
 
 def main() -> None:
     """Serve until the input ends."""
-    caps, seconds = Size(int(sys.argv[1]), int(sys.argv[2])), int(sys.argv[3])
+    caps, seconds, measures = Size(int(sys.argv[1]), int(sys.argv[2])), int(sys.argv[3]), sys.argv[4:]
     answers = os.fdopen(os.dup(1), "wb")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _load()
+    _load(measures)
     at_start = _address_space()
     _limit(resource.RLIMIT_AS, at_start + BYTES_PER_PIXEL * caps.max_pixels + MORE_BYTES if at_start else None)
     try:
@@ -52,22 +56,22 @@ def main() -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (1, 2):  # what libraries print is no answer, and what they say of a broken file is no news
             os.dup2(nowhere, stream)
-        _serve(caps, seconds, answers, at_start)
+        _serve(caps, seconds, measures, answers, at_start)
     except BrokenPipeError:
         os._exit(0)  # the process that asks has ended, as on a full disk; Python would write to it once more
     except MemoryError:
         os._exit(OUT_OF_MEMORY)  # there may be too little left for anything else
 
 
-def _serve(caps: Size, seconds: int, answers: BinaryIO, at_start: int) -> None:
+def _serve(caps: Size, seconds: int, measures: Sequence[str], answers: BinaryIO, at_start: int) -> None:
     while (content := _picture(sys.stdin.buffer)) is not None:
         _limit(resource.RLIMIT_CPU, math.ceil(_cpu_seconds()) + seconds)
-        answer = {**_answer(content, caps), "grown": _address_space() - at_start}
+        answer = {**_answer(content, caps, measures), "grown": _address_space() - at_start}
         answers.write(json.dumps(answer).encode() + b"\n")
         answers.flush()
 
 
-def _load() -> None:
+def _load(measures: Sequence[str]) -> None:
     """All that decoding imports or sets up, before the limit counts."""
     import imagehash
     import scipy.fftpack
@@ -77,6 +81,7 @@ def _load() -> None:
     AvifImagePlugin.DEFAULT_MAX_THREADS = 1  # one for each CPU otherwise, each with a stack of its own
     decodable()
     assert imagehash.phash(Image.new("L", (1, 1))) is not None, scipy.fftpack
+    measures_of(Image.new("RGB", (LONGEST, LONGEST)), measures)
 
 
 def _picture(source: BinaryIO) -> bytes | None:
@@ -84,12 +89,12 @@ def _picture(source: BinaryIO) -> bytes | None:
     return source.read(int.from_bytes(length, "big")) if len(length) == LENGTH_BYTES else None
 
 
-def _answer(content: bytes, caps: Size) -> dict[str, object]:
+def _answer(content: bytes, caps: Size, measures: Sequence[str]) -> dict[str, object]:
     try:
-        facts = check_image(content, caps)
+        facts = check_image(content, caps, measures)
     except FetchError as error:
         return {"reason": error.reason}
-    return {"facts": [facts.format, facts.width, facts.height, facts.phash]}
+    return {"facts": [facts.format, facts.width, facts.height, facts.phash, facts.quality]}
 
 
 def _limit(kind: int, value: int | None) -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import io
 import threading
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from obelics_pipeline.models.pictures.decoding import decodable, decode_whole
 from obelics_pipeline.net.failure import FetchError
 from obelics_pipeline.stages.fetch.phash import phash_of
+from obelics_pipeline.stages.fetch.quality.measure import measures_of
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -45,6 +47,7 @@ class ImageFacts:
     width: int
     height: int
     phash: str | None = field(default=None, compare=False)  # see `phash_of`: not exact, so no fact
+    quality: Mapping[str, float] | None = field(default=None, compare=False)  # see `measures_of`; None: not asked for
 
 
 class Caps(Protocol):
@@ -59,13 +62,13 @@ class Caps(Protocol):
         """Frames."""
 
 
-def check_image(content: bytes, caps: Caps) -> ImageFacts:
-    """Decode the bytes of an image; returns its format and size.
+def check_image(content: bytes, caps: Caps, measures: Sequence[str] = ()) -> ImageFacts:
+    """Decode the bytes of an image; returns its format and size, and what `measures` ask of its pixels.
 
     Raises FetchError: empty_body, html, svg, unsupported_format, not_an_image, too_many_pixels, too_many_frames,
     truncated_image, corrupt_image.
     """
-    return _decode(content, sniff(content), caps)
+    return _decode(content, sniff(content), caps, measures)
 
 
 def sniff(content: bytes) -> str:
@@ -100,7 +103,7 @@ def _markup(start: bytes) -> str | None:
     return "svg" if name.rpartition(b":")[2] == b"svg" else "html" if name in _HTML_TAGS else None
 
 
-def _decode(content: bytes, kind: str, caps: Caps) -> ImageFacts:
+def _decode(content: bytes, kind: str, caps: Caps, measures: Sequence[str]) -> ImageFacts:
     from PIL import Image
 
     try:
@@ -110,7 +113,7 @@ def _decode(content: bytes, kind: str, caps: Caps) -> ImageFacts:
             with image:
                 facts = _within_caps(image, kind, caps)
                 decode_whole(image)
-                facts = replace(facts, phash=phash_of(image))
+                facts = replace(facts, phash=phash_of(image), quality=measures_of(image, measures) or None)
     except FetchError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):

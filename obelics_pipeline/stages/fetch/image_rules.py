@@ -33,9 +33,9 @@ def url_reason(url: str, config: ImageRulesConfig) -> str | None:
 
 
 def image_reason(image: ImageNode, config: ImageRulesConfig) -> str | None:
-    """The first reason against an image, of `IMAGE_REASONS`, or None.
+    """The first reason against an image, of `IMAGE_REASONS` or of a measure in `quality`, or None.
 
-    A fact that is not known (format and original sizes before the fetch) breaks no rule.
+    A fact that is not known (format and original sizes before the fetch, a measure that does not apply) breaks no rule.
     """
     if reason := url_reason(image.src, config):
         return reason
@@ -47,7 +47,16 @@ def image_reason(image: ImageNode, config: ImageRulesConfig) -> str | None:
         return RENDERED_SIDE
     if not _ratio_holds(image.original_width, image.original_height, config):
         return RATIO
+    for name, bounds in config.quality.items():
+        score = image.scores.get(name)
+        if score is not None and not bounds.holds(score):
+            return quality_reason(name)
     return None
+
+
+def quality_reason(measure: str) -> str:
+    """The reason of an image that a bound of `images.quality` drops."""
+    return f"image_{measure}"
 
 
 def rendered_size(image: ImageNode) -> tuple[int | None, int | None]:

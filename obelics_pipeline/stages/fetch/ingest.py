@@ -49,15 +49,16 @@ class Ingest:
         lists: str = "",
         documents: Documents = no_documents,
         forgotten: Forgotten | None = None,
+        measures: Sequence[str] = (),
     ) -> None:
         """`lists` is the identity of the hash lists; they are made ready here where it is empty.
 
-        `forgotten` says what was removed.
+        `forgotten` says what was removed, `measures` what of the pixels is measured.
 
         Raises UserError for what is missing of what the config names.
         """
         self._config, self._safety, self._store, self._documents = config, safety, store, documents
-        self.forgotten = forgotten
+        self.forgotten, self._measures = forgotten, tuple(measures)
         self._reencode = Reencoder(config) if config.reencode != "never" else None
         self._abuse = _ready(safety.known_abuse, lists)
         self._report = Reporter(safety.report) if safety.known_abuse.lists else None
@@ -71,12 +72,15 @@ class Ingest:
         """
         self._refuse_forgotten(content)
         self._refuse_listed(content, urls, came_from)
-        facts = check_apart(content, self._config)
+        changes = self._faces is not None or self._reencode is not None  # what is stored is what is measured
+        facts = check_apart(content, self._config, () if changes else self._measures)
         self._refuse_look_alike(content, urls, came_from)
         received, phash = content, facts.phash
         content, facts = self._blurred(content, facts)
         if self._reencode is not None:
             content, facts = self._reencode(content, facts)
+        if changes and self._measures:
+            facts = self._measured(content, facts)
         return self._stored(content, replace(facts, phash=phash), received)
 
     def keep_again(self, result: FetchResult) -> FetchResult:
@@ -96,8 +100,13 @@ class Ingest:
             self._store.discard(result.sha256)
             raise
         facts = ImageFacts(result.format or "", result.width or 0, result.height or 0, result.phash)
+        if self._measures:
+            facts = self._measured(content, facts)
         kept = self._stored(content, facts, content)
         return replace(kept, url=result.url, received_sha256=result.received_sha256 or kept.received_sha256)
+
+    def _measured(self, content: bytes, facts: ImageFacts) -> ImageFacts:
+        return replace(facts, quality=check_apart(content, self._config, self._measures).quality)
 
     def _refuse_forgotten(self, content: bytes) -> None:
         if self.forgotten is not None and self.forgotten.content(content):
@@ -161,4 +170,4 @@ class Ingest:
         sha256 = self._store.put(content)
         came = None if content == received else hashlib.sha256(received).hexdigest()
         size = (len(content), facts.format, facts.width, facts.height)
-        return FetchResult("", "ok", None, False, sha256, *size, facts.phash, came)
+        return FetchResult("", "ok", None, False, sha256, *size, facts.phash, came, quality=facts.quality)

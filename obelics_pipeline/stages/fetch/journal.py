@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from obelics_pipeline.core.storage import Location, scratch_of
 from obelics_pipeline.stages.fetch.image_store import ImageStore
-from obelics_pipeline.stages.fetch.result import RESULT_SCHEMA, FetchResult
+from obelics_pipeline.stages.fetch.result import QUALITY, RESULT_SCHEMA, FetchResult
 from obelics_pipeline.stages.fetch.robots_observations import OBSERVATIONS, Observation
 
 _RESULT, _OBSERVATIONS = frozenset(RESULT_SCHEMA.names), frozenset(OBSERVATIONS.names)
@@ -77,5 +77,5 @@ class Journal:
                 value = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(value, dict) and set(value) == fields and isinstance(value[key], str):
+            if isinstance(value, dict) and set(value) - {QUALITY} == fields and isinstance(value[key], str):
                 yield value

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
 
+from obelics_pipeline.core.document import IMAGE_MEASURES
 from obelics_pipeline.stages.fetch.reason import is_dropped, is_retryable
 
 Status = Literal["ok", "dropped", "failed"]
+QUALITY = "quality"  # the key of a journal's line that has what was measured of the pixels, if anything was
 
 RESULT_SCHEMA = pa.schema(
     [
@@ -39,8 +41,9 @@ class FetchResult:
     `reason` is set unless `status` is ok. `sha256` names the bytes in the image store, `format` is Pillow's
     name in lower case, `width` and `height` are pixels as stored (an EXIF orientation is not applied). `phash` is the
     perceptual hash, in hexadecimal. `received_sha256` names the bytes as they came, where what is stored was changed
-    (metadata taken out, faces blurred, re-encoded). `of` is set where images are compared, and not stored: the document
-    that has the image first, where too many have it.
+    (metadata taken out, faces blurred, re-encoded). `duplicate_of` is set where images are compared, and not stored:
+    the document that has the image first, where too many have it. `quality` has what was measured of the pixels, by
+    name, of IMAGE_MEASURES; None where nothing was.
     """
 
     url: str
@@ -55,6 +58,7 @@ class FetchResult:
     phash: str | None = None
     received_sha256: str | None = None
     duplicate_of: str | None = None
+    quality: Mapping[str, float] | None = None
 
     @classmethod
     def without_image(cls, url: str, reason: str) -> FetchResult:
@@ -62,19 +66,33 @@ class FetchResult:
         return cls(url, "dropped" if is_dropped(reason) else "failed", reason, is_retryable(reason))
 
     def to_json(self) -> dict[str, Any]:
-        """The row of a journal or a table: all that is stored of the result."""
-        return {name: getattr(self, name) for name in RESULT_SCHEMA.names}
+        """The line of a journal: all that is stored of the result."""
+        row = {name: getattr(self, name) for name in RESULT_SCHEMA.names}
+        return row if self.quality is None else {**row, QUALITY: dict(self.quality)}
 
 
-def results_to_table(results: Iterable[FetchResult]) -> pa.Table:
-    """A table of `RESULT_SCHEMA`, a row per result in the order given."""
-    return pa.Table.from_pylist([result.to_json() for result in results], schema=RESULT_SCHEMA)
+def results_to_table(results: Iterable[FetchResult], measures: Sequence[str] = ()) -> pa.Table:
+    """A table of `RESULT_SCHEMA`, and a column for each of `measures`; a row per result in the order given."""
+    schema = pa.schema([*RESULT_SCHEMA, *measure_fields(measures)])
+    rows = [{**result.to_json(), **(result.quality or {})} for result in results]
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def measure_fields(measures: Sequence[str]) -> list[pa.Field]:
+    """The columns of what is measured of pixels."""
+    return [pa.field(name, pa.float64()) for name in measures]
 
 
 def results_from_table(table: pa.Table) -> list[FetchResult]:
-    """The inverse of `results_to_table`; further columns are ignored.
+    """The inverse of `results_to_table`; further columns, except those of measures, are ignored.
 
     Raises KeyError if a column is missing, except the last, which older runs lack.
     """
     names = [n for n in RESULT_SCHEMA.names if n != "received_sha256" or n in table.column_names]
-    return [FetchResult(**row) for row in table.select(names).to_pylist()]
+    measures = [name for name in IMAGE_MEASURES if name in table.column_names]
+    rows = zip(table.select(names).to_pylist(), table.select(measures).to_pylist(), strict=True)
+    return [FetchResult(**row, quality=_measured(quality)) for row, quality in rows]
+
+
+def _measured(quality: Mapping[str, float | None]) -> dict[str, float] | None:
+    return {name: value for name, value in quality.items() if value is not None} or None

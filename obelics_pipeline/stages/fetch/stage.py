@@ -11,6 +11,7 @@ from typing import Any, get_args
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.core.commit import (
     Attempt,
     Manifest,
@@ -33,8 +34,15 @@ from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.fetch.ingest import Ingest
 from obelics_pipeline.stages.fetch.journal import Journal, journal_of
 from obelics_pipeline.stages.fetch.left import left_of
+from obelics_pipeline.stages.fetch.quality import measure
 from obelics_pipeline.stages.fetch.reason import FACES
-from obelics_pipeline.stages.fetch.result import ANSWER_SCHEMA, FetchResult, results_from_table, results_to_table
+from obelics_pipeline.stages.fetch.result import (
+    ANSWER_SCHEMA,
+    FetchResult,
+    measure_fields,
+    results_from_table,
+    results_to_table,
+)
 from obelics_pipeline.stages.fetch.robots_observations import Observation, observation_table
 
 STAGE = "fetch"
@@ -151,9 +159,14 @@ def plan_stem(requests: Mapping[str, str], config: FetchingConfig) -> str:
     return digest(requests, identity(config))
 
 
-def treated_as(safety: ImageSafetyConfig, lists: str) -> Treated:
-    """What is done with images before they are stored, empty where nothing is; `lists` is the hash lists' identity."""
+def treated_as(safety: ImageSafetyConfig, lists: str, measures: Sequence[str] = ()) -> Treated:
+    """What is done with images before they are stored, empty where nothing is; `lists` is the hash lists' identity.
+
+    `measures` are those of their pixels. Their code counts: other code measures again what is stored.
+    """
     named = {"lists": lists, "metadata": "" if safety.metadata == "keep" else safety.metadata, "faces": safety.faces}
+    if measures:
+        named["measures"] = f"{' '.join(measures)} {code_of(measure.__name__)}"
     return {name: value for name, value in named.items() if value}
 
 
@@ -180,10 +193,12 @@ def fetch_unit(
     safety: ImageSafetyConfig | None = None,
     document_folders: Sequence[Location] = (),
     forgotten: Forgotten | None = None,
+    measures: Sequence[str] = (),
 ) -> Manifest:
     """Fetch the URLs of one bucket, each once; what an earlier unit of the bucket found is not asked again.
 
     `document_folders` are those of the units that ask: a match of a hash list is reported with its documents.
+    `measures` are taken of the pixels, a column each.
     """
     rows = _request_rows([request_folder / name for name in unit.payload["requests"]])
     urls = sorted({url for _, url in rows})
@@ -197,15 +212,15 @@ def fetch_unit(
         again -= {url for url, result in previous.items() if result.sha256 is None}
     documents = partial(documents_with, rows=rows, folders=document_folders)
     lists = treated.get("lists", "")
-    ingest = Ingest(config, safety or ImageSafetyConfig(), store, lists, documents, forgotten)
+    ingest = Ingest(config, safety or ImageSafetyConfig(), store, lists, documents, forgotten, measures)
     journal = journal_of(folder, unit.name)
     results = fetch_bucket(urls, config, store, previous, journal, ingest, again)
     superseded = [m for m in _earlier(folder, unit.payload["bucket"], config) if m.unit != unit.name]
     if all(_treated(m) == treated for m in superseded):
         superseded = []
     with Attempt(folder, unit) as attempt:
-        pq.write_table(results_to_table(results), attempt.file("data", ".parquet"))
-        pq.write_table(_answers(rows, results), attempt.file("answers", ".parquet"))
+        pq.write_table(results_to_table(results, measures), attempt.file("data", ".parquet"))
+        pq.write_table(_answers(rows, results, measures), attempt.file("answers", ".parquet"))
         noted = Journal(journal).observations()
         new = [row for row in left.observations if row not in noted]
         observations = [*_observed_before(folder, superseded), *new, *noted]
@@ -323,12 +338,13 @@ def _retried(result: FetchResult, reasons: Sequence[str]) -> bool:
     return result.status == "failed" and (result.reason in reasons or ("retryable" in reasons and result.retryable))
 
 
-def _answers(rows: Sequence[tuple[str, str]], results: Sequence[FetchResult]) -> pa.Table:
+def _answers(rows: Sequence[tuple[str, str]], results: Sequence[FetchResult], measures: Sequence[str]) -> pa.Table:
     """The results once per partition that asked."""
     at = {result.url: i for i, result in enumerate(results)}
-    answers = results_to_table(results).take(pa.array([at[url] for _, url in rows], pa.int64()))
+    schema = pa.schema([*ANSWERS, *measure_fields(measures)])
+    answers = results_to_table(results, measures).take(pa.array([at[url] for _, url in rows], pa.int64()))
     partitions = pa.array([partition for partition, _ in rows], pa.string())
-    return answers.add_column(0, "partition", partitions).select(ANSWERS.names).cast(ANSWERS)
+    return answers.add_column(0, "partition", partitions).select(schema.names).cast(schema)
 
 
 def _observed_before(folder: Location, earlier: Sequence[Manifest]) -> list[Observation]:

@@ -19,6 +19,8 @@ from obelics_pipeline.policy.opt_outs.lists import OptOuts
 from obelics_pipeline.stages.fetch.cost import COST
 from obelics_pipeline.stages.fetch.image_rules import url_reason
 from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch.quality.measure import OF_QR_CODES
+from obelics_pipeline.stages.fetch.quality.qr_codes import demand_reader
 from obelics_pipeline.stages.fetch.reasons import REASONS
 from obelics_pipeline.stages.fetch.stage import (
     drop_unnamed,
@@ -52,6 +54,8 @@ def check(config: RunConfig) -> list[str]:
             f"fetching images needs {', '.join(absent)}: pip install 'obelics-pipeline[images]'; or run without: "
             "--set fetch.enabled=false"
         )
+    if not set(OF_QR_CODES).isdisjoint(config.images.measures):
+        demand_reader()
     if config.image_safety.faces is not None:
         hook(config.image_safety.faces, "image_safety.faces")
     prepared = prepare(config.image_safety.known_abuse)
@@ -77,7 +81,8 @@ def work(job: Job) -> None:
     partitions = partition_by(job.runner, job.folder.shuffled / "requests", sources, "bucket")
     safety = located(job.config.image_safety)
     lists = prepare(safety.known_abuse)
-    treated = treated_as(safety, "" if lists is None else lists.identity)
+    measures = job.config.images.measures
+    treated = treated_as(safety, "" if lists is None else lists.identity, measures)
     forgotten = job.forgotten_elsewhere
     plan = folder / "plans" / plan_name(partitions.digests, config, treated, forgotten)
     if job.retry:
@@ -93,6 +98,7 @@ def work(job: Job) -> None:
         safety=safety,
         document_folders=[job.documents.folder, job.folder.extract],
         forgotten=job.forgotten,
+        measures=measures,
     )
     fetched = job.runner.map(NAME, do, units, folder)
     if len(fetched) == len(units) and any(m.notes.get("superseded") for m in fetched):

@@ -52,6 +52,10 @@ class Fetched(Protocol):
         """Its perceptual hash."""
 
     @property
+    def quality(self) -> Mapping[str, float] | None:
+        """What was measured of its pixels, by name."""
+
+    @property
     def duplicate_of(self) -> str | None:
         """The document that has it first, of an image that was dropped because too many have it."""
 
@@ -117,4 +121,5 @@ def _learn(image: ImageNode, found: Fetched | None) -> None:
         return
     image.sha256, image.n_bytes, image.format, image.phash = found.sha256, found.n_bytes, found.format, found.phash
     image.original_width, image.original_height = found.width, found.height
+    image.scores = dict(found.quality or {})
     image.rendered_width, image.rendered_height = rendered_size(image)

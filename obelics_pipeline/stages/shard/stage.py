@@ -80,7 +80,7 @@ def assemble_unit(
     source = committed(document_folder, unit.payload["documents"]).path(document_folder, "data")
     documents, images, sizes = Ledger("documents"), Ledger("images"), []
     scores, paragraph_scores = score_columns(source)
-    paragraph_scores = list(dict.fromkeys([*paragraph_scores, *config.finish.paragraph]))
+    paragraph_scores = list(dict.fromkeys([*paragraph_scores, *config.finish.paragraph, *config.images.measures]))
     with Attempt(folder, unit) as attempt:
         with DocumentWriter(attempt.file("data", ".parquet"), scores, paragraph_scores) as writer:
             for row, document in enumerate(read_kept(source)):

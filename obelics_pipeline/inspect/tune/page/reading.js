@@ -148,11 +148,12 @@ function text(node, i) {
 }
 
 function picture(node, i) {
-  const { sha256, url, alt, width, height, format } = node;
+  const { sha256, url, alt, width, height, format, scores } = node;
   const size = width ? `${width} × ${height} ${format ?? ""}` : "";
   const shown = sha256
     ? element("img", { src: image(sha256), alt, width, height, loading: "lazy" })
     : element("div", { class: "unfetched" }, url, element("small", {}, "not fetched"));
-  const caption = element("figcaption", { dir: "auto" }, [alt, size].filter(Boolean).join(" · "));
+  const measured = Object.entries(scores).map(([name, value]) => `${words(name)} ${short(value)}`);
+  const caption = element("figcaption", { dir: "auto" }, [alt, size, ...measured].filter(Boolean).join(" · "));
   return element("figure", { class: node.reason ? "node no" : "node", "data-node": i }, why(node), shown, caption);
 }

@@ -9,7 +9,7 @@ import {
 import { bench } from "./workbench.js";
 
 export const UNITS = { document: "documents", paragraph: "paragraphs", image: "images" };
-const WHOLE = /(_count|_side)$/; // scores that are whole numbers
+const WHOLE = /(_count|_side|_codes)$/; // scores that are whole numbers
 const REST = 150; // ms that a bound rests before documents on either side of it are asked for
 const NO_BOUND = "No bound: the rule drops nothing here. Add one to see what lies on either side of it.";
 
@@ -49,7 +49,7 @@ export function ruleDetail(place, rule, level) {
 
   function changed() {
     showFields();
-    if (!rule.single) showLanguages();
+    if (!rule.single && level !== "image") showLanguages();
     if (!data) return;
     const now = bounds();
     const drawn = sides.filter((side) => now[side] !== null).join();
