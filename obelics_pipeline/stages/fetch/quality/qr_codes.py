@@ -20,7 +20,9 @@ def qr_codes(grey: NDArray[np.uint8]) -> list[Sequence[Point]]:
     """
     import zxingcpp
 
-    found = zxingcpp.read_barcodes(np.ascontiguousarray(grey), formats=zxingcpp.BarcodeFormat.QRCode)
+    found = zxingcpp.read_barcodes(
+        np.ascontiguousarray(grey), formats=zxingcpp.BarcodeFormats(zxingcpp.BarcodeFormat.QRCode)
+    )
     corners = [
         (f.position.top_left, f.position.top_right, f.position.bottom_right, f.position.bottom_left) for f in found
     ]
