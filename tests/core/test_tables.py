@@ -36,6 +36,7 @@ image_nodes = st.builds(
     st.none() | text,
     st.booleans(),
     post=st.none() | st.integers(0, 10**6),
+    scores=st.just({}) | st.builds(dict, sharpness=score),
 )
 documents = st.builds(
     Document,

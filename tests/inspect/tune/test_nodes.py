@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.filtering import Threshold
 from obelics_pipeline.core.config.sharding import ImageRulesConfig
-from obelics_pipeline.core.document import ImageNode, TextNode
+from obelics_pipeline.core.document import IMAGE_MEASURES, ImageNode, TextNode
 from obelics_pipeline.filters.rule import ParagraphRules, Rule
 from obelics_pipeline.filters.text import Text
 from obelics_pipeline.inspect.run_tables.images import FIELDS as IMAGE_FIELDS
 from obelics_pipeline.inspect.run_tables.paragraphs import FIELDS as PARAGRAPH_FIELDS
 from obelics_pipeline.inspect.tune.images import Images
-from obelics_pipeline.inspect.tune.levels import image_counts
+from obelics_pipeline.inspect.tune.levels import image_counts, image_level
 from obelics_pipeline.inspect.tune.paragraphs import Paragraphs
 from obelics_pipeline.stages.fetch.image_rules import image_reason
 from tests.inspect.tune.made import documents
@@ -99,7 +99,9 @@ def test_an_image_is_dropped_as_a_run_drops_it(rows: list[tuple[int | None, int 
         assert image_reason(node, rules) == (reasons[0] if reasons else None)
 
 
-def images(rows: list[tuple[int | None, int | None, str | None, str | None]]) -> Images:
+def images(
+    rows: list[tuple[int | None, int | None, str | None, str | None]], sharpness: list[float | None] | None = None
+) -> Images:
     made = documents({"word_count": [1.0] * len(rows)}, images=[int(row[3] is None) for row in rows])
     n = len(rows)
     values = {
@@ -108,6 +110,8 @@ def images(rows: list[tuple[int | None, int | None, str | None, str | None]]) ->
         "height": [row[1] for row in rows], "format": [row[2] for row in rows], "n_bytes": [9] * n,
         "similarity": [None] * n,
         "unsafe": [None] * n,
+        **{name: [None] * n for name in IMAGE_MEASURES},
+        "sharpness": sharpness or [None] * n,
     }  # fmt: skip
     return Images(made, [pa.table(values, schema=IMAGE_FIELDS)])
 
@@ -124,6 +128,27 @@ def test_images_come_and_go_with_their_rules_and_not_with_others() -> None:
     assert made.left(ImageRulesConfig(min_side=50)).tolist() == [1, 1, 0, 0]
     assert made.left(ImageRulesConfig(min_side=300)).tolist() == [0, 0, 0, 0]
     assert np.isnan(made.scores["ratio"][3])
+
+
+def test_images_come_and_go_with_what_is_measured_of_their_pixels() -> None:
+    rules = ImageRulesConfig.model_validate({"quality": {"sharpness": {"min": 100}}})
+    looser = ImageRulesConfig.model_validate({"quality": {"sharpness": {"min": 10}}})
+    reasons = [None, "image_sharpness", None, "overused_image"]
+    made = images([(300, 300, "jpeg", reason) for reason in reasons], [200.0, 50.0, None, 200.0])
+    assert made.left(rules).tolist() == [1, 0, 1, 0]
+    assert made.left(looser).tolist() == [1, 1, 1, 0]
+    assert made.left(ImageRulesConfig()).tolist() == [1, 1, 1, 0]
+
+
+def test_a_bound_on_a_measure_of_pixels_can_be_moved_and_is_counted() -> None:
+    config = RunConfig.model_validate({"images": {"quality": {"sharpness": {"min": 100}, "one_colour": {}}}})
+    made = images([(300, 300, "jpeg", None)] * 3, [200.0, 50.0, None])
+    *_, sharpness, one_colour = image_level(config)
+    assert (sharpness["place"], sharpness["min"], sharpness["max"]) == ("images.quality.sharpness", 100, None)
+    assert (one_colour["place"], one_colour["single"]) == ("images.quality.one_colour", False)
+    *_, counted, empty = image_counts(made, config)
+    assert (counted["name"], counted["measured"], counted["drops"]) == ("sharpness", 2, 1)
+    assert (empty["measured"], empty["drops"]) == (0, 0)
 
 
 def test_each_threshold_of_images_is_counted_by_itself() -> None:

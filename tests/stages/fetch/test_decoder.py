@@ -156,7 +156,7 @@ from obelics_pipeline.core.config.fetching import FetchingConfig
 from obelics_pipeline.stages.fetch import decoder
 from tests.stages.fetch.site import picture
 decoder.check_apart(picture(), FetchingConfig())
-print(decoder._decoder(os.getpid(), 50_000_000, 1)._process.pid, flush=True)
+print(decoder._decoder(os.getpid(), 50_000_000, 1, ())._process.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
     command = [sys.executable, "-c", program]

@@ -9,6 +9,7 @@ from obelics_pipeline.core.document import ImageNode
 from obelics_pipeline.stages.fetch.image_rules import image_reason, rendered_size, url_reason, url_words
 
 RULES = ImageRulesConfig()
+MEASURED = ImageRulesConfig.model_validate({"quality": {"sharpness": {"min": 100}, "qr_codes": {"max": 0}}})
 REFERENCE = ImageRulesConfig(banned_as_substrings=True)
 
 
@@ -123,3 +124,22 @@ def test_any_string_as_url_gives_words_in_lower_case(text: str) -> None:
 def test_a_banned_word_between_non_letters_is_found_in_any_case(word: str, edge: str, case: object) -> None:
     written = case(word)  # type: ignore[operator]
     assert url_reason(f"http://a.example/{edge}{written}{edge}x.jpg", RULES) == "image_banned_word"
+
+
+@pytest.mark.parametrize(
+    ("scores", "reason"),
+    [
+        ({"sharpness": 100.0, "qr_codes": 0.0}, None),
+        ({"sharpness": 99.9, "qr_codes": 1.0}, "image_sharpness"),
+        ({"qr_codes": 1.0}, "image_qr_codes"),
+        ({"text_share": 1.0}, None),
+        ({}, None),
+    ],
+)
+def test_a_bound_drops_what_is_measured_outside_of_it(scores: dict[str, float], reason: str | None) -> None:
+    assert image_reason(fetched(scores=scores), MEASURED) == reason
+
+
+def test_the_rules_of_the_paper_go_first() -> None:
+    small = fetched(scores={"sharpness": 1.0}, original_width=100)
+    assert image_reason(small, MEASURED) == "image_side"

@@ -27,6 +27,15 @@ def test_results_are_read_back_and_a_torn_line_is_not(tmp_path: Path) -> None:
     assert sorted(Journal(path).read(store)) == ["http://a/3", "http://a/5", kept.url]
 
 
+def test_what_was_measured_of_pixels_is_read_back(tmp_path: Path) -> None:
+    store = ImageStore(tmp_path / "store")
+    measured = {"one_colour": 0.5}
+    result = FetchResult("http://a/1", "ok", None, False, store.put(b"abc"), 3, "png", 1, 2, quality=measured)
+    with Journal(tmp_path / "journal") as journal:
+        journal.add(result)
+    assert Journal(tmp_path / "journal").read(store) == {result.url: result}
+
+
 def test_a_damaged_image_is_not_taken_for_fetched(tmp_path: Path) -> None:
     store = ImageStore(tmp_path / "store")
     result = FetchResult("http://a/1", "ok", None, False, store.put(b"abc"), 3, "png", 1, 2)

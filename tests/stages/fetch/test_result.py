@@ -19,6 +19,19 @@ def test_a_table_gives_the_results_back() -> None:
     assert results_from_table(results_to_table([])) == []
 
 
+def test_what_was_measured_of_pixels_is_a_column_each_where_it_is_asked_for() -> None:
+    results = [
+        FetchResult("http://a/1", "ok", None, False, "ab" * 32, 10, "jpeg", 20, 30, quality={"sharpness": 7.0}),
+        FetchResult("http://a/2", "ok", None, False, "cd" * 32, 10, "jpeg", 20, 30),
+        FetchResult.without_image("http://a/3", "timeout"),
+    ]
+    table = results_to_table(results, ["one_colour", "sharpness"])
+    assert table.column_names == [*RESULT_SCHEMA.names, "one_colour", "sharpness"]
+    assert table["sharpness"].to_pylist() == [7.0, None, None]
+    assert results_from_table(table) == results
+    assert results_to_table(results).schema == RESULT_SCHEMA
+
+
 @pytest.mark.parametrize(
     ("reason", "status", "retryable"),
     [

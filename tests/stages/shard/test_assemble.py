@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +24,7 @@ class Answer:
     height: int | None = None
     phash: str | None = None
     duplicate_of: str | None = None
+    quality: dict[str, float] | None = None
 
 
 OK = Answer("ok", None, "0" * 64, 1234, "jpeg", 640, 480)
@@ -47,6 +48,19 @@ def test_a_fetched_image_gets_its_facts() -> None:
     assert (image.original_width, image.original_height) == (640, 480)
     assert document.reason is None
     assert ledger == Ledger("images", 1, 1)
+
+
+def test_what_was_measured_of_pixels_decides_by_its_bounds_and_stays() -> None:
+    config = RunConfig.model_validate({"images": {"quality": {"sharpness": {"min": 100}, "one_colour": {}}}})
+    urls = [f"http://a.example/{name}.jpg" for name in ("sharp", "blurred", "unmeasured")]
+    document = page(*urls)
+    answers = dict(
+        zip(urls, (replace(OK, quality=q) for q in ({"sharpness": 100.0}, {"sharpness": 99.0}, None)), strict=True)
+    )
+    ledger = assemble(document, answers, config, paragraph_score)
+    assert [image.reason for image in images(document)] == [None, "image_sharpness", None]
+    assert [image.scores for image in images(document)] == [{"sharpness": 100.0}, {"sharpness": 99.0}, {}]
+    assert ledger.dropped == {"image_sharpness": 1} and ledger.kept == 2
 
 
 def test_a_declared_percentage_becomes_pixels_once_the_size_is_known() -> None:
