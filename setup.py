@@ -51,6 +51,7 @@ EXTRAS = {
     "beam": ["apache-beam>=2.70", "protobuf>=5.0"],
     # onnxruntime: the first that was seen to look for weights in no folder but the one it is given
     "safety": ["onnxruntime>=1.32", "pdqhash>=0.2.7", "pillow>=10.3"],
+    "quality": ["pillow>=10.3", "zxing-cpp>=3.1"],  # 3.1: as it was run
     "fit": ["floret>=0.10,<0.11", "lightgbm>=4.3"],
     "tensorboard": ["tensorboard>=2.18"],
     "tune": ["openTSNE>=1.0.2", "scikit-learn>=1.4", "scipy>=1.11", "starlette>=0.40", "uvicorn>=0.30"],
@@ -101,6 +102,7 @@ EXTRAS["dev"] = [
     *EXTRAS["s3"],
     *EXTRAS["gs"],
     *EXTRAS["safety"],
+    *EXTRAS["quality"],
     "basedpyright>=1.20",
     "gcp-storage-emulator>=2026.7",
     "hypothesis>=6.100",
