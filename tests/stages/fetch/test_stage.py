@@ -5,6 +5,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -17,7 +18,7 @@ from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.policy.image_safety.known_abuse import prepare
 from obelics_pipeline.stages.fetch.host import host_bucket
 from obelics_pipeline.stages.fetch.image_store import ImageStore
-from obelics_pipeline.stages.fetch.result import FetchResult, results_from_table, results_to_table
+from obelics_pipeline.stages.fetch.result import RESULT_SCHEMA, FetchResult, results_from_table, results_to_table
 from obelics_pipeline.stages.fetch.stage import (
     ANSWERS,
     drop_unnamed,
@@ -66,11 +67,13 @@ class Stage:
             rows += pq.read_table(manifest.path(self.folder / "requests", "data")).to_pylist()
         return [(row["bucket"], row["partition"], row["url"]) for row in rows]
 
-    def fetch(self, retry: tuple[str, ...] = (), safety: ImageSafetyConfig | None = None) -> list[Manifest]:
+    def fetch(
+        self, retry: tuple[str, ...] = (), safety: ImageSafetyConfig | None = None, measures: tuple[str, ...] = ()
+    ) -> list[Manifest]:
         """As the job does, with the shuffle done by hand."""
         safety = safety or ImageSafetyConfig()
         lists = prepare(safety.known_abuse)
-        treated = treated_as(safety, "" if lists is None else lists.identity)
+        treated = treated_as(safety, "" if lists is None else lists.identity, measures)
         folder, dealt_folder = self.folder / "fetch", self.folder / "dealt"
         dealt_folder.mkdir(exist_ok=True)
         files: dict[str, list[str]] = {}
@@ -91,6 +94,7 @@ class Stage:
             config=self.config,
             safety=safety,
             document_folders=[self.folder],
+            measures=measures,
         )
         return [once(fetch_unit_of(value), work=work, folder=folder) for value in planned]
 
@@ -248,3 +252,23 @@ def test_what_origins_said_is_not_lost_where_images_are_looked_at_again(
         [second] = stage.fetch(safety=ImageSafetyConfig(metadata="strip_location"))
         assert len(observations) == 1 and len(site.log) == asked
         assert pq.read_table(second.path(tmp_path / "fetch", "robots")).to_pylist() == observations
+
+
+def test_what_is_measured_later_is_measured_of_what_is_stored(tmp_path: Path) -> None:
+    with Site({"/a.png": answer(body=picture()), "/b.png": answer(404)}) as site:
+        units = [extracted(tmp_path, "one", [site.url("/a.png"), site.url("/b.png")])]
+        stage = Stage(tmp_path, units, site_config(site, buckets=1))
+        tables: list[pa.Table] = []
+        asked = 0
+        for measures in ((), ("one_colour", "sharpness"), ("sharpness",), ()):
+            (manifest,) = stage.fetch(measures=measures)
+            data, answers = (pq.read_table(manifest.path(tmp_path / "fetch", role)) for role in ("data", "answers"))
+            assert answers.column_names == [*ANSWERS.names, *measures]
+            assert data.column_names[-len(measures) :] == [*measures] or not measures
+            tables.append(data)
+            asked = asked or len(site.log)
+            assert len(site.log) == asked
+    before, both, one, after = tables
+    assert before.equals(after) and before.column_names == RESULT_SCHEMA.names
+    measured = both["sharpness"].to_pylist()
+    assert measured == one["sharpness"].to_pylist() and measured.count(None) == 1
