@@ -11,6 +11,7 @@ from obelics_pipeline.filters.distinct_word_ratio import DistinctWordRatio
 from obelics_pipeline.filters.farm_score import FarmScore
 from obelics_pipeline.filters.flagged_word_ratio import FlaggedWordRatio
 from obelics_pipeline.filters.image_count import ImageCount
+from obelics_pipeline.filters.images_per_thousand_words import ImagesPerThousandWords
 from obelics_pipeline.filters.language_score import LanguageScore
 from obelics_pipeline.filters.lexical_cohesion import LexicalCohesion
 from obelics_pipeline.filters.main_content_confidence import MainContentConfidence
@@ -51,5 +52,6 @@ BUILT_IN: dict[str, Callable[..., Filter]] = {
         WordingScore,
         DistinctWordRatio,
         LexicalCohesion,
+        ImagesPerThousandWords,
     )
 }

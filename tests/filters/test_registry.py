@@ -51,7 +51,7 @@ def test_the_statistics_of_the_reference_and_ours_are_there() -> None:
         "stopword_ratio", "flagged_word_ratio", "punctuation_ratio", "common_word_ratio", "language_score",
         "perplexity", "worse_than_unigram_ratio", "quality_score", "spam_word_ratio", "image_count",
         "main_content_confidence", "farm_score", "chat_score", "wording_score", "distinct_word_ratio",
-        "lexical_cohesion", "page_type_probability",
+        "lexical_cohesion", "page_type_probability", "images_per_thousand_words",
     }  # fmt: skip
 
 

@@ -21,7 +21,14 @@ from obelics_pipeline.filters.spans import MOST, Span, capped, joined, placed_wo
 from tests.models.arpa import write_models
 from tests.models.farm_detector.small import detector
 
-WITHOUT = {"word_count", "language_score", "quality_score", "image_count", "main_content_confidence"}
+WITHOUT = {
+    "word_count",
+    "language_score",
+    "quality_score",
+    "image_count",
+    "images_per_thousand_words",
+    "main_content_confidence",
+}
 WITHOUT |= {"chat_score", "wording_score", "page_type_probability"}
 OF_KENLM = {"perplexity", "worse_than_unigram_ratio"}
 LIST = ["the", "boat", "中文", "القارب", "i̇"]

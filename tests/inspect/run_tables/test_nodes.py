@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 import pyarrow as pa
 import pytest
 
-from obelics_pipeline.core.document import Document, ImageNode, TextNode
+from obelics_pipeline.core.document import IMAGE_MEASURES, Document, ImageNode, TextNode
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.shards.manifest import read_manifest
-from obelics_pipeline.core.tables import read_documents
+from obelics_pipeline.core.tables import DocumentWriter, read_documents
 from obelics_pipeline.inspect.run_tables.documents import document_table
 from obelics_pipeline.inspect.run_tables.images import FIELDS, hosts, image_tables
 from obelics_pipeline.inspect.run_tables.nodes import texts_of_nodes
@@ -71,6 +71,7 @@ def test_images_are_those_of_the_documents(folder: RunFolder, documents: pa.Tabl
             "height": node.original_height,
             "similarity": node.similarity,
             "unsafe": node.unsafe,
+            **{name: node.scores.get(name) for name in IMAGE_MEASURES},
         }
         for i, document in with_rows(folder, documents)
         for place, node in enumerate(document.nodes)
@@ -81,6 +82,19 @@ def test_images_are_those_of_the_documents(folder: RunFolder, documents: pa.Tabl
     kept = documents["reason"].is_null().to_pylist()
     in_shards = sum(row["reason"] is None and kept[int(str(row["document"]))] for row in found)
     assert in_shards == read_manifest(folder.path).counts()["images"]
+
+
+def test_what_is_measured_of_pixels_is_of_images_and_not_of_paragraphs(tmp_path: Path) -> None:
+    (tmp_path / "assembled").mkdir()
+    nodes = [TextNode("words", scores={"word_count": 1.0}), ImageNode("http://a/", "/", scores={"sharpness": 7.0})]
+    with DocumentWriter(tmp_path / "assembled/a.parquet", [], ["word_count", "one_colour", "sharpness"]) as writer:
+        writer.write(Document("d", "http://a/", "w", 0, 1, list(nodes)))
+    documents = pa.table({"file": ["assembled/a.parquet"], "row": [0]})
+    (image,) = joined(image_tables(RunFolder(tmp_path), documents))
+    assert (image["sharpness"], image["one_colour"], image["text_share"]) == (7.0, None, None)
+    assert paragraph_scores(next(paragraph_tables(RunFolder(tmp_path), documents))) == ["word_count"]
+    (again,) = read_documents(tmp_path / "assembled/a.parquet")
+    assert [node.scores for node in again.nodes if isinstance(node, ImageNode)] == [{"sharpness": 7.0}]
 
 
 def test_rows_are_those_of_the_table_that_is_asked_for(folder: RunFolder, documents: pa.Table) -> None:
