@@ -30,7 +30,6 @@ def working(image: Image) -> Image:
         bottom = min(top + rows, height)
         first, last = top * image.height / height, bottom * image.height / height
         strip = image.crop((0, math.floor(first), image.width, math.ceil(last)))
-        strip.info.update(image.info)  # the colour that is transparent
         inside = (0, first - math.floor(first), image.width, last - math.floor(first))
         small.paste(_plain(strip).resize((width, bottom - top), pil.Resampling.BOX, inside), (0, top))
     return small
