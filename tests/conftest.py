@@ -1,7 +1,6 @@
 """What holds for every test: the same examples in every run, and no connection that leaves this machine."""
 
 import ipaddress
-import logging
 import os
 import secrets
 import signal
@@ -104,21 +103,12 @@ def s3() -> Iterator[str]:
 
     One for all tests: fsspec keeps a client per process, and that of a server that is gone answers nobody.
     """
-    from moto.server import ThreadedMotoServer
+    from tests.core.storage.s3 import serving
 
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    address = f"http://{host}:{port}"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", address)
-        patch.setenv("AWS_ACCESS_KEY_ID", "key")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        yield address
-    server.stop()
+    with serving() as environment, pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        yield environment["AWS_ENDPOINT_URL"]
 
 
 @pytest.fixture(scope="session")

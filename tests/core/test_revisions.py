@@ -2,10 +2,8 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
@@ -22,6 +20,7 @@ from obelics_pipeline.core.revisions import (
     point,
     through_pointer,
 )
+from tests.core.kills import killed_at
 
 CALLS = ("rename", "symlink", "unlink", "link", "mkdir", "rmdir")
 OLD = {
@@ -37,10 +36,6 @@ NEW = OLD | {
     "shards/shard-000000.tar": "other",
     "scores/manifests/s.json": "s",
 }
-
-
-class Killed(BaseException):
-    """The process ends here."""
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -165,7 +160,7 @@ def test_a_kill_at_any_step_leaves_one_whole_revision(
     for step in range(1000):
         copy = base.with_name(f"copy-{step}")
         shutil.copytree(base, copy, symlinks=True)
-        with killed_at(step) as steps:
+        with killed_at(step, os, CALLS) as steps:
             act(copy)
         if steps[0] <= step:
             assert step > 3
@@ -179,33 +174,6 @@ def test_a_kill_at_any_step_leaves_one_whole_revision(
         assert read(copy) == read(RunFolder(copy).path) == outcomes[0 if act is back else -1]
     else:
         raise AssertionError("it never ended")
-
-
-@contextmanager
-def killed_at(step: int) -> Iterator[list[int]]:
-    """The process ends before its call number `step` that changes a folder; how many calls there were."""
-    made = [0]
-
-    def killing(real: Callable[..., object]) -> Callable[..., object]:
-        def call(*arguments: object, **how: object) -> object:
-            if made[0] >= step:
-                made[0] = step + 1
-                raise Killed
-            made[0] += 1
-            return real(*arguments, **how)
-
-        return call
-
-    patches = [mock.patch.object(os, name, killing(getattr(os, name))) for name in CALLS]
-    for patch in patches:
-        patch.start()
-    try:
-        yield made
-    except Killed:
-        pass
-    finally:
-        for patch in patches:
-            patch.stop()
 
 
 def test_every_place_of_a_run_is_a_revisions_or_the_whole_runs() -> None:

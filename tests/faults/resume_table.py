@@ -1,173 +1,163 @@
-"""What becomes of a run that the machine disturbs, as a table: `python -m tests.faults.resume_table`.
+"""What becomes of a run that something disturbs, as a table: `python -m tests.faults.resume_table [--only WORDS]`.
 
-Each row disturbs the command of one run in another way, then gives the same command again on a sound machine. A row
-says how the disturbed command ended, in its last line, and whether the shards are those of an undisturbed run. Some
-rows mount a small file system, which only a superuser may do.
+Each row disturbs the command of one run in another way, then gives the same command again on a sound machine, or with
+another engine, other workers or other code. It says whether the shards are those of an undisturbed run, and how the
+disturbed command ended, in its last line.
+
+It needs the extras dev, s3, ray and beam, and takes about TIME. Rows that mount a small file system need a superuser,
+and say so.
 """
 
 from __future__ import annotations
 
-import logging
+import argparse
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
 from upath import UPath
 
-from obelics_pipeline.core.revisions import current
-from obelics_pipeline.core.storage import Location, files_below, location
-from tests.core.storage.runs import objects
-from tests.faults.runs import ROOT, events, published, published_of, workers_of
-from tests.small import arguments, write_warc
+from obelics_pipeline.core.storage import files_below, location
+from tests.core.storage.s3 import serving
+from tests.engines.cluster import kill_node, ray_cluster
+from tests.faults.disturbed_run import AGREED, How, NotSeen, Run, World, a_world, mounted, results, send
+from tests.faults.runs import descendants, workers_of
 
-INPUTS, PAGES = 3, 24
-HANGS = 120  # seconds after which a run is taken for hanging
-A_DAY = "import sys, time\nreal = time.time\ntime.time = lambda: real() - 86400\n"
-MAIN = "from obelics_pipeline.cli.main import main\nsys.exit(main(sys.argv[1:]))"
 NOT_MOUNTED = "not tried: a small file system cannot be mounted here"
+ONE_WORKER = How((*AGREED, "--workers", "1"))
+RAY, BEAM = (How((*AGREED, "--engine", engine)) for engine in ("ray", "beam"))
+A_DAY_BACK = How(code="import time\nreal = time.time\ntime.time = lambda: real() - 86400")
+NEWER = """
+from obelics_pipeline.core import code_identity
+real = code_identity._content
+code_identity._content = lambda path: "edited" if path.name == "compose.py" else real(path)
+"""  # the code of the stage extract has another content, and does the same
+OTHER_SHARDS = (*AGREED, "--set", "shard.target_bytes=50000")
 
-
-@dataclass(frozen=True)
-class World:
-    """The input of every row, and the shards of an undisturbed run over it."""
-
-    folder: Path
-    expected: dict[str, str]
-
-    def start(
-        self,
-        output: Location,
-        before: tuple[str, ...] = (),
-        code: str = "import sys\n",
-        size: int = 20000,
-        **environment: str,
-    ) -> Run:
-        inputs, sizes = sorted(self.folder.glob("*.warc")), f"shard.target_bytes={size}"
-        told = [*arguments(inputs, output, "reading.unit_bytes=5000", sizes, "dedup.enabled=true"), "--yes"]
-        told[told.index("--workers") + 1] = "2"
-        with_path = os.environ | {"PYTHONPATH": str(ROOT)} | environment
-        return subprocess.Popen(
-            [*before, sys.executable, "-c", code + MAIN, *told],
-            env=with_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-
-    def verdict(self, output: Location, disturbed: Run) -> str:
-        """How the disturbed command ended, and what the same command makes of it afterwards."""
-        said, _ = disturbed.communicate(timeout=HANGS)
-        last = said.strip().splitlines()[-1:] or ["nothing"]
-        told = f"exit {disturbed.returncode}: {last[0][:110]}" + (" TRACEBACK" if "Traceback" in said else "")
-        again = self.start(output)
-        said, _ = again.communicate(timeout=HANGS)
-        if again.returncode:
-            return f"WRONG, exit {again.returncode} afterwards ({said.strip().splitlines()[-1]}); {told}"
-        return f"{'same' if _published(output) == self.expected else 'WRONG: other shards'}; {told}"
-
-
-Run = subprocess.Popen[str]
 Row = Callable[[World, Path], str]
 
 
-def until(process: Run, output: Path, event: str, times: int) -> None:
-    """Wait until a run noted an event so many times."""
-    deadline = time.monotonic() + HANGS
-    while sum(one["event"] == event for one in events(output)) < times and time.monotonic() < deadline:
-        if process.poll() is not None:
-            return
-        time.sleep(0.005)
-
-
-def killed(whom: Callable[[Run], list[int]], number: signal.Signals) -> Row:
+def killed(whom: Callable[[Run], list[int]], number: signal.Signals = signal.SIGKILL, how: How | None = None) -> Row:
     """Send a signal when three units are done."""
 
     def row(world: World, folder: Path) -> str:
-        process = world.start(folder / "out")
-        until(process, folder / "out", "unit_done", 3)
-        for one in whom(process):
-            os.kill(one, number)
-        return world.verdict(folder / "out", process)
+        run = world.disturbed(folder / "out", how)
+        for pid in whom(run):
+            send(pid, number)
+        return world.verdict(folder / "out", run, how)
 
     return row
 
 
-def killed_on_s3(whom: Callable[[Run], list[int]], of_a_revision: bool = False) -> Row:
-    """Kill when the output, a prefix of an object store, has four manifests of units more than before.
+def driver(run: Run) -> list[int]:
+    return [run.pid]
 
-    `of_a_revision`: the output holds a finished run with other values, which must be readable after the kill.
-    """
+
+def a_worker(run: Run) -> list[int]:
+    return workers_of(run.pid)[:1]
+
+
+def everything(run: Run) -> list[int]:
+    return [*descendants(run.pid), run.pid]
+
+
+def ray_process(name: str) -> Callable[[Run], list[int]]:
+    """The first process of a run's own Ray whose command line begins so, its folder left out."""
+
+    def found(run: Run) -> list[int]:
+        lines = {pid: line.split(" ")[0].rpartition("/")[2] for pid, line in descendants(run.pid).items()}
+        return [pid for pid, line in lines.items() if line.startswith(name)][:1]
+
+    return found
+
+
+def a_node_of_a_cluster(world: World, folder: Path) -> str:
+    """One of the two raylets that a run's units are done on."""
+    with ray_cluster(nodes=2) as cluster:
+        on_it = How((*RAY.words, "--ray-address", cluster.address))
+        run = world.disturbed(folder / "out", on_it)
+        kill_node(next(iter(cluster.worker_nodes)))
+        return world.verdict(folder / "out", run, on_it)
+
+
+def handed_over(first: How, then: How) -> Row:
+    """Kill a run when three units are done, and go on in another way."""
+
+    def row(world: World, folder: Path) -> str:
+        run = world.disturbed(folder / "out", first)
+        run.kill()
+        return world.verdict(folder / "out", run, then)
+
+    return row
+
+
+def upgraded_when_finished(world: World, folder: Path) -> str:
+    """A finished run, given to newer code that nobody has agreed to, and then to the same with --yes."""
+    world.start(folder / "out").end()
+    return world.verdict(folder / "out", world.start(folder / "out", How((), code=NEWER)), How(code=NEWER))
+
+
+def killed_on_s3(whom: Callable[[Run], list[int]]) -> Row:
+    """Kill when the output, a prefix of an object store, has four manifests of units."""
 
     def row(world: World, _folder: Path) -> str:
-        bucket = location(f"s3://resume-{uuid4().hex}")
-        assert isinstance(bucket, UPath)
-        bucket.fs.mkdir(bucket.path)
-        output, finished = bucket / "out", {}
-        if of_a_revision:
-            first = world.start(output, size=50000)
-            first.communicate(timeout=HANGS)
-            finished = _published(output)
-        enough = len(_manifests(output)) + 4
-        process = world.start(output)
-        while process.poll() is None and len(_manifests(output)) < enough:
-            time.sleep(0.02)
-        for one in whom(process):
-            os.kill(one, signal.SIGKILL)
-        process.wait(HANGS)
-        if of_a_revision and _published(output) != finished:
-            return "WRONG: the finished revision is not what it was"
-        return world.verdict(output, process)
+        output = _prefix()
+        return world.verdict(output, _killed_there(world, output, whom))
 
     return row
 
 
-def _manifests(output: UPath) -> list[str]:
-    return [name for name in files_below(output) if "/manifests/" in name]
+def revision_killed_on_s3(world: World, _folder: Path) -> str:
+    """The output holds a finished run with other values, which must be readable after the kill."""
+    output = _prefix()
+    world.start(output, How(OTHER_SHARDS)).end()
+    finished = results(output)
+    run = _killed_there(world, output, everything)
+    if results(output) != finished:
+        return "WRONG: the finished revision is not what it was"
+    return world.verdict(output, run)
 
 
-def _published(output: Location) -> dict[str, str]:
-    """sha256 of the results of the current revision, by name."""
-    if isinstance(output, Path):
-        return published(output)
-    return published_of(objects(current(output)))
+def _prefix() -> UPath:
+    bucket = location(f"s3://resume-{uuid4().hex}")
+    assert isinstance(bucket, UPath)
+    bucket.fs.mkdir(bucket.path)
+    return bucket / "out"
 
 
-def driver(process: Run) -> list[int]:
-    return [process.pid]
+def _killed_there(world: World, output: UPath, whom: Callable[[Run], list[int]]) -> Run:
+    """A run that ended when there were four manifests more than before, or went on without who was killed."""
+    enough = _manifests(output) + 4
+    run = world.start(output)
+    run.until(lambda: _manifests(output) >= enough)
+    for pid in whom(run):
+        send(pid, signal.SIGKILL)
+    run.end()
+    return run
 
 
-def a_worker(process: Run) -> list[int]:
-    return workers_of(process)[:1]
-
-
-def everything(process: Run) -> list[int]:
-    return [*workers_of(process), process.pid]
+def _manifests(output: UPath) -> int:
+    return sum("/manifests/" in name for name in files_below(output))
 
 
 def stopped_for_a_while(world: World, folder: Path) -> str:
-    process = world.start(folder / "out")
-    until(process, folder / "out", "unit_done", 3)
-    os.killpg(process.pid, signal.SIGSTOP)
+    run = world.disturbed(folder / "out")
+    os.killpg(run.pid, signal.SIGSTOP)
     time.sleep(3)
-    os.killpg(process.pid, signal.SIGCONT)
-    return world.verdict(folder / "out", process)
+    os.killpg(run.pid, signal.SIGCONT)
+    return world.verdict(folder / "out", run)
 
 
 def clock_set_back(world: World, folder: Path) -> str:
-    process = world.start(folder / "out")
-    until(process, folder / "out", "unit_done", 3)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    return world.verdict(folder / "out", world.start(folder / "out", code=A_DAY))
+    """The disturbed command is the one after a kill: it finds files of tomorrow."""
+    world.disturbed(folder / "out").kill()
+    return world.verdict(folder / "out", world.start(folder / "out", A_DAY_BACK))
 
 
 def on_a_disk(*states: str) -> Row:
@@ -177,10 +167,10 @@ def on_a_disk(*states: str) -> Row:
         with mounted(folder, states[0]) as there:
             if not there:
                 return NOT_MOUNTED
-            process = world.start(folder / "out")
-            process.wait(HANGS)
+            run = world.start(folder / "out")
+            run.end()
             subprocess.run(["mount", "-o", f"remount,{states[1]}", str(folder)], check=True)
-            return world.verdict(folder / "out", process)
+            return world.verdict(folder / "out", run)
 
     return row
 
@@ -192,87 +182,71 @@ def temporary_folder_full(world: World, folder: Path) -> str:
         if not there:
             return NOT_MOUNTED
         (full / "filler").write_bytes(bytes(64 * 1024))
-        return world.verdict(folder / "out", world.start(folder / "out", TMPDIR=str(full)))
+        run = world.start(folder / "out", How(environment={"TMPDIR": str(full)}))
+        return world.verdict(folder / "out", run)
 
 
 def without_shared_memory(world: World, folder: Path) -> str:
     hidden = ("unshare", "--mount", "sh", "-c", 'umount -l /dev/shm && exec "$@"', "sh")
     if subprocess.run([*hidden, "true"], capture_output=True, check=False).returncode:
         return NOT_MOUNTED
-    return world.verdict(folder / "out", world.start(folder / "out", before=hidden))
-
-
-@contextmanager
-def mounted(folder: Path, state: str) -> Iterator[bool]:
-    """A file system in memory at a folder; False where none may be mounted."""
-    mount = ["mount", "-t", "tmpfs", "-o", state, "tmpfs", str(folder)]
-    there = subprocess.run(mount, capture_output=True, check=False).returncode == 0
-    try:
-        yield there
-    finally:
-        if there:
-            subprocess.run(["umount", "-l", str(folder)], check=True)
+    return world.verdict(folder / "out", world.start(folder / "out", How(before=hidden)))
 
 
 ROWS: dict[str, Row] = {
-    "driver killed": killed(driver, signal.SIGKILL),
-    "one worker killed": killed(a_worker, signal.SIGKILL),
-    "all processes killed": killed(everything, signal.SIGKILL),
+    "driver killed": killed(driver),
+    "one worker killed": killed(a_worker),
+    "all processes killed": killed(everything),
     "SIGTERM to the driver": killed(driver, signal.SIGTERM),
     "Ctrl-C": killed(driver, signal.SIGINT),
     "STOP, three seconds, CONT": stopped_for_a_while,
     "clock set back a day": clock_set_back,
-    "S3: driver killed": killed_on_s3(driver),
-    "S3: one worker killed": killed_on_s3(a_worker),
-    "S3: all processes killed": killed_on_s3(everything),
-    "S3: all killed in a revision": killed_on_s3(everything, of_a_revision=True),
     "disk full": on_a_disk("size=150k", "size=200m"),
     "no inodes": on_a_disk("nr_inodes=60", "nr_inodes=100k"),
     "read-only": on_a_disk("ro", "rw"),
     "TMPDIR full": temporary_folder_full,
     "no /dev/shm": without_shared_memory,
+    "S3: driver killed": killed_on_s3(driver),
+    "S3: one worker killed": killed_on_s3(a_worker),
+    "S3: all processes killed": killed_on_s3(everything),
+    "S3: all killed in a revision": revision_killed_on_s3,
+    "Ray: driver killed": killed(driver, how=RAY),
+    "Ray: one worker killed": killed(ray_process("ray::"), how=RAY),
+    "Ray: its raylet killed": killed(ray_process("raylet"), how=RAY),
+    "Ray: one of two nodes killed": a_node_of_a_cluster,
+    "killed, then one worker": handed_over(How(), ONE_WORKER),
+    "killed, then on Ray": handed_over(How(), RAY),
+    "killed, then on Beam": handed_over(How(), BEAM),
+    "killed on Ray, then local": handed_over(RAY, How()),
+    "killed on Beam, then local": handed_over(BEAM, How()),
+    "killed, then newer code": handed_over(How(), How(code=NEWER)),
+    "finished, then newer code": upgraded_when_finished,
 }
 
 
-@contextmanager
-def an_object_store() -> Iterator[None]:
-    """An S3 server on loopback, which processes find by the environment."""
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    os.environ |= {"AWS_ENDPOINT_URL": f"http://{host}:{port}", "AWS_ACCESS_KEY_ID": "key"}
-    os.environ |= {"AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
+def judged(name: str, world: World, folder: Path) -> str:
+    """The verdict of a row."""
     try:
-        yield
-    finally:
-        server.stop()
-
-
-@contextmanager
-def a_world() -> Iterator[World]:
-    """The input, and an undisturbed run over it."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for number in range(INPUTS):
-            write_warc(folder / f"{number}.warc", [f"bench {number} of {n}" for n in range(PAGES)])
-        process = World(folder, {}).start(folder / "undisturbed")
-        said, _ = process.communicate(timeout=HANGS)
-        assert process.returncode == 0, said
-        yield World(folder, published(folder / "undisturbed"))
+        return ROWS[name](world, folder)
+    except NotSeen as error:
+        return f"WRONG: {error}"
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", default="", help="rows whose name holds this")
+    names = [name for name in ROWS if parser.parse_args().only in name]
     wrong = 0
-    with an_object_store(), a_world() as world:
-        for name, row in ROWS.items():
-            with tempfile.TemporaryDirectory() as folder:
-                verdict = row(world, Path(folder))
-            print(f"{name:28} {verdict}", flush=True)
-            wrong += "WRONG" in verdict or "TRACEBACK" in verdict
-    print(f"{len(ROWS)} rows, {wrong} wrong")
+    with serving() as environment:
+        os.environ |= environment
+        with a_world() as world:
+            for name in names:
+                began = time.monotonic()
+                with tempfile.TemporaryDirectory() as folder:
+                    verdict = judged(name, world, Path(folder))
+                print(f"{name:29} {time.monotonic() - began:4.0f} s  {verdict}", flush=True)
+                wrong += "WRONG" in verdict or "TRACEBACK" in verdict
+    print(f"{len(names)} rows, {wrong} wrong")
     return 1 if wrong else 0
 
 

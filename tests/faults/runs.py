@@ -53,8 +53,8 @@ def kill_all(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
-def workers_of(process: subprocess.Popen[str]) -> list[int]:
-    """The processes of a run other than its driver, its fork server and the resource tracker."""
+def workers_of(driver: int) -> list[int]:
+    """The processes of a run, by its driver's, other than its driver, its fork server and the resource tracker."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -63,8 +63,25 @@ def workers_of(process: subprocess.Popen[str]) -> list[int]:
             line = (entry / "cmdline").read_text()
         except OSError:
             continue
-        if group == process.pid and int(entry.name) != process.pid and parent != process.pid and "forkserver" in line:
+        if group == driver and int(entry.name) != driver and parent != driver and "forkserver" in line:
             found.append(int(entry.name))
+    return found
+
+
+def descendants(pid: int) -> dict[int, str]:
+    """The processes beneath a process, with their command lines."""
+    parents = {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            parents[int(entry.name)] = (parent, (entry / "cmdline").read_text().replace("\0", " "))
+        except OSError:
+            continue
+    found: dict[int, str] = {}
+    fresh = {pid}
+    while fresh:
+        fresh = {child for child, (parent, _) in parents.items() if parent in fresh}
+        found |= {child: parents[child][1] for child in fresh}
     return found
 
 

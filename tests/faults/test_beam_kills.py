@@ -19,7 +19,7 @@ from obelics_pipeline.engines.local import LocalEngine
 from tests.beam_jobs.work import slow_work
 from tests.engines.shuffles import content, dying, extremes, write_sources
 from tests.engines.work import unit
-from tests.faults.runs import SMALL_UNITS, command, finish, kill_all, start
+from tests.faults.runs import SMALL_UNITS, command, descendants, finish, kill_all, start
 
 pytest.importorskip("apache_beam")
 SETS = ["dedup.enabled=false"]  # its forty pipelines start Beam's workers forty times, and nothing new is killed
@@ -38,22 +38,11 @@ def published(output: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def descendants(pid: int) -> list[tuple[int, str]]:
-    """The processes below a process, each with its command line, deepest last."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == pid:
-                found.append((int(entry.name), (entry / "cmdline").read_text().replace("\0", " ")))
-        except (OSError, ValueError):
-            continue
-    return [*found, *(below for child, _ in found for below in descendants(child))]
-
-
 def sdk_workers(pid: int) -> list[int]:
     """Beam's own workers below a process."""
-    return [child for child, line in descendants(pid) if "sdk_worker_main" in line and "python" in line.split()[0]]
+    return [
+        child for child, line in descendants(pid).items() if "sdk_worker_main" in line and "python" in line.split()[0]
+    ]
 
 
 @contextmanager
@@ -105,14 +94,14 @@ def killer(kills: int, every: float) -> Iterator[list[int]]:
 def test_killed_workers_of_beam_cost_nobody_anything(tmp_path: Path) -> None:
     from obelics_pipeline.beam_jobs.engine import BeamEngine
 
-    before = {pid for pid, _ in descendants(os.getpid())}
+    before = set(descendants(os.getpid()))
     units = [unit(f"{i:02d}") for i in range(16)]
     with killer(3, 1.5) as killed, BeamEngine(OPTIONS, tmp_path, 60) as engine:
         found = {u.id: o for u, o in engine.map_units(functools.partial(slow_work, folder=tmp_path), units)}
     assert len(killed) >= 2
     assert sorted(found) == [u.id for u in units]
     assert not [o for o in found.values() if isinstance(o, Failure)]
-    left = [line for pid, line in descendants(os.getpid()) if pid not in before and "sdk_worker" in line]
+    left = [line for pid, line in descendants(os.getpid()).items() if pid not in before and "sdk_worker" in line]
     assert left == []
 
 
@@ -176,7 +165,7 @@ def end_driver(warcs: list[Path], proxy: str, output: Path, how: signal.Signals)
         while not (workers := sdk_workers(process.pid)):
             time.sleep(0.1)
         time.sleep(2)
-        everyone = [pid for pid, _ in descendants(process.pid)]
+        everyone = list(descendants(process.pid))
         os.kill(process.pid, how)
         printed, _ = process.communicate(timeout=600)
     assert process.returncode == (3 if how == signal.SIGINT else -how), printed

@@ -76,7 +76,7 @@ def test_killed_workers_change_nothing(
     process = start(command(warcs, output), proxy)
     killed = 0
     while process.poll() is None and killed < 6:
-        for pid in workers_of(process)[:1]:
+        for pid in workers_of(process.pid)[:1]:
             os.kill(pid, signal.SIGKILL)
             killed += 1
         time.sleep(0.25)

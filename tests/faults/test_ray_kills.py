@@ -22,7 +22,7 @@ from tests.engines.cluster import kill_node, ray_cluster
 from tests.engines.shuffles import content, dying, extremes, slow, write_sources
 from tests.engines.test_local import alive, wait_for
 from tests.engines.work import parent_of
-from tests.faults.runs import ROOT, SMALL_UNITS, command, events, finish, tree
+from tests.faults.runs import ROOT, SMALL_UNITS, command, descendants, events, finish, tree
 
 pytestmark = pytest.mark.slow
 
@@ -199,20 +199,3 @@ def test_nothing_of_ours_outlives_its_driver(tmp_path: Path, number: int) -> Non
     if number == signal.SIGKILL:  # Ray's own two agents of a node notice after a minute or more, and hold nothing
         family = {pid: line for pid, line in family.items() if "Agent" not in line and "/agent" not in line}
     wait_for(lambda: not any(alive(pid) for pid in family), 300)
-
-
-def descendants(pid: int) -> dict[int, str]:
-    """The processes beneath a process, with their command lines."""
-    parents = {}
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            parents[int(entry.name)] = (parent, (entry / "cmdline").read_text().replace("\0", " "))
-        except OSError:
-            continue
-    found: dict[int, str] = {}
-    fresh = {pid}
-    while fresh:
-        fresh = {child for child, (parent, _) in parents.items() if parent in fresh}
-        found |= {child: parents[child][1] for child in fresh}
-    return found

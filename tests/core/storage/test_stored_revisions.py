@@ -1,8 +1,7 @@
 """Revisions in an object store: files are named, not copied, and after a kill at any put one whole revision is read."""
 
 import hashlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 
 import pytest
 from upath import UPath
@@ -14,13 +13,10 @@ from obelics_pipeline.core.revision_place import pieces_in
 from obelics_pipeline.core.revisions import begin, current, current_number, drop, gather, numbers, place, point
 from obelics_pipeline.core.storage import copy, files_below, location, read_bytes, remove, write_bytes
 from obelics_pipeline.core.unit import Unit
+from tests.core.kills import killed_at
 
 CALLS = ("pipe_file", "put_file", "cp_file", "rm_file", "call_s3")  # what changes a store
 PIECES = "0123456789abcdef"
-
-
-class Killed(BaseException):
-    """The process ends here."""
 
 
 def id_of(unit: str) -> str:
@@ -216,7 +212,7 @@ def test_a_kill_at_any_put_leaves_one_whole_revision(
         base = bucket / f"run-{step}"
         for name in files_below(bucket / "made"):
             copy(bucket / "made" / name, base / name)
-        with killed_at(base, step) as steps:
+        with killed_at(step, base.fs, CALLS) as steps:
             act(base)
         if steps[0] <= step:
             assert step > 0
@@ -233,26 +229,3 @@ def test_a_kill_at_any_put_leaves_one_whole_revision(
             assert named(place(base, 2)) == named(base)
     else:
         raise AssertionError("it never ended")
-
-
-@contextmanager
-def killed_at(base: UPath, step: int) -> Iterator[list[int]]:
-    """The process ends before its request number `step` that changes the store; how many there were."""
-    made = [0]
-
-    def killing(real: Callable[..., object]) -> Callable[..., object]:
-        def call(*arguments: object, **how: object) -> object:
-            if made[0] >= step:
-                made[0] = step + 1
-                raise Killed
-            made[0] += 1
-            return real(*arguments, **how)
-
-        return call
-
-    with pytest.MonkeyPatch.context() as patch:
-        for name in CALLS:
-            if hasattr(base.fs, name):
-                patch.setattr(base.fs, name, killing(getattr(base.fs, name)))
-        with suppress(Killed):
-            yield made
