@@ -32,12 +32,14 @@ def current(base: Location) -> Location: ...
 def current(base: Location) -> Location:
     """Where the current revision lies; `base` itself where there is only one.
 
-    Raises UserError for a pointer in a store that names none, and what `read_bytes` does, except where none is there.
+    Raises UserError for a pointer in a store that names none, for a copy on a disk of a run in a store whose names mean
+    another revision, and what `read_bytes` does, except where none is there.
     """
     if isinstance(base, Path):
         try:
             return base / os.readlink(base / POINTER)
         except OSError:  # none is there, or a copy that followed links has made a folder of it
+            _refuse_copy_of_stored(base)
             return base
     if is_place(base):
         return base
@@ -50,6 +52,15 @@ def current(base: Location) -> Location:
             f"{base / POINTER}: is damaged (it must hold the number of a revision); put the number there of one that "
             f"has a {MARK} in {base / FOLDER}, or {FIRST}"
         ) from None
+
+
+def _refuse_copy_of_stored(base: Path) -> None:
+    """Raises UserError where a pointer of a store lies on a disk: only there manifests and images are found by it."""
+    if (base / FOLDER).is_dir() and (base / POINTER).is_file():
+        raise UserError(
+            f"{base}: is a copy of a run in an object store that has several revisions; there, let it have one "
+            "(obelics revisions URL --keep 1), then copy it again"
+        )
 
 
 def current_number(base: Location) -> int:

@@ -1,4 +1,4 @@
-"""What becomes of a run that something disturbs, as a table: `python -m tests.faults.resume_table [--only WORDS]`.
+"""What becomes of a run that something disturbs, as a table: `python -m tests.faults.resume_table [--only WORDS …]`.
 
 Each row disturbs the command of one run in another way, then gives the same command again on a sound machine, or with
 another engine, other workers or other code. It says whether the shards are those of an undisturbed run, and how the
@@ -234,8 +234,9 @@ def judged(name: str, world: World, folder: Path) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--only", default="", help="rows whose name holds this")
-    names = [name for name in ROWS if parser.parse_args().only in name]
+    parser.add_argument("--only", nargs="+", default=[""], metavar="WORDS", help="rows whose name holds one of these")
+    only = parser.parse_args().only
+    names = [name for name in ROWS if any(words in name for words in only)]
     wrong = 0
     with serving() as environment:
         os.environ |= environment

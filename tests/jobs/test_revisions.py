@@ -210,6 +210,14 @@ def test_other_shards_are_asked_about_before_the_manifest_goes(finished: Path) -
     assert tree(finished / "out") == before
 
 
+def test_the_card_lies_in_the_folder_and_stays_there(finished: Path) -> None:
+    assert run(finished, LESS) == 0
+    assert main(["card", str(finished / "out")]) == 0
+    said = (finished / "out/README.md").read_text()
+    assert main(["revisions", str(finished / "out"), "--keep", "1"]) == 0
+    assert (finished / "out/README.md").read_text() == said
+
+
 def test_nothing_is_forgotten_in_one_revision_alone(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(finished, LESS) == 0
     urls = finished / "urls.txt"

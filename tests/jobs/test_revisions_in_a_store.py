@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from uuid import uuid4
 
+import pyarrow.parquet as pq
 import pytest
 from upath import UPath
 
@@ -11,7 +13,12 @@ from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.revisions import current, current_number, numbers, place
 from obelics_pipeline.core.storage import copy, files_below, read_bytes, remove
+from obelics_pipeline.inspect.report.command import report_html
+from obelics_pipeline.inspect.report.opened import open_run
 from obelics_pipeline.jobs.finished import Run
+from obelics_pipeline.training.plan import documents
+from obelics_pipeline.training.plan.documents import read_run
+from obelics_pipeline.training.plan.recipe import Dataset
 from tests.core.storage.conftest import new_bucket
 from tests.core.storage.runs import finish, obelics, objects
 from tests.faults.inline import runs_inline
@@ -103,6 +110,54 @@ def test_what_stays_the_same_is_named_and_tars_are_copied(finished: UPath, warc:
     assert sum(name.endswith(".tar") for name in own) == 2
     assert main(["validate", "--deep", str(finished)]) == 0
     assert main(["explain", str(finished), "https://pages.example/bench"]) == 0
+
+
+@pytest.mark.slow
+def test_whatever_reads_a_run_reads_its_current_revision(
+    finished: UPath, warc: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(warc, finished, LESS) == 0
+    second = place(finished, 2)
+    for how in (["export", "--format", "parquet"], ["publish", "--workers", "1"], ["card"], ["report"]):
+        name = how[0]
+        assert main([name, str(finished), *how[1:], "--output", str(tmp_path / name)]) == 0, name
+    assert sum(pq.read_table(path).num_rows for path in (tmp_path / "export").glob("*.parquet")) == 1
+    assert pq.read_table(tmp_path / "publish" / "data").num_rows == 1
+    assert "1 document" in (tmp_path / "card" / "README.md").read_text()
+    assert main(["card", str(finished)]) == 0
+    assert read_bytes(second / "README.md") == (tmp_path / "card" / "README.md").read_bytes(), "where its tars lie"
+    assert (tmp_path / "report").read_text() == report_html(open_run(str(second))).replace(str(second), str(finished))
+    capsys.readouterr()
+    assert main(["explain", str(finished), "https://pages.example/bench"]) == 0
+    assert "word_count" in capsys.readouterr().out
+    planned = read_run("pages", Dataset(runs=(str(finished),)), str(finished), tmp_path)
+    assert [str(task.shard.parent) for task in planned.tasks] == [str(second / "shards")]
+
+
+def test_what_was_removed_is_known_to_plans_by_the_current_revision(
+    finished: UPath, warc: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(warc, finished, MORE) == 0
+    asked: list[UPath] = []
+    monkeypatch.setattr("obelics_pipeline.training.plan.documents.tombstones_of", asked.append)
+    recipe = SimpleNamespace(datasets={"pages": Dataset(runs=(str(finished),))})
+    documents._forgotten(recipe, [])
+    assert asked == [place(finished, 2)]
+
+
+def test_a_copy_of_two_revisions_on_a_disk_is_refused(
+    finished: UPath, warc: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(warc, finished, MORE) == 0
+    finished.fs.get(finished.path, str(tmp_path / "copied"), recursive=True)
+    for command in ("tune", "validate", "report"):
+        capsys.readouterr()
+        assert main([command, str(tmp_path / "copied")]) == 2, command
+        line = capsys.readouterr().err
+        assert "obelics revisions URL --keep 1" in line
+        assert line.count("\n") == 1
+    assert main(["tune", str(finished)]) == 2
+    assert "copy the run here" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -24,6 +25,7 @@ CARD, CROISSANT = "README.md", "croissant.json"  # as the Hugging Face hub names
 def write_card(folder: str, said: Statement, output: str | None = None) -> Sequence[Location]:
     """Write both files into the folder of a finished run, or into `output`; returns where.
 
+    In a store that is the folder of its current revision: the tars and the index that the card is of lie there.
     Raises UserError where no finished run is, or its index cannot be read.
     """
     import duckdb
@@ -33,9 +35,11 @@ def write_card(folder: str, said: Statement, output: str | None = None) -> Seque
     if manifest is None:
         raise UserError(f"{folder}: the run there has not finished; run its command again to finish it")
     names = manifest.promises.score_names
+    base = location(folder)
+    home = base if isinstance(base, Path) else run.folder.path  # on a disk its names mean the current revision
     try:
         contents = contents_of(run.folder, names, run.config.consent.licence.active)
-        opens = what_opens(run.folder.path, manifest.counts()["documents"])
+        opens = what_opens(home, manifest.counts()["documents"])
         index = read_schema(run.folder.index)
     except (OSError, pa.ArrowException, duckdb.Error) as error:
         why = str(error).splitlines()[0][:200]
@@ -43,7 +47,7 @@ def write_card(folder: str, said: Statement, output: str | None = None) -> Seque
     text = card(run, manifest, funnel_of(run), contents, Layout(opens), said, file_sha256(run.folder.config))
     languages = [row.name for row in contents.languages if row.name]
     about = croissant(manifest, index, languages, said, in_a_sentence(manifest, contents))
-    target = run.folder.path if output is None else location(output)
+    target = home if output is None else location(output)
     files = {CARD: text, CROISSANT: json.dumps(about, ensure_ascii=False, indent=1) + "\n"}
     write_all(target, files)
     return [target / name for name in files]

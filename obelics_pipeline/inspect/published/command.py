@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.revisions import current
 from obelics_pipeline.core.shards.manifest import RunManifest
 from obelics_pipeline.core.storage import (
     TEMPORARY,
@@ -84,10 +83,9 @@ def publish(
     damaged or holds a removed document, and where the output holds other files.
     """
     run = read_run(folder)
-    manifest, base, target = run.manifest, location(folder), location(output)
+    manifest, base, revision, target = run.manifest, location(folder), run.folder.path, location(output)
     if manifest is None:
         raise UserError(f"{folder}: the run there has not finished; run its command again to finish it")
-    revision = current(base)
     refuse_forgotten(revision)
     _refuse_strangers(base, target)
     note_export(revision, target)

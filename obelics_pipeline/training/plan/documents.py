@@ -191,7 +191,7 @@ def documents_of(recipe: Recipe, runs: Sequence[Sequence[RunIndex]]) -> Document
 
 def _forgotten(recipe: Recipe, documents: Documents) -> Flags:
     """A mask of the documents that a tombstone of any of the runs names."""
-    runs = [location(run) for dataset in recipe.datasets.values() for run in dataset.runs]
+    runs = [current(location(run)) for dataset in recipe.datasets.values() for run in dataset.runs]
     known = [found for run in dict.fromkeys(runs) if (found := tombstones_of(run)) is not None]
     if not known:
         return _no(len(documents))
