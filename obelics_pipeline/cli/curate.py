@@ -179,12 +179,12 @@ def add_validate(commands: Commands) -> None:
 
 
 def _validate(arguments: argparse.Namespace) -> int:
-    from obelics_pipeline.core.revisions import current
+    from obelics_pipeline.core.revisions import revisions_of
     from obelics_pipeline.core.storage import location
     from obelics_pipeline.jobs.deep_validation import deep, repair
     from obelics_pipeline.stages.shard.validate import validate
 
-    folder = current(location(arguments.folder))
+    folder = revisions_of(location(arguments.folder)).current()
     check = repair if arguments.repair else deep if arguments.deep else validate
     report = check(folder)
     for line in report.lines():

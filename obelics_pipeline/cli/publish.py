@@ -69,14 +69,14 @@ def add_export(commands: Commands) -> None:
 
 
 def _export(arguments: argparse.Namespace) -> int:
-    from obelics_pipeline.core.revisions import current
+    from obelics_pipeline.core.revisions import revisions_of
     from obelics_pipeline.core.shards.manifest import read_manifest
     from obelics_pipeline.core.storage import location
     from obelics_pipeline.policy.tombstones.obeyed import note_export, refuse_forgotten
     from obelics_pipeline.stages.shard.export import export_parquet
 
     base = location(arguments.folder)
-    folder = current(base)
+    folder = revisions_of(base).current()
     output = location(arguments.output) if arguments.output else base / f"export-{arguments.format}"
     read_manifest(folder)  # raises UserError where no finished run is: nothing is noted there
     refuse_forgotten(folder)

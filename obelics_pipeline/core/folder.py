@@ -18,7 +18,7 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.lease import leased
 from obelics_pipeline.core.redacted import redacted
 from obelics_pipeline.core.revision_place import FOLDER, MARK, POINTER, base_of
-from obelics_pipeline.core.revisions import current, numbers, place, through_pointer
+from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.storage import (
     Location,
     file_sha256,
@@ -53,7 +53,7 @@ class RunFolder:
 
     def __init__(self, where: Location) -> None:
         self.base = base_of(where)  # what a person gives as --output
-        self.path = path = current(where)
+        self.path = path = revisions_of(where).current()
         self.scratch = scratch_of(path)  # on this machine; the folder itself where that is local
         self.extract, self.requests, self.fetch = path / "extract", path / "requests", path / "fetch"
         self.dedup, self.shuffled = path / "dedup", path / "shuffled"
@@ -111,7 +111,7 @@ class RunFolder:
                 raise UserError(f"--output {self.base}: {why}; wait for it, or stop it") from None
             _wait_for(workers.fileno(), self.base)
             sweep_temporary(self.base)
-            through_pointer(self.base)
+            revisions_of(self.base).lead_names()
             yield
 
     def differing(
@@ -235,7 +235,7 @@ class RunFolder:
         """The folders of the fetch units whose images lie in `images`: of all revisions, where these share it."""
         if isinstance(self.base, Path):
             return [self.fetch]
-        return [place(self.base, number) / self.fetch.name for number in numbers(self.base)]
+        return [place / self.fetch.name for place in revisions_of(self.base).places().values()]
 
     def holds_shards(self) -> bool:
         """Whether a finished run published something in it."""

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import os
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import overload
+from typing import Generic, TypeVar, overload
 
 from upath import UPath
 
@@ -22,167 +23,217 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.revision_place import FIRST, FOLDER, MARK, POINTER, RESULTS, TAKEN, is_place, place_of
 from obelics_pipeline.core.storage import TEMPORARY, Location, read_bytes, remove, remove_tree, sync, write_bytes
 
+Place = TypeVar("Place", Path, UPath)
+
+
+class Revisions(ABC, Generic[Place]):
+    """The revisions of the run in a folder, `base`."""
+
+    def __init__(self, base: Place) -> None:
+        self.base: Place = base
+
+    @abstractmethod
+    def current(self) -> Place:
+        """Where the current revision lies; `base` itself where there is only one."""
+
+    def current_number(self) -> int:
+        """The number of the current revision."""
+        where = self.current()
+        return FIRST if where == self.base else int(where.name)
+
+    def numbers(self) -> list[int]:
+        """The numbers of all revisions, whole or not, in the order in which they began."""
+        return sorted(self._found() | {self.current_number()})
+
+    @abstractmethod
+    def _found(self) -> set[int]:
+        """The numbers of those that lie in folders of their own, and of others."""
+
+    @abstractmethod
+    def place(self, number: int) -> Place:
+        """Where a revision lies."""
+
+    def places(self) -> dict[int, Place]:
+        """Where all of them lie, by number."""
+        return {number: self.place(number) for number in self.numbers()}
+
+    def begin(self) -> Place:
+        """Begin the next revision with all units, images and notes of the current one, shared; returns its folder.
+
+        What a kill interrupts is no revision: the folder gets its name, or its mark, when all is in it.
+        """
+        return self._share(max(self.numbers()) + 1)
+
+    @abstractmethod
+    def _share(self, number: int) -> Place:
+        """Begin revision `number` from the current one."""
+
+    @abstractmethod
+    def point(self, number: int) -> None:
+        """Make a revision the current one, for all readers at once."""
+
+    @abstractmethod
+    def lead_names(self) -> None:
+        """Make the names in `base` mean the current revision, where a kill came between."""
+
+    @abstractmethod
+    def drop(self, number: int) -> None:
+        """Remove a revision that is not the current one. Files that others share stay with them."""
+
+    def gather(self) -> None:
+        """Let a revision that is the only one lie in `base` itself again."""
+        if self.numbers() == [self.current_number()]:
+            self._bring_home()
+
+    @abstractmethod
+    def _bring_home(self) -> None:
+        """Let the current revision, the only one, lie in `base`."""
+
 
 @overload
-def current(base: Path) -> Path: ...
+def revisions_of(base: Path) -> Revisions[Path]: ...
 @overload
-def current(base: UPath) -> UPath: ...
+def revisions_of(base: UPath) -> Revisions[UPath]: ...
 @overload
-def current(base: Location) -> Location: ...
-def current(base: Location) -> Location:
-    """Where the current revision lies; `base` itself where there is only one.
+def revisions_of(base: Location) -> Revisions[Path] | Revisions[UPath]: ...
+def revisions_of(base: Location) -> Revisions[Path] | Revisions[UPath]:
+    """The revisions of the run in a folder, which may be that of one of them."""
+    return OnDisk(base) if isinstance(base, Path) else InStore(base)
 
-    Raises UserError for a pointer in a store that names none, for a copy on a disk of a run in a store whose names mean
-    another revision, and what `read_bytes` does, except where none is there.
-    """
-    if isinstance(base, Path):
+
+class OnDisk(Revisions[Path]):
+    """Folders, and links to what they share."""
+
+    def current(self) -> Path:
+        """As above. Raises UserError for a copy of a run in a store, whose names mean another revision."""
+        pointer = self.base / POINTER
         try:
-            return base / os.readlink(base / POINTER)
+            return self.base / os.readlink(pointer)
         except OSError:  # none is there, or a copy that followed links has made a folder of it
-            _refuse_copy_of_stored(base)
-            return base
-    if is_place(base):
-        return base
-    try:
-        return place_of(base, int(read_bytes(base / POINTER)))
-    except FileNotFoundError:
-        return base
-    except ValueError:
-        raise UserError(
-            f"{base / POINTER}: is damaged (it must hold the number of a revision); put the number there of one that "
-            f"has a {MARK} in {base / FOLDER}, or {FIRST}"
-        ) from None
+            if pointer.is_file() and (self.base / FOLDER).is_dir():  # only in a store manifests are found by it
+                raise UserError(
+                    f"{self.base}: is a copy of a run in an object store that has several revisions; there, let it "
+                    "have one (obelics revisions URL --keep 1), then copy it again"
+                ) from None
+            return self.base
+
+    def _found(self) -> set[int]:
+        folder = self.base / FOLDER
+        return {int(path.name) for path in folder.iterdir() if path.name.isdigit()} if folder.is_dir() else set()
+
+    def place(self, number: int) -> Path:
+        """The folder itself, or one below `revisions`."""
+        alone = number == FIRST and self.current() == self.base
+        return self.base if alone else self.base / FOLDER / str(number)
+
+    def _share(self, number: int) -> Path:
+        linked = self.base / FOLDER / str(number)
+        draft = _linked([path for path in parts_of(self.current()) if path.name not in RESULTS], linked)
+        draft.rename(linked)
+        sync(linked.parent)
+        return linked
+
+    def point(self, number: int) -> None:
+        """Move the link by one rename, once the names lead through it."""
+        if self.current() == self.base:
+            self._archive()
+        self.lead_names()
+        for path in parts_of(self.base / FOLDER / str(number)):
+            _lead(self.base, path.name)
+        self._move_pointer(number)
+        for path in self.base.iterdir():
+            if path.is_symlink() and path.readlink().parts[0] == POINTER and not path.exists():
+                path.unlink()  # only the former revision has it
+        sync(self.base)
+
+    def lead_names(self) -> None:
+        """Make the names links through the pointer."""
+        if (where := self.current()) != self.base:
+            for path in parts_of(where):
+                _lead(self.base, path.name)
+
+    def drop(self, number: int) -> None:
+        """Take its name away, then its files."""
+        where = self.base / FOLDER / str(number)
+        gone = where.with_name(f"{TEMPORARY}{number}")
+        where.rename(gone)  # at once: no half of it is taken for a revision
+        shutil.rmtree(gone)
+
+    def _bring_home(self) -> None:
+        if (where := self.current()) != self.base:
+            self.lead_names()
+            for path in parts_of(where):
+                draft = self.base / f"{TEMPORARY}{path.name}"
+                _link(path, draft)
+                (self.base / path.name).unlink()
+                draft.rename(self.base / path.name)
+            sync(self.base)
+            (self.base / POINTER).unlink()
+            sync(self.base)
+        if (self.base / FOLDER).exists():
+            shutil.rmtree(self.base / FOLDER)
+
+    def _archive(self) -> None:
+        """Let what lies in `base` be the first revision, in a folder of its own, and the current one."""
+        first = self.base / FOLDER / str(FIRST)
+        draft = _linked(parts_of(self.base), first)
+        shutil.rmtree(first, ignore_errors=True)  # of an archive that a kill stopped before the pointer was there
+        draft.rename(first)
+        sync(first.parent)
+        shutil.rmtree(self.base / POINTER, ignore_errors=True)  # where a copy followed the link
+        self._move_pointer(FIRST)
+
+    def _move_pointer(self, number: int) -> None:
+        _symlink(self.base / POINTER, Path(FOLDER, str(number)))
+        sync(self.base)
 
 
-def _refuse_copy_of_stored(base: Path) -> None:
-    """Raises UserError where a pointer of a store lies on a disk: only there manifests and images are found by it."""
-    if (base / FOLDER).is_dir() and (base / POINTER).is_file():
-        raise UserError(
-            f"{base}: is a copy of a run in an object store that has several revisions; there, let it have one "
-            "(obelics revisions URL --keep 1), then copy it again"
-        )
+class InStore(Revisions[UPath]):
+    """Prefixes, and manifests that name the files of others."""
 
+    def current(self) -> UPath:
+        """As above. Raises UserError for a pointer that names none, and what `read_bytes` does where one is there."""
+        if is_place(self.base):
+            return self.base
+        try:
+            return place_of(self.base, int(read_bytes(self.base / POINTER)))
+        except FileNotFoundError:
+            return self.base
+        except ValueError:
+            raise UserError(
+                f"{self.base / POINTER}: is damaged (it must hold the number of a revision); put the number there of "
+                f"one that has a {MARK} in {self.base / FOLDER}, or {FIRST}"
+            ) from None
 
-def current_number(base: Location) -> int:
-    """The number of the current revision."""
-    where = current(base)
-    return FIRST if where == base else int(where.name)
+    def _found(self) -> set[int]:
+        return stored.numbers(self.base)
 
+    def place(self, number: int) -> UPath:
+        """The prefix itself, or one below `revisions`."""
+        return place_of(self.base, number)
 
-def numbers(base: Location) -> list[int]:
-    """The numbers of all revisions, whole or not, in the order in which they began."""
-    if isinstance(base, Path):
-        there = (base / FOLDER).is_dir()
-        found = {int(path.name) for path in (base / FOLDER).iterdir() if path.name.isdigit()} if there else set()
-    else:
-        found = stored.numbers(base)
-    return sorted(found | {current_number(base)})
-
-
-@overload
-def place(base: Path, number: int) -> Path: ...
-@overload
-def place(base: UPath, number: int) -> UPath: ...
-@overload
-def place(base: Location, number: int) -> Location: ...
-def place(base: Location, number: int) -> Location:
-    """Where a revision lies."""
-    if isinstance(base, Path):
-        return base if current(base) == base and number == FIRST else base / FOLDER / str(number)
-    return place_of(base, number)
-
-
-def begin(base: Location) -> Location:
-    """Begin the next revision with all units, images and notes of the current one, shared; returns its folder.
-
-    What a kill interrupts is no revision: the folder gets its name, or its mark, when all is in it.
-    """
-    number = max(numbers(base)) + 1
-    if not isinstance(base, Path):
-        target = place_of(base, number)
-        stored.share(current(base), target)
+    def _share(self, number: int) -> UPath:
+        target = self.place(number)
+        stored.share(self.current(), target)
         return target
-    linked = base / FOLDER / str(number)
-    draft = _linked([path for path in parts_of(current(base)) if path.name not in RESULTS], linked)
-    draft.rename(linked)
-    sync(linked.parent)
-    return linked
 
+    def point(self, number: int) -> None:
+        """Put the number by one conditional put."""
+        write_bytes(self.base / POINTER, f"{number}\n".encode())
 
-def point(base: Location, number: int) -> None:
-    """Make a revision the current one, for all readers at once."""
-    if not isinstance(base, Path):
-        return write_bytes(base / POINTER, f"{number}\n".encode())
-    if current(base) == base:
-        _archive(base)
-    through_pointer(base)
-    for path in parts_of(base / FOLDER / str(number)):
-        _lead(base, path.name)
-    _move_pointer(base, number)
-    for path in base.iterdir():
-        if path.is_symlink() and path.readlink().parts[0] == POINTER and not path.exists():
-            path.unlink()  # only the former revision has it
-    sync(base)
+    def lead_names(self) -> None:
+        """A store has no links: readers look at the pointer."""
 
+    def drop(self, number: int) -> None:
+        """As above; its files are left over: see `stored_revisions.clear`."""
+        remove([self.place(number) / MARK])  # at once: what is left of it is no revision
 
-def through_pointer(base: Location) -> None:
-    """Make the names in `base` links through the pointer, where a kill came between."""
-    if isinstance(base, Path) and (where := current(base)) != base:
-        for path in parts_of(where):
-            _lead(base, path.name)
-
-
-def drop(base: Location, number: int) -> None:
-    """Remove a revision that is not the current one. Files that others share stay with them.
-
-    In a store its files are left over: see `stored_revisions.clear`.
-    """
-    if not isinstance(base, Path):
-        return remove([place_of(base, number) / MARK])  # at once: what is left of it is no revision
-    where = base / FOLDER / str(number)
-    gone = where.with_name(f"{TEMPORARY}{number}")
-    where.rename(gone)  # at once: no half of it is taken for a revision
-    shutil.rmtree(gone)
-
-
-def gather(base: Location) -> None:
-    """Let a revision that is the only one lie in `base` itself again."""
-    if not isinstance(base, Path):
-        return _gather_stored(base)
-    if numbers(base) != [current_number(base)] or not (base / FOLDER).exists():
-        return
-    if (where := current(base)) != base:
-        through_pointer(base)
-        for path in parts_of(where):
-            draft = base / f"{TEMPORARY}{path.name}"
-            _link(path, draft)
-            (base / path.name).unlink()
-            draft.rename(base / path.name)
-        sync(base)
-        (base / POINTER).unlink()
-        sync(base)
-    shutil.rmtree(base / FOLDER)
-
-
-def _gather_stored(base: UPath) -> None:
-    where = current(base)
-    if where == base or numbers(base) != [current_number(base)]:
-        return
-    stored.gather(where, base)
-    remove([base / POINTER])
-    remove([where / MARK])
-    remove_tree(base / FOLDER)
-
-
-def _archive(base: Path) -> None:
-    """Let what lies in `base` be the first revision, in a folder of its own, and the current one."""
-    first = base / FOLDER / str(FIRST)
-    draft = _linked(parts_of(base), first)
-    shutil.rmtree(first, ignore_errors=True)  # of an archive that a kill stopped before the pointer was there
-    draft.rename(first)
-    sync(first.parent)
-    shutil.rmtree(base / POINTER, ignore_errors=True)  # where a copy followed the link
-    _move_pointer(base, FIRST)
+    def _bring_home(self) -> None:
+        if (where := self.current()) != self.base:
+            stored.gather(where, self.base)
+            remove([self.base / POINTER])
+            remove([where / MARK])
+            remove_tree(self.base / FOLDER)
 
 
 def parts_of(folder: Path) -> Iterator[Path]:
@@ -233,11 +284,6 @@ def _lead(base: Path, name: str) -> None:
         shutil.rmtree(aside)
     else:
         _symlink(path, Path(POINTER, name))
-
-
-def _move_pointer(base: Path, number: int) -> None:
-    _symlink(base / POINTER, Path(FOLDER, str(number)))
-    sync(base)
 
 
 def _symlink(path: Path, to: Path) -> None:

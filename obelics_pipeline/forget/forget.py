@@ -18,7 +18,7 @@ from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.errors import DISK_FULL, Stopped, UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.revision_place import MARK
-from obelics_pipeline.core.revisions import numbers
+from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.shards.manifest import read_manifest, write_manifest
 from obelics_pipeline.core.storage import (
     TEMPORARY,
@@ -117,7 +117,7 @@ def forget(
 
 def _refuse_revisions(run: RunFolder) -> None:
     """Raises UserError where a run has several revisions: each has documents and images of its own."""
-    found = numbers(run.base)
+    found = revisions_of(run.base).numbers()
     if len(found) > 1 or run.path != run.base:
         shown = ", ".join(map(str, found))
         raise UserError(

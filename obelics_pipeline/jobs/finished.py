@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from obelics_pipeline.core.document import IMAGE_MEASURES, Document, ImageNode
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.revisions import current
+from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.shards.index import with_added
 from obelics_pipeline.core.shards.manifest import INDEX, RunManifest, index_is_whole, read_manifest
 from obelics_pipeline.core.shards.source import StoredDocument, all_documents, document_at
@@ -48,7 +48,9 @@ class Run:
     """
 
     def __init__(self, path: str | Path, storage_options: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        self.path: Location = current(location(str(path), storage_options))  # stays it while another becomes current
+        self.path: Location = revisions_of(
+            location(str(path), storage_options)
+        ).current()  # stays it while another becomes current
         self.manifest: RunManifest = read_manifest(self.path)
 
     def __len__(self) -> int:

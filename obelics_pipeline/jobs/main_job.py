@@ -19,7 +19,7 @@ from obelics_pipeline.core.corpus import read_corpora
 from obelics_pipeline.core.counted import counted
 from obelics_pipeline.core.errors import DISK_FULL, Stopped, UserError
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.revisions import begin, current, current_number, numbers, place
+from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.storage import Location, is_local, location, names_in, remove, scratch_of
 from obelics_pipeline.engines.attempts import disk_full
 from obelics_pipeline.engines.engine import Engine
@@ -182,7 +182,7 @@ def run(
                 claim = claim_of(folder, (), False)
                 claim.take()
                 code = whole(folder, claim)
-            if folder.path != current(base) and folder.is_validated():
+            if folder.path != revisions_of(base).current() and folder.is_validated():
                 make_current(folder, agrees, say)
             events.write("run_done", exit_code=code)
             return code
@@ -206,7 +206,7 @@ def _chosen(base: Location, differences: Callable[[RunFolder], list[str]]) -> tu
     is looked at first, then the newest. Raises what `differences` does of the one that is chosen.
     """
     here = RunFolder(base)
-    others = [RunFolder(place(base, number)) for number in reversed(numbers(base)) if number != current_number(base)]
+    others = [RunFolder(place) for place in reversed(revisions_of(base).places().values()) if place != here.path]
     for folder in (here, *others):
         with suppress(UserError):  # of another config altogether: raised of the one that is chosen
             if not differences(folder):
@@ -218,8 +218,9 @@ def _chosen(base: Location, differences: Callable[[RunFolder], list[str]]) -> tu
 def _renewed(base: Location, say: Callable[[str], None]) -> RunFolder:
     """A new revision with all that the current one has."""
     clear(base)
-    before = current_number(base)
-    folder = RunFolder(begin(base))
+    revisions = revisions_of(base)
+    before = revisions.current_number()
+    folder = RunFolder(revisions.begin())
     say(f"revision {folder.path.name} begins from revision {before}, which stays as it is")
     return folder
 

@@ -15,7 +15,7 @@ from obelics_pipeline.core.config.run import load_resolved
 from obelics_pipeline.core.counted import counted
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.revisions import current, current_number, drop, gather, numbers, parts_of, place, point
+from obelics_pipeline.core.revisions import parts_of, revisions_of
 from obelics_pipeline.core.shards.manifest import RunManifest, read_manifest
 from obelics_pipeline.core.storage import Location, files_below, local_copy, size_of
 from obelics_pipeline.jobs.events import read_events, spans_of, starts_of
@@ -55,9 +55,10 @@ def revisions(base: Location) -> list[Revision]:
     """Every revision of a run, in the order in which they began. Raises UserError where no run is."""
     if size_of(RunFolder(base).config) is None:
         raise UserError(f"{base}: no run here; give the --output of obelics run")
-    folders = {number: RunFolder(place(base, number)) for number in numbers(base)}
-    now, names = current_number(base), Counter[str]()
-    files = {number: _files(place(base, number)) for number in folders}
+    known = revisions_of(base)
+    folders = {number: RunFolder(place) for number, place in known.places().items()}
+    now, names = known.current_number(), Counter[str]()
+    files = {number: _files(folder.path) for number, folder in folders.items()}
     for found in files.values():
         names.update(found.keys())
     return [
@@ -87,7 +88,7 @@ def change(base: Location, used: int | None, kept: int | None, dropped: int | No
                 keep(base, kept)
             if dropped is not None:
                 discard(base, dropped)
-            gather(base)
+            revisions_of(base).gather()
     return [revision.line() for revision in revisions(base)]
 
 
@@ -97,7 +98,7 @@ def use(base: Location, number: int) -> None:
     if found.manifest is None:
         raise UserError(f"revision {number}: is not finished; run its command again first")
     if not found.current:
-        point(base, number)
+        revisions_of(base).point(number)
 
 
 def keep(base: Location, most: int) -> list[int]:
@@ -120,7 +121,7 @@ def discard(base: Location, number: int) -> None:
 
 def erase(base: Location, number: int) -> None:
     """Remove a revision that is not the current one, with the images that no other one names."""
-    drop(base, number)
+    revisions_of(base).drop(number)
     clear(base)
 
 
@@ -128,8 +129,9 @@ def clear(base: Location) -> None:
     """Remove from a store what is left over of revisions that were dropped, or begun and not whole."""
     if isinstance(base, Path):
         return
-    if left := stored.left_over(base, current(base)):
-        living = [place(base, number) for number in numbers(base)]
+    known = revisions_of(base)
+    if left := stored.left_over(base, known.current()):
+        living = list(known.places().values())
         name = RunFolder(base).fetch.name
         fetched, kept = (named_images([root / name for root in roots]) for roots in (left, living))
         store = ImageStore(RunFolder(base).images)
@@ -166,7 +168,7 @@ def plan_of(folder: RunFolder, stages: Sequence[Stage], stage: str, todo: int, u
     depend = ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)
     manifest = read_manifest(folder.path).counts()
     lines = [
-        f"a new revision would begin from revision {current_number(folder.base)}, {_shared(folder)}:",
+        f"a new revision would begin from revision {revisions_of(folder.base).current_number()}, {_shared(folder)}:",
         f"  {stage}: {todo:,} of {units:,} units are done again",
         *([f"  after it, at most, by units: {depend}"] if depend else []),
         f"  {counted(manifest['shards'], 'shards')} with {manifest['documents']:,} documents stay current until the "
@@ -212,21 +214,22 @@ def make_current(folder: RunFolder, agrees: Callable[[str], bool | None], say: C
     `agrees` says so. Raises UserError otherwise: it stays beside.
     """
     base, number = folder.base, int(folder.path.name)
-    before = current_number(base)
+    known = revisions_of(base)
+    before = known.current_number()
     finished = size_of(RunFolder(base).manifest) is not None  # unless a power cut took it
-    if why := finished and _suspicious(read_manifest(folder.path), read_manifest(place(base, before))):
+    if why := finished and _suspicious(read_manifest(folder.path), read_manifest(known.current())):
         told = f"revision {number} of {base} {why}"
         if not agrees(f"{told}. Make it the current one?"):
             how = f"obelics revisions {base}"
             raise UserError(f"{told}; revision {before} stays current: {how} --use {number}, or --drop {number}")
-    point(base, number)
-    forbidden = [other for other in numbers(base) if other != number and _holds_abuse(place(base, other), folder)]
+    known.point(number)
+    forbidden = [n for n, place in known.places().items() if n != number and _holds_abuse(place, folder)]
     for other in forbidden:
         erase(base, other)
         say(f"revision {other} is removed: images of it are on a list of known abuse")
     kept = "" if before in forbidden else f"; revision {before} is kept: obelics revisions {base}"
     say(f"revision {number} is current{kept}")
-    gather(base)
+    known.gather()
 
 
 def _holds_abuse(other: Location, new: RunFolder) -> bool:

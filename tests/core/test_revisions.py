@@ -9,17 +9,7 @@ import pytest
 
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.revision_place import RESULTS, TAKEN
-from obelics_pipeline.core.revisions import (
-    begin,
-    current,
-    current_number,
-    drop,
-    gather,
-    numbers,
-    place,
-    point,
-    through_pointer,
-)
+from obelics_pipeline.core.revisions import revisions_of
 from tests.core.kills import killed_at
 
 CALLS = ("rename", "symlink", "unlink", "link", "mkdir", "rmdir")
@@ -64,52 +54,54 @@ def base(tmp_path: Path) -> Path:
 
 def renewed(base: Path) -> Path:
     """The same with a second revision that is not current yet."""
-    write(begin(base), {name: text for name, text in NEW.items() if (base / name).parent == base or name not in OLD})
+    new = {name: text for name, text in NEW.items() if (base / name).parent == base or name not in OLD}
+    write(revisions_of(base).begin(), new)
     write(base / "revisions/2", {"shards/shard-000000.tar": NEW["shards/shard-000000.tar"]})
     return base
 
 
 def test_a_run_with_one_revision_lies_in_its_folder(base: Path) -> None:
-    assert (current(base), current_number(base), numbers(base)) == (base, 1, [1])
+    found = revisions_of(base)
+    assert (found.current(), found.current_number(), found.places()) == (base, 1, {1: base})
     assert RunFolder(base).path == base
 
 
 def test_a_revision_begins_with_links_to_units_and_without_results(base: Path) -> None:
-    second = begin(base)
+    second = revisions_of(base).begin()
     assert sorted(p.name for p in second.iterdir()) == ["config.yaml", "extract", "shards"]
     assert (second / "extract/a.parquet").samefile(base / "extract/a.parquet")
     write(second, NEW)
     assert read(base) == OLD
-    assert (current(base), numbers(base)) == (base, [1, 2])
+    assert (revisions_of(base).current(), revisions_of(base).numbers()) == (base, [1, 2])
 
 
 def test_the_names_in_the_folder_mean_the_current_revision(base: Path) -> None:
-    point(renewed(base), 2)
+    revisions_of(renewed(base)).point(2)
     assert read(base) == read(RunFolder(base).path) == NEW
-    assert read(place(base, 1)) == OLD
-    assert RunFolder(base).base == RunFolder(place(base, 1)).base == base
+    assert read(revisions_of(base).place(1)) == OLD
+    assert RunFolder(base).base == RunFolder(revisions_of(base).place(1)).base == base
     assert (base / "input/a.warc").read_text() == "pages"
-    assert RunFolder(place(base, 1)).events.read_text() == "log"
-    point(base, 1)
+    assert RunFolder(revisions_of(base).place(1)).events.read_text() == "log"
+    revisions_of(base).point(1)
     assert read(base) == OLD
     assert not (base / "scores").is_symlink(), "the first has none"
 
 
 def test_what_is_shared_is_on_the_disk_once(base: Path) -> None:
-    point(renewed(base), 2)
-    files = [place(base, number) / "extract/a.parquet" for number in (1, 2)]
+    revisions_of(renewed(base)).point(2)
+    files = [revisions_of(base).place(number) / "extract/a.parquet" for number in (1, 2)]
     assert files[0].samefile(files[1])
-    drop(base, 1)
+    revisions_of(base).drop(1)
     assert read(base) == NEW
 
 
 def test_the_last_revision_lies_in_the_folder_again(base: Path) -> None:
-    point(renewed(base), 2)
-    gather(base)
-    assert current(base) != base, "there are two"
-    drop(base, 1)
-    gather(base)
-    assert current(base) == base
+    revisions_of(renewed(base)).point(2)
+    revisions_of(base).gather()
+    assert revisions_of(base).current() != base, "there are two"
+    revisions_of(base).drop(1)
+    revisions_of(base).gather()
+    assert revisions_of(base).current() == base
     assert read(base) == NEW
     names = {"config.yaml", "events.jsonl", "extract", "input", "manifest.json", "scores", "shards"}
     assert {path.name for path in base.iterdir()} == names | {"report.html", "export-parquet"}
@@ -117,39 +109,39 @@ def test_the_last_revision_lies_in_the_folder_again(base: Path) -> None:
 
 
 def test_a_copy_that_followed_the_links_is_a_run_of_one_revision(base: Path, tmp_path: Path) -> None:
-    point(renewed(base), 2)
+    revisions_of(renewed(base)).point(2)
     copied = tmp_path / "copied"
     shutil.copytree(base, copied)
-    assert current(copied) == copied
+    assert revisions_of(copied).current() == copied
     assert read(copied) == NEW
-    assert numbers(copied) == [1, 2]
-    write(begin(copied), OLD)
-    assert numbers(copied) == [1, 2, 3]
-    point(copied, 3)
+    assert revisions_of(copied).numbers() == [1, 2]
+    write(revisions_of(copied).begin(), OLD)
+    assert revisions_of(copied).numbers() == [1, 2, 3]
+    revisions_of(copied).point(3)
     assert read(copied) == OLD | {"scores/manifests/s.json": "s"}
 
 
 def in_order(base: Path) -> None:
-    point(renewed(base), 2)
+    revisions_of(renewed(base)).point(2)
 
 
 def back(base: Path) -> None:
-    point(base, 1)
+    revisions_of(base).point(1)
 
 
 def dropped(base: Path) -> None:
     if (base / "revisions/1").exists():
-        drop(base, 1)
-    gather(base)
+        revisions_of(base).drop(1)
+    revisions_of(base).gather()
 
 
 @pytest.mark.parametrize(
     ("before", "act", "outcomes"),
     [
-        (renewed, lambda base: point(base, 2), (OLD, NEW)),
+        (renewed, lambda base: revisions_of(base).point(2), (OLD, NEW)),
         (in_order, back, (OLD, NEW)),
         (in_order, dropped, (NEW,)),
-        (lambda base: None, begin, (OLD,)),
+        (lambda base: None, lambda base: revisions_of(base).begin(), (OLD,)),
     ],
     ids=["point", "back", "drop", "begin"],
 )
@@ -184,7 +176,7 @@ def test_every_place_of_a_run_is_a_revisions_or_the_whole_runs() -> None:
 
 
 def test_names_that_a_kill_left_are_led_through_the_pointer(base: Path) -> None:
-    point(renewed(base), 2)
+    revisions_of(renewed(base)).point(2)
     (base / "shards").unlink()
-    through_pointer(base)
+    revisions_of(base).lead_names()
     assert read(base) == NEW

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from obelics_pipeline.core.revisions import current
+from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.storage import Location
 from tests.core.storage.runs import objects
 from tests.faults.runs import ROOT, descendants, events, published, published_of
@@ -122,7 +122,7 @@ def results(output: Location) -> dict[str, str]:
     """sha256 of the results of the current revision, by name."""
     if isinstance(output, Path):
         return published(output)
-    return published_of(objects(current(output)))
+    return published_of(objects(revisions_of(output).current()))
 
 
 def send(pid: int, number: signal.Signals) -> None:

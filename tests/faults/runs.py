@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from obelics_pipeline.core.revisions import current
+from obelics_pipeline.core.revisions import revisions_of
 
 ROOT = Path(__file__).parents[2]
 BOOKKEEPING = {"events.jsonl", ".lock", ".workers", "inputs.json"}  # times, locks, file dates: no output
@@ -96,7 +96,7 @@ def events(output: Path) -> list[dict[str, object]]:
 
 def tree(output: Path) -> dict[str, str]:
     """sha256 of every file of a run's output, by its path; of its current revision, where it has several."""
-    folder = current(output)
+    folder = revisions_of(output).current()
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from obelics_pipeline.cli.main import main
-from obelics_pipeline.core.revisions import current_number, numbers, place
+from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.jobs.finished import Run
 from tests.faults.inline import runs_inline
 from tests.faults.runs import tree
@@ -57,15 +57,15 @@ def documents(folder: Path) -> int:
 def test_a_revision_is_what_a_new_run_would_be(finished: Path, tmp_path: Path) -> None:
     before = tree(finished / "out")
     assert run(finished, LESS) == 0
-    assert current_number(finished / "out") == 2
+    assert revisions_of(finished / "out").current_number() == 2
     fresh = tmp_path / "fresh"
     assert main(arguments([finished / "in.warc"], fresh, LESS)) == 0
     assert tree(finished / "out") == tree(fresh)
     assert documents(finished / "out") == documents(fresh) < 2
-    assert tree(place(finished / "out", 1)) == before
+    assert tree(revisions_of(finished / "out").place(1)) == before
     for command in (["validate"], ["validate", "--deep"], ["report"]):
         assert main([*command, str(finished / "out")]) == 0
-        assert main([*command, str(place(finished / "out", 1))]) == 0
+        assert main([*command, str(revisions_of(finished / "out").place(1))]) == 0
 
 
 def test_the_plan_is_shown_and_a_no_leaves_all_as_it_was(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,7 +79,7 @@ def test_the_plan_is_shown_and_a_no_leaves_all_as_it_was(finished: Path, capsys:
     assert "1 shard with 2 documents stay current until" in told.out
     assert "in a new revision" in told.err and "--yes" in told.err and told.err.count("\n") == 1
     assert tree(finished / "out") == before
-    assert numbers(finished / "out") == [1]
+    assert revisions_of(finished / "out").numbers() == [1]
 
 
 def test_former_values_bring_their_revision_back(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,7 +90,7 @@ def test_former_values_bring_their_revision_back(finished: Path, capsys: pytest.
     assert "revision 1 is current; revision 2 is kept" in capsys.readouterr().out
     assert tree(finished / "out") == before
     assert run(finished, LESS, yes=False) == 0
-    assert numbers(finished / "out") == [1, 2]
+    assert revisions_of(finished / "out").numbers() == [1, 2]
 
 
 def test_a_revision_of_another_config_comes_back_by_that_config(
@@ -104,9 +104,9 @@ def test_a_revision_of_another_config_comes_back_by_that_config(
     assert main([*other, "--yes"]) == 2
     assert "holds the output of config default, not of mine" in capsys.readouterr().err
     assert main([*other, "--force"]) == 0
-    assert current_number(finished / "out") == 2
+    assert revisions_of(finished / "out").current_number() == 2
     assert main([*other, "--set", "filters.document={word_count: {min: 9}}", "--yes"]) == 0
-    assert numbers(finished / "out") == [1, 2, 3]
+    assert revisions_of(finished / "out").numbers() == [1, 2, 3]
     assert run(finished) == 0
     assert tree(finished / "out") == before
 
@@ -143,7 +143,7 @@ def test_one_that_was_interrupted_goes_on_and_the_finished_one_stays_readable(
     finished: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*arguments([finished / "in.warc"], finished / "out", LESS), "--yes", "--stage", "extract"]) == 0
-    assert current_number(finished / "out") == 1
+    assert revisions_of(finished / "out").current_number() == 1
     assert documents(finished / "out") == 2
     assert main(["validate", str(finished / "out")]) == 0
     assert "unfinished" in shown(finished, capsys)[1]
@@ -156,8 +156,8 @@ def test_one_that_was_interrupted_goes_on_and_the_finished_one_stays_readable(
     assert main(["revisions", str(finished / "out"), "--use", "2"]) == 2
     assert "is not finished" in capsys.readouterr().err
     assert run(finished, LESS, yes=False) == 0
-    assert current_number(finished / "out") == 2
-    assert numbers(finished / "out") == [1, 2]
+    assert revisions_of(finished / "out").current_number() == 2
+    assert revisions_of(finished / "out").numbers() == [1, 2]
 
 
 def test_revisions_are_listed_and_removed(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from upath import UPath
 
 from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.revisions import current, current_number, numbers, place
+from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.storage import copy, files_below, read_bytes, remove
 from obelics_pipeline.inspect.report.command import report_html
 from obelics_pipeline.inspect.report.opened import open_run
@@ -88,24 +88,24 @@ def test_a_revision_is_that_of_a_run_on_a_disk(
     assert run(warc, finished, LESS) == 0
     assert len(list(reader.documents())) == 2, "a reader stays with the revision that it opened"
     assert len(Run(str(finished))) == 1
-    assert (current_number(finished), numbers(finished)) == (2, [1, 2])
-    assert results(current(finished)) == published(disk)
+    assert (revisions_of(finished).current_number(), revisions_of(finished).numbers()) == (2, [1, 2])
+    assert results(revisions_of(finished).current()) == published(disk)
     after = objects(finished)
     assert {name: after[name] for name in before} == before
     assert [line[:15] for line in shown(finished, capsys)] == ["    1  kept    ", "*   2  current "]
     for how in (["validate"], ["validate", "--deep"], ["report"]):
-        for root in (finished, place(finished, 2)):
+        for root in (finished, revisions_of(finished).place(2)):
             assert main([*how, str(root)]) == 0, how
     assert shown(finished, capsys, "--use", "1")[0].startswith("*   1  current")
     assert main(["revisions", str(disk), "--use", "1"]) == 0
-    assert results(current(finished)) == published(disk)
+    assert results(revisions_of(finished).current()) == published(disk)
     assert run(warc, finished, LESS, yes=False) == 0, "former values bring their revision back"
-    assert current_number(finished) == 2
+    assert revisions_of(finished).current_number() == 2
 
 
 def test_what_stays_the_same_is_named_and_tars_are_copied(finished: UPath, warc: Path) -> None:
     assert run(warc, finished, MORE) == 0
-    own = files_below(place(finished, 2))
+    own = files_below(revisions_of(finished).place(2))
     assert not [name for name in own if name.startswith(("extract/", "assembled/")) and name.endswith(".parquet")]
     assert sum(name.endswith(".tar") for name in own) == 2
     assert main(["validate", "--deep", str(finished)]) == 0
@@ -117,7 +117,7 @@ def test_whatever_reads_a_run_reads_its_current_revision(
     finished: UPath, warc: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(warc, finished, LESS) == 0
-    second = place(finished, 2)
+    second = revisions_of(finished).place(2)
     for how in (["export", "--format", "parquet"], ["publish", "--workers", "1"], ["card"], ["report"]):
         name = how[0]
         assert main([name, str(finished), *how[1:], "--output", str(tmp_path / name)]) == 0, name
@@ -142,7 +142,7 @@ def test_what_was_removed_is_known_to_plans_by_the_current_revision(
     monkeypatch.setattr("obelics_pipeline.training.plan.documents.tombstones_of", asked.append)
     recipe = SimpleNamespace(datasets={"pages": Dataset(runs=(str(finished),))})
     documents._forgotten(recipe, [])
-    assert asked == [place(finished, 2)]
+    assert asked == [revisions_of(finished).place(2)]
 
 
 def test_a_copy_of_two_revisions_on_a_disk_is_refused(
@@ -178,11 +178,11 @@ def test_a_revision_lives_on_when_the_one_that_it_came_from_is_dropped(
     finished: UPath, warc: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(warc, finished, MORE) == run(warc, finished, LESS) == 0
-    assert numbers(finished) == [1, 2, 3]
+    assert revisions_of(finished).numbers() == [1, 2, 3]
     assert [line[:6] for line in shown(finished, capsys, "--drop", "1")] == ["    2 ", "*   3 "]
     assert main(["revisions", str(finished), "--use", "2"]) == 0
     for number in (2, 3):
-        assert main(["validate", "--deep", str(place(finished, number))]) == 0
+        assert main(["validate", "--deep", str(revisions_of(finished).place(number))]) == 0
 
 
 def test_a_damaged_file_that_is_shared_is_made_again_by_the_revision_that_needs_it(
@@ -195,7 +195,7 @@ def test_a_damaged_file_that_is_shared_is_made_again_by_the_revision_that_needs_
     assert main(["validate", "--deep", str(finished)]) == 1
     assert f"assembled/{name}: differs" in capsys.readouterr().out
     assert run(warc, finished, MORE) == 0
-    assert read_bytes(place(finished, 2) / "assembled" / name) == whole
+    assert read_bytes(revisions_of(finished).place(2) / "assembled" / name) == whole
     assert main(["validate", "--deep", str(finished)]) == 0
 
 
@@ -204,12 +204,12 @@ def test_what_was_begun_goes_on_and_is_not_the_current_one(
     finished: UPath, warc: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*arguments([warc], finished, LESS), "--yes", "--stage", "extract"]) == 0
-    assert current_number(finished) == 1
+    assert revisions_of(finished).current_number() == 1
     assert "unfinished" in shown(finished, capsys)[1]
-    remove([place(finished, 2) / "run.json"])  # as a kill before its last put leaves it
-    assert numbers(finished) == [1]
+    remove([revisions_of(finished).place(2) / "run.json"])  # as a kill before its last put leaves it
+    assert revisions_of(finished).numbers() == [1]
     assert run(warc, finished, LESS) == 0
-    assert (current_number(finished), numbers(finished)) == (2, [1, 2])
+    assert (revisions_of(finished).current_number(), revisions_of(finished).numbers()) == (2, [1, 2])
     assert main(["validate", "--deep", str(finished)]) == 0
 
 
@@ -233,7 +233,7 @@ def test_no_other_machine_moves_the_pointer_while_a_run_is_at_work(finished: UPa
     with RunFolder(finished).locked():  # another TMPDIR: no lock in common, as on another machine
         code, printed = finish(obelics("revisions", finished, "--use", "1"), TMPDIR=str(tmp_path))
         assert (code, "another run is working there" in printed) == (2, True), printed
-    assert current_number(finished) == 2
+    assert revisions_of(finished).current_number() == 2
 
 
 def test_a_pointer_that_could_not_be_put_is_put_by_the_next_command(
@@ -251,6 +251,6 @@ def test_a_pointer_that_could_not_be_put_is_put_by_the_next_command(
         patch.setattr(finished.fs, "call_s3", refusing)
         assert run(warc, finished, LESS) == 3
     assert "no access" in capsys.readouterr().err
-    assert (current_number(finished), results(finished)) == (1, before)
+    assert (revisions_of(finished).current_number(), results(finished)) == (1, before)
     assert run(warc, finished, LESS, yes=False) == 0
-    assert current_number(finished) == 2
+    assert revisions_of(finished).current_number() == 2

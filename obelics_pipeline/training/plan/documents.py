@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.revisions import current
+from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.shards.manifest import FILE, INDEX, SHARDS, read_manifest
 from obelics_pipeline.core.storage import Location, file_sha256, location, names_in, read_schema, read_table, size_of
 from obelics_pipeline.inspect.run_tables.training import training_schema, with_training
@@ -88,7 +88,7 @@ def read_run(name: str, dataset: Dataset, run: str, kept: Path) -> RunIndex:
 
     Raises UserError for a folder that is no finished run, whose index is damaged, or that lacks a column of the recipe.
     """
-    folder = current(location(run)) if "://" in run else Path(run).resolve()
+    folder = revisions_of(location(run)).current() if "://" in run else Path(run).resolve()
     index = folder / INDEX
     if size_of(index) is None:
         raise UserError(
@@ -191,7 +191,7 @@ def documents_of(recipe: Recipe, runs: Sequence[Sequence[RunIndex]]) -> Document
 
 def _forgotten(recipe: Recipe, documents: Documents) -> Flags:
     """A mask of the documents that a tombstone of any of the runs names."""
-    runs = [current(location(run)) for dataset in recipe.datasets.values() for run in dataset.runs]
+    runs = [revisions_of(location(run)).current() for dataset in recipe.datasets.values() for run in dataset.runs]
     known = [found for run in dict.fromkeys(runs) if (found := tombstones_of(run)) is not None]
     if not known:
         return _no(len(documents))

@@ -10,7 +10,7 @@ from obelics_pipeline.core import stored_revisions as stored
 from obelics_pipeline.core.commit import Attempt, note, read_manifests, recall, unit_names
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.revision_place import pieces_in
-from obelics_pipeline.core.revisions import begin, current, current_number, drop, gather, numbers, place, point
+from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.storage import copy, files_below, location, read_bytes, remove, write_bytes
 from obelics_pipeline.core.unit import Unit
 from tests.core.kills import killed_at
@@ -54,7 +54,7 @@ def first(base: UPath) -> None:
 def second(base: UPath) -> None:
     """The same with a whole second revision, which is not current yet."""
     first(base)
-    root = begin(base)
+    root = revisions_of(base).begin()
     remove([root / "extract/manifests" / f"{id_of('b')}.json"])
     unit(root / "extract", "c", "new")
     stored.take_home(root / "shards", read_manifests(root / "shards", unit_names(root / "shards")).values())
@@ -81,8 +81,8 @@ def read(root: UPath) -> dict[str, bytes]:
 
 
 def cleared(base: UPath) -> None:
-    living = [place(base, number) for number in numbers(base)]
-    for root in stored.left_over(base, current(base)):
+    living = list(revisions_of(base).places().values())
+    for root in stored.left_over(base, revisions_of(base).current()):
         stored.clear(root, living)
 
 
@@ -90,8 +90,9 @@ def test_a_revision_begins_by_naming_files_and_without_results(bucket: UPath) ->
     base = bucket / "run"
     first(base)
     before = files_below(base)
-    root = begin(base)
-    assert (current(base).path, current_number(base), numbers(base)) == (base.path, 1, [1, 2])
+    root = revisions_of(base).begin()
+    found = revisions_of(base)
+    assert (found.current().path, found.current_number(), found.numbers()) == (base.path, 1, [1, 2])
     assert {name: size for name, size in files_below(base).items() if not name.startswith("revisions/")} == before
     assert {name.partition("/")[0] for name in files_below(root)} == {
         *("config.yaml", "extract", "fetch", "run.json", "shards", "shuffled"),
@@ -107,28 +108,28 @@ def test_a_revision_begins_by_naming_files_and_without_results(bucket: UPath) ->
 def test_one_put_makes_a_revision_the_one_that_a_folder_means(bucket: UPath) -> None:
     base = bucket / "run"
     second(base)
-    old, new = read(base), read(place(base, 2))
+    old, new = read(base), read(revisions_of(base).place(2))
     held = RunFolder(base)
     before = files_below(base)
-    point(base, 2)
-    assert read(current(base)) == read(RunFolder(base).path) == new
+    revisions_of(base).point(2)
+    assert read(revisions_of(base).current()) == read(RunFolder(base).path) == new
     assert files_below(base) == before | {"current": 2}
     assert read(held.path) == old, "a reader stays with the revision that it opened"
-    assert RunFolder(place(base, 1)).base.path == RunFolder(base).base.path == base.path
+    assert RunFolder(revisions_of(base).place(1)).base.path == RunFolder(base).base.path == base.path
     assert RunFolder(base).images.path == held.images.path
-    point(base, 1)
-    assert read(current(base)) == old
+    revisions_of(base).point(1)
+    assert read(revisions_of(base).current()) == old
 
 
 def test_a_dropped_revision_leaves_the_files_that_others_name(bucket: UPath) -> None:
     base = bucket / "run"
     second(base)
-    new = read(place(base, 2))
-    point(base, 2)
-    assert stored.files_of(place(base, 2)).keys() & stored.files_of(base).keys()
-    drop(base, 1)
+    new = read(revisions_of(base).place(2))
+    revisions_of(base).point(2)
+    assert stored.files_of(revisions_of(base).place(2)).keys() & stored.files_of(base).keys()
+    revisions_of(base).drop(1)
     cleared(base)
-    assert read(current(base)) == new
+    assert read(revisions_of(base).current()) == new
     left = [name for name in files_below(base) if not name.startswith("revisions/")]
     assert {name.partition("/")[0] for name in left} == {
         *("current", "events.jsonl", "extract", "fetch", "images", "report.html", "shuffled"),
@@ -141,14 +142,14 @@ def test_a_dropped_revision_leaves_the_files_that_others_name(bucket: UPath) -> 
 def test_the_last_revision_lies_in_the_folder_again(bucket: UPath) -> None:
     base = bucket / "run"
     second(base)
-    new = read(place(base, 2))
-    point(base, 2)
-    gather(base)
-    assert current(base).path != base.path, "there are two"
-    drop(base, 1)
+    new = read(revisions_of(base).place(2))
+    revisions_of(base).point(2)
+    revisions_of(base).gather()
+    assert revisions_of(base).current().path != base.path, "there are two"
+    revisions_of(base).drop(1)
     cleared(base)
-    gather(base)
-    assert (current(base).path, numbers(base)) == (base.path, [1])
+    revisions_of(base).gather()
+    assert (revisions_of(base).current().path, revisions_of(base).numbers()) == (base.path, [1])
     assert read(base) == new
     assert not [name for name in files_below(base) if name.startswith(("revisions", "current"))]
     assert b'"revision"' not in b"".join(read_bytes(base / name) for name in files_below(base))
@@ -158,44 +159,44 @@ def test_the_last_revision_lies_in_the_folder_again(bucket: UPath) -> None:
 def test_a_third_names_the_files_of_the_first_that_the_second_named(bucket: UPath) -> None:
     base = bucket / "run"
     second(base)
-    point(base, 2)
-    begin(base)
-    publish(place(base, 3), "three")
-    point(base, 3)
-    drop(base, 2)
+    revisions_of(base).point(2)
+    revisions_of(base).begin()
+    publish(revisions_of(base).place(3), "three")
+    revisions_of(base).point(3)
+    revisions_of(base).drop(2)
     cleared(base)
-    drop(base, 1)
+    revisions_of(base).drop(1)
     cleared(base)
-    found = read(current(base))
+    found = read(revisions_of(base).current())
     assert {b"same", b"new", b"piece", b"old tar"} <= set(found.values())
-    gather(base)
+    revisions_of(base).gather()
     assert read(base) == found
 
 
 def moved(base: UPath) -> None:
     second(base)
-    point(base, 2)
+    revisions_of(base).point(2)
 
 
 def dropped(base: UPath) -> None:
     """As `obelics revisions --keep 1`."""
-    if 1 in numbers(base) and current_number(base) == 2:
-        drop(base, 1)
+    if 1 in revisions_of(base).numbers() and revisions_of(base).current_number() == 2:
+        revisions_of(base).drop(1)
     cleared(base)
-    gather(base)
+    revisions_of(base).gather()
 
 
 def begun(base: UPath) -> None:
     cleared(base)
-    if len(numbers(base)) == 1:
-        begin(base)
+    if len(revisions_of(base).numbers()) == 1:
+        revisions_of(base).begin()
 
 
 @pytest.mark.parametrize(
     ("before", "act", "outcomes"),
     [
-        (second, lambda base: point(base, 2), "12"),
-        (moved, lambda base: point(base, 1), "21"),
+        (second, lambda base: revisions_of(base).point(2), "12"),
+        (moved, lambda base: revisions_of(base).point(1), "21"),
         pytest.param(moved, dropped, "2", marks=pytest.mark.slow),
         (first, begun, "1"),
     ],
@@ -207,7 +208,7 @@ def test_a_kill_at_any_put_leaves_one_whole_revision(
     bucket = location(f"memory://killed-{outcomes}-{before.__name__}")  # as a store behaves, without its requests' time
     assert isinstance(bucket, UPath)
     before(bucket / "made")
-    whole = {number: read(place(bucket / "made", int(number))) for number in outcomes}
+    whole = {number: read(revisions_of(bucket / "made").place(int(number))) for number in outcomes}
     for step in range(1000):
         base = bucket / f"run-{step}"
         for name in files_below(bucket / "made"):
@@ -217,15 +218,15 @@ def test_a_kill_at_any_put_leaves_one_whole_revision(
         if steps[0] <= step:
             assert step > 0
             break
-        assert read(current(base)) in whole.values(), f"after {step} steps"
+        assert read(revisions_of(base).current()) in whole.values(), f"after {step} steps"
         act(base)
-        assert read(current(base)) == whole[outcomes[-1]], f"done again after {step} steps"
+        assert read(revisions_of(base).current()) == whole[outcomes[-1]], f"done again after {step} steps"
         if act is dropped:
-            if numbers(base) != [1]:  # killed when both names meant it: the next command ends it
-                drop(base, max(numbers(base)))
+            if revisions_of(base).numbers() != [1]:  # killed when both names meant it: the next command ends it
+                revisions_of(base).drop(max(revisions_of(base).numbers()))
                 cleared(base)
             assert not [name for name in files_below(base) if name.startswith(("revisions", "current"))]
         if act is begun:
-            assert named(place(base, 2)) == named(base)
+            assert named(revisions_of(base).place(2)) == named(base)
     else:
         raise AssertionError("it never ended")
