@@ -17,6 +17,7 @@ from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.engine import Failure
 from obelics_pipeline.engines.groups import as_they_are
 from obelics_pipeline.engines.local import LocalEngine
+from obelics_pipeline.engines.on_ray import engine as on_ray_engine
 from obelics_pipeline.engines.on_ray.engine import RayEngine
 from obelics_pipeline.engines.on_ray.session import AUTO_CONNECT, address_of
 from tests.engines.cluster import ray_cluster
@@ -177,6 +178,17 @@ def test_a_node_that_does_not_see_the_output_is_told_of(cluster: Any, tmp_path: 
         ray._guard = type(ray._guard)(ray._guard.folder, "elsewhere", 60, ())
         with pytest.raises(UserError, match="does not see this folder"):
             list(ray.map(double, [1]))
+
+
+def test_a_raylet_that_died_stops_the_run_and_is_no_units_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ray.exceptions import LocalRayletDiedError
+
+    def lost(_reference: object) -> None:
+        raise LocalRayletDiedError
+
+    monkeypatch.setattr("ray.get", lost)
+    with pytest.raises(Stopped, match=r"raylet .* has died .* run the same command again"):
+        on_ray_engine._outcome(object())
 
 
 def test_a_client_address_is_refused_and_ray_address_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:

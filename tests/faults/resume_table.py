@@ -31,7 +31,8 @@ from tests.faults.runs import descendants, workers_of
 
 NOT_MOUNTED = "not tried: a small file system cannot be mounted here"
 ONE_WORKER = How((*AGREED, "--workers", "1"))
-RAY, BEAM = (How((*AGREED, "--engine", engine)) for engine in ("ray", "beam"))
+RAY = How((*AGREED, "--engine", "ray", "--set", "ray.start_seconds=60"))
+BEAM = How((*AGREED, "--engine", "beam"))
 A_DAY_BACK = How(code="import time\nreal = time.time\ntime.time = lambda: real() - 86400")
 NEWER = """
 from obelics_pipeline.core import code_identity

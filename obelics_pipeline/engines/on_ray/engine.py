@@ -22,7 +22,7 @@ from obelics_pipeline.engines.groups import Group, Reduce
 from obelics_pipeline.engines.model import WithModel
 from obelics_pipeline.engines.on_ray.actors import units_scored
 from obelics_pipeline.engines.on_ray.child_process import ChildProcess, pack, run_in_child
-from obelics_pipeline.engines.on_ray.session import address_of, session
+from obelics_pipeline.engines.on_ray.session import address_of, raylet_died, session
 from obelics_pipeline.engines.on_ray.shuffle import shuffle
 from obelics_pipeline.engines.pool import Died, Raised
 
@@ -91,8 +91,13 @@ class RayEngine:
 
     def shuffle(self, sources: Sequence[Location], column: str, reduce: Reduce, output: Location) -> dict[str, Group]:
         """Ray Data brings rows together by a column, and its tasks reduce each group."""
+        from ray import exceptions
+
         output = output.absolute() if isinstance(output, Path) else output
-        return shuffle(sources, column, reduce, output, self._config)
+        try:
+            return shuffle(sources, column, reduce, output, self._config)
+        except exceptions.LocalRayletDiedError:
+            raise raylet_died() from None
 
     def _each(
         self, function: Callable[[Any], Any], waiting: deque[Any], /
@@ -163,7 +168,10 @@ def _nothing(_: None) -> None:
 
 
 def _outcome(reference: Any) -> Any | Raised | Died:
-    """What a task gave. One by one, so that one that was lost takes no other with it."""
+    """What a task gave. One by one, so that one that was lost takes no other with it.
+
+    Raises `UserError` where a node lacks something, `Stopped` where this machine's raylet died: no task can start then.
+    """
     import ray
     from ray import exceptions
 
@@ -177,6 +185,8 @@ def _outcome(reference: Any) -> Any | Raised | Died:
                 f"--engine ray: a node lacks what this run needs: {error.cause}; install it there"
             ) from None
         return Raised(error.cause if isinstance(error.cause, Exception) else RuntimeError(str(error)[-300:]))
+    except exceptions.LocalRayletDiedError:
+        raise raylet_died() from None
     except exceptions.NodeDiedError:
         return Died("lost its node")
     except exceptions.OutOfMemoryError:

@@ -90,6 +90,14 @@ def _late(address: str, error: Exception) -> Stopped:
     )
 
 
+def raylet_died() -> Stopped:
+    """What ends a run whose own node of Ray died: every task that it starts is lost, whatever it is."""
+    return Stopped(
+        "--engine ray: the raylet of this machine has died (see raylet.out in Ray's logs, and the kernel's log for "
+        "want of memory); run the same command again to continue"
+    )
+
+
 def _own_token() -> None:
     """A token for a Ray that nobody else talks to. Ray would write one into the home folder and rely on that.
 
