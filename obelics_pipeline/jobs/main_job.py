@@ -205,8 +205,8 @@ def _chosen(base: Location, differences: Callable[[RunFolder], list[str]]) -> tu
     That is one with the same values, or else one that was begun and is not whole, or the current one. The current one
     is looked at first, then the newest. Raises what `differences` does of the one that is chosen.
     """
-    here = RunFolder(base)
-    others = [RunFolder(place) for place in reversed(revisions_of(base).places().values()) if place != here.path]
+    here, known = RunFolder(base), revisions_of(base)
+    others = [RunFolder(known.place(n)) for n in reversed(known.numbers()) if n != known.current_number()]
     for folder in (here, *others):
         with suppress(UserError):  # of another config altogether: raised of the one that is chosen
             if not differences(folder):

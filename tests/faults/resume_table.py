@@ -45,13 +45,13 @@ Row = Callable[[World, Path], str]
 
 
 def killed(whom: Callable[[Run], list[int]], number: signal.Signals = signal.SIGKILL, how: How | None = None) -> Row:
-    """Send a signal when three units are done."""
+    """Send a signal when three units are done. On Ray's part a run on this machine goes on: it starts sooner."""
 
     def row(world: World, folder: Path) -> str:
         run = world.disturbed(folder / "out", how)
         for pid in whom(run):
             send(pid, number)
-        return world.verdict(folder / "out", run, how)
+        return world.verdict(folder / "out", run)
 
     return row
 
