@@ -26,6 +26,7 @@ TAKEN = frozenset({
     "against-changed.parquet",
 })  # fmt: skip
 RESULTS = frozenset({"manifest.json", "index.parquet", "validated", "map", "training.parquet"})
+CARD = frozenset({"README.md", "croissant.json"})  # in a store it lies with the tars that it is of; on a disk in DIR
 
 Place = TypeVar("Place", Path, UPath, Path | UPath)
 

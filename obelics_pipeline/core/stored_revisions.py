@@ -22,6 +22,7 @@ from upath import UPath
 from obelics_pipeline.core.commit import Manifest, note, parsed, recall, rewrite
 from obelics_pipeline.core.content_name import stated_hash
 from obelics_pipeline.core.revision_place import (
+    CARD,
     FIRST,
     FOLDER,
     MARK,
@@ -162,7 +163,7 @@ def gather(source: UPath, base: UPath) -> None:
                 at_once(_copies, [(pieces / piece, there / name / piece) for piece in files_below(pieces)])
             note(there / f"{name}{ENDING}", groups)
         at_once(_brings, [(_below(part.folder, folder), unit, _below(there, folder)) for folder, unit in part.units])
-    _copy_files(source, base, TAKEN | RESULTS)
+    _copy_files(source, base, TAKEN | RESULTS | CARD)
 
 
 def take_home(folder: UPath, manifests: Iterable[Manifest]) -> None:
@@ -215,7 +216,7 @@ def clear(root: UPath, living: Sequence[UPath]) -> None:
             if any(file_in(_below(part.folder, folder), file).path in kept for file in unit.files.values())
         }
         remove(part.folder / name for name in part.files if _is_manifest(name) and name not in holding)
-    remove(root / name for name in TAKEN | RESULTS)
+    remove(root / name for name in TAKEN | RESULTS | (CARD if is_place(root) else frozenset()))
 
 
 def _is_in(where: UPath, kept: set[str]) -> bool:

@@ -144,6 +144,8 @@ def test_the_last_revision_lies_in_the_folder_again(bucket: UPath) -> None:
     second(base)
     new = read(revisions_of(base).place(2))
     revisions_of(base).point(2)
+    write_bytes(base / "README.md", b"card of the first")
+    write_bytes(revisions_of(base).place(2) / "README.md", b"card of the second")
     revisions_of(base).gather()
     assert revisions_of(base).current().path != base.path, "there are two"
     revisions_of(base).drop(1)
@@ -154,6 +156,7 @@ def test_the_last_revision_lies_in_the_folder_again(bucket: UPath) -> None:
     assert not [name for name in files_below(base) if name.startswith(("revisions", "current"))]
     assert b'"revision"' not in b"".join(read_bytes(base / name) for name in files_below(base))
     assert {"images/ab/abcd", "events.jsonl", "report.html"} <= files_below(base).keys()
+    assert read_bytes(base / "README.md") == b"card of the second"
 
 
 def test_a_third_names_the_files_of_the_first_that_the_second_named(bucket: UPath) -> None:
