@@ -10,7 +10,11 @@ from obelics_pipeline.cli.parser import Commands, positive, ray_of, say
 from obelics_pipeline.core.errors import UserError
 
 if TYPE_CHECKING:
+    from obelics_pipeline.core.storage import Location
     from obelics_pipeline.inspect.card.statement import Statement
+
+# Of `export`, with texts and pictures; a test holds them to obelics_pipeline.inspect.exported.formats.
+LOADERS = ("webdataset",)
 
 
 def add_publish(commands: Commands) -> None:
@@ -46,16 +50,16 @@ def add_export(commands: Commands) -> None:
     export.add_argument("folder", metavar="DIR", help="folder of a finished run: a path, s3://… or gs://…")
     export.add_argument(
         "--format",
-        choices=("parquet", "open_flamingo", "laion"),
+        choices=("parquet", "open_flamingo", "laion", *LOADERS),
         required=True,
         help="parquet: the columns of the published OBELICS; open_flamingo: tars for the interleaved and image-text "
-        "options of its train.py; laion: only the image-text tars",
+        "options of its train.py; laion: only the image-text tars; the others: texts and pictures for that loader",
     )
     export.add_argument(
         "--shards",
         type=positive,
         metavar="N",
-        help="open_flamingo, laion: write at least N tars; the loader needs one per worker of each process",
+        help="write at least N files (not: parquet, lance); loaders of tars need one per worker of each process",
     )
     export.add_argument(
         "--columns",
@@ -65,6 +69,9 @@ def add_export(commands: Commands) -> None:
         help="parquet: columns of index.parquet to add, such as page_type,language",
     )
     export.add_argument("--output", metavar="DIR", help="output folder (default: DIR/export-FORMAT)")
+    export.add_argument(
+        "--workers", type=positive, metavar="N", help=f"{', '.join(LOADERS)}: processes (default: one per CPU core)"
+    )
     export.set_defaults(command=_export)
 
 
@@ -81,9 +88,13 @@ def _export(arguments: argparse.Namespace) -> int:
     read_manifest(folder)  # raises UserError where no finished run is: nothing is noted there
     refuse_forgotten(folder)
     note_export(folder, output)
+    if arguments.format != "parquet" and arguments.columns:
+        raise UserError("--columns: valid only with --format parquet; leave it out")
+    if arguments.format in LOADERS:
+        return _export_for_loader(arguments, folder, output)
+    if arguments.workers is not None:
+        raise UserError(f"--workers: valid only with --format {', '.join(LOADERS)}; leave it out")
     if arguments.format != "parquet":
-        if arguments.columns:
-            raise UserError("--columns: valid only with --format parquet; leave it out")
         from obelics_pipeline.stages.shard.export_flamingo import export_flamingo
 
         only = arguments.format == "laion"
@@ -91,10 +102,20 @@ def _export(arguments: argparse.Namespace) -> int:
             say(line)
         return 0
     if arguments.shards is not None:
-        raise UserError("--shards: valid only with --format open_flamingo or laion; leave it out")
+        raise UserError("--shards: not valid with --format parquet; leave it out")
     columns = [name.strip() for names in arguments.columns for name in names.split(",")]
     files = export_parquet(folder, output, columns=columns)
     say(f"wrote {len(files)} files to {output}")
+    return 0
+
+
+def _export_for_loader(arguments: argparse.Namespace, folder: Location, output: Location) -> int:
+    from obelics_pipeline.inspect.exported.command import export_files
+    from obelics_pipeline.inspect.exported.formats import FORMATS
+
+    exported = export_files(folder, output, FORMATS[arguments.format], arguments.shards or 1, arguments.workers)
+    for line in exported.lines():
+        say(line)
     return 0
 
 

@@ -1,0 +1,8 @@
+"""The formats of files, by name."""
+
+from __future__ import annotations
+
+from obelics_pipeline.inspect.exported.format import Format
+from obelics_pipeline.inspect.exported.uniform_tar import WEBDATASET
+
+FORMATS: dict[str, Format] = {format.name: format for format in (WEBDATASET,)}
