@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from obelics_pipeline.inspect.card.statement import Statement
 
 # Of `export`, with texts and pictures; a test holds them to obelics_pipeline.inspect.exported.formats.
-LOADERS = ("webdataset",)
+LOADERS = ("webdataset", "lance")
 
 
 def add_publish(commands: Commands) -> None:
@@ -112,7 +112,14 @@ def _export(arguments: argparse.Namespace) -> int:
 def _export_for_loader(arguments: argparse.Namespace, folder: Location, output: Location) -> int:
     from obelics_pipeline.inspect.exported.command import export_files
     from obelics_pipeline.inspect.exported.formats import FORMATS
+    from obelics_pipeline.inspect.exported.lance_table import export_lance
 
+    if arguments.format == "lance":
+        if arguments.shards is not None or arguments.workers is not None:
+            raise UserError("--format lance: one process writes one table; leave out --shards and --workers")
+        for line in export_lance(folder, output).lines():
+            say(line)
+        return 0
     exported = export_files(folder, output, FORMATS[arguments.format], arguments.shards or 1, arguments.workers)
     for line in exported.lines():
         say(line)
