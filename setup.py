@@ -195,6 +195,7 @@ setup(
         "obelics_pipeline.training.experiments.ablate": ["*.html"],
         "obelics_pipeline.inspect.card": ["*.md"],
         "obelics_pipeline.inspect.explain": ["page.*"],
+        "obelics_pipeline.inspect.exported": ["energon_cooker.py.txt"],
         "obelics_pipeline.training.diagnosis": ["*.css", "*.html", "*.svg"],
         "obelics_pipeline.inspect.tune": ["page/*"],
         "obelics_pipeline.inspect.report": ["*.css", "*.html"],

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from obelics_pipeline.inspect.exported.energon_folder import ENERGON
 from obelics_pipeline.inspect.exported.format import Format
+from obelics_pipeline.inspect.exported.mds_shard import MDS
 from obelics_pipeline.inspect.exported.uniform_tar import WEBDATASET
 
-FORMATS: dict[str, Format] = {format.name: format for format in (WEBDATASET,)}
+FORMATS: dict[str, Format] = {format.name: format for format in (WEBDATASET, MDS, ENERGON)}
