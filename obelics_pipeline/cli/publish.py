@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from obelics_pipeline.inspect.card.statement import Statement
 
 # Of `export`, with texts and pictures; a test holds them to obelics_pipeline.inspect.exported.formats.
-LOADERS = ("webdataset", "mds", "energon", "lance")
+LOADERS = ("webdataset", "mds", "energon", "curator", "mint1t", "lance")
 
 
 def add_publish(commands: Commands) -> None:

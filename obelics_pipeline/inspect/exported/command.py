@@ -30,7 +30,7 @@ from obelics_pipeline.inspect.exported.file_writer import FileWriter
 from obelics_pipeline.inspect.exported.format import ExportedFile, Format
 from obelics_pipeline.inspect.published.parts import Part, parts_of
 
-LIST = "exported.json"  # the files with their hashes; written last
+LIST = "_exported.json"  # the files with their hashes, written last; readers of a folder of Parquet skip such a name
 NOTES = ".exporting"  # what is written of an export that is not finished
 LIST_FORMAT = "obelics-exported-1"  # of LIST and of the files; part of what a file says it was made of
 PART_SECONDS = 3600.0  # a file that takes longer is tried again
