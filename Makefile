@@ -22,7 +22,7 @@ help:
 	@echo 'make test-fast   the tests alone'
 	@echo 'make test-slow   the tests marked slow: kills, large inputs, builds'
 	@echo 'make test-by-hand  the longest tests, which CI leaves out: docs/development.md'
-	@echo 'make flamingo    install PyTorch and open_flamingo into $(VENV): tests that need them run instead of being skipped'
+	@echo 'make flamingo    install PyTorch, open_flamingo and loaders into $(VENV): tests that need them run instead of being skipped'
 	@echo 'make test-torch  make flamingo, then all tests, slow ones too, of the files that need PyTorch'
 	@echo 'make lint        ruff, mypy, import-linter, the prose check'
 	@echo 'make prose       phrases, sentence length and spelling of docs, docstrings and messages'
@@ -64,6 +64,7 @@ flamingo: $(VENV)/.installed-dev
 	$(BIN)/python -m pip install --quiet --no-compile $(TORCH)
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[flamingo]'
 	$(BIN)/python -m pip install --quiet --no-compile --no-deps open_flamingo==2.0.1
+	$(BIN)/python -m pip install --quiet --no-compile --no-deps --requirement tests/inspect/exported/loaders.txt
 
 # Without torchvision, which the training does not use.
 $(VENV)/.installed-train: $(VENV)/.installed-demo
@@ -74,7 +75,7 @@ $(VENV)/.installed-train: $(VENV)/.installed-demo
 # Files with tests that are skipped without torch; and what may not be imported, of which torch says more once it is there.
 test-torch: flamingo
 	$(BIN)/python -m pytest -m 'not by_hand' -n 2 --dist loadfile $(PYTEST_ARGS) \
-	    $$(grep -rlE --include='test_*.py' 'importorskip."(torch|tests[.])' tests) tests/packaging/test_imports.py
+	    $$(grep -rlE --include='test_*.py' 'importorskip."(torch|nemo_curator|tests[.])' tests) tests/packaging/test_imports.py
 
 lint: prose
 	$(BIN)/ruff check .

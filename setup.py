@@ -44,6 +44,7 @@ EXTRAS = {
     # protego: the first that matches the stars of a robots.txt in linear time
     "images": ["imagehash>=4.3", "img2dataset>=1.45", "pillow>=10.3", "protego>=0.7"],
     "datasets": ["datasets>=2.18"],
+    "lance": ["pylance>=14.0"],  # as it was run
     "models": ["huggingface_hub>=0.34", "kenlm>=0.2", "sentencepiece>=0.2"],
     "s3": ["s3fs>=2024.12"],  # the first that creates an object only where there is none
     "gs": ["gcsfs>=2024.12"],  # the same
@@ -94,6 +95,7 @@ EXTRAS["dev"] = [
     *EXTRAS["demo"],
     *EXTRAS["docs"],
     *EXTRAS["fit"],
+    *EXTRAS["lance"],
     *EXTRAS["models"],
     *EXTRAS["tensorboard"],
     *EXTRAS["tune"],
