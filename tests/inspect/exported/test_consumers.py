@@ -1,4 +1,4 @@
-"""The table of docs/howto/publish.md is that of `consumers`, each line opens what it says, and no format is left out."""
+"""The table of docs/howto/publish.md is that of `consumers`, each line opens what it says, no format is missing."""
 
 import re
 from pathlib import Path
