@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR
 from obelics_pipeline.filters.spans import Span
 from obelics_pipeline.filters.text import Text
 
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]]*\s*$")
+# Shops, awards and front pages have each name of a list in a paragraph of its own. A title, a byline and a caption may
+# stand together; a fourth such paragraph makes a list. What has more words is no name: it is read, whatever it ends as.
+_LIST = 4  # paragraphs in a row
+_NAME = 20  # words, which a name has fewer of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +33,14 @@ class Prose:
         """
         if text.document is None:
             return cls(text.text, ((0, len(text.text)),))
-        parts, begin = list[Span](), 0
+        found, begin = list[Span](), 0
         for paragraph in text.text.split(PARAGRAPH_SEPARATOR):
             end = begin + len(paragraph)
             if is_prose(paragraph):
-                parts.append((begin, end))
+                found.append((begin, end))
             begin = end + len(PARAGRAPH_SEPARATOR)
-        return cls(PARAGRAPH_SEPARATOR.join(text.text[begin:end] for begin, end in parts), tuple(parts))
+        parts = tuple(_without_lists(text.text, found))
+        return cls(PARAGRAPH_SEPARATOR.join(text.text[begin:end] for begin, end in parts), parts)
 
     def in_whole(self, spans: Iterable[Span]) -> Iterator[Span]:
         """Ranges of characters of the prose, which rise and lie apart, as ranges of the text that it is of."""
@@ -57,3 +63,16 @@ def is_prose(paragraph: str) -> bool:
     if len(lines) < 2:
         return "\t" not in paragraph
     return 2 * sum(_SENTENCE_END.search(line) is not None for line in lines) >= len(lines)
+
+
+def is_name(paragraph: str) -> bool:
+    """Whether it may be an entry of a list: few words, whose end is not that of a sentence."""
+    return paragraph.count(" ") < _NAME - 1 and _SENTENCE_END.search(paragraph) is None
+
+
+def _without_lists(text: str, paragraphs: Iterable[Span]) -> Iterator[Span]:
+    """The paragraphs of a text but for `_LIST` or more names in a row."""
+    for names, some in groupby(paragraphs, lambda span: is_name(text[span[0] : span[1]])):
+        in_a_row = list(some)
+        if not names or len(in_a_row) < _LIST:
+            yield from in_a_row

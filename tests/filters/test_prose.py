@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obelics_pipeline.core.document import Document, TextNode
-from obelics_pipeline.filters.prose import Prose, is_prose
+from obelics_pipeline.filters.prose import Prose, is_name, is_prose
 from obelics_pipeline.filters.text import Text
 
 
@@ -47,6 +47,33 @@ def test_prose_of_a_document_is_that_of_its_kept_nodes_and_of_other_texts_all() 
     assert text.text == "Sails\n\nJib\nGenoa\n\nThey are red."
     assert Prose.of(text).text == "Sails\n\nThey are red."
     assert Prose.of(Text("Jib\nGenoa")).text == "Jib\nGenoa"
+
+
+def test_four_names_in_a_row_are_a_list_and_three_are_a_title_with_what_stands_below() -> None:
+    title = [TextNode("Sails"), TextNode("by Ann"), TextNode("A picture"), TextNode("They are red.")]
+    goods = [TextNode("Jib $12"), TextNode("Genoa $15"), TextNode("Lug $9"), TextNode("Spinnaker $30")]
+    assert Prose.of(of_nodes(*title)).text == "Sails\n\nby Ann\n\nA picture\n\nThey are red."
+    assert Prose.of(of_nodes(*title, *goods)).text == Prose.of(of_nodes(*title)).text
+    assert Prose.of(of_nodes(*goods, *title[-1:])).text == "They are red."
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "expected"),
+    [
+        ("Jib $12", True),
+        ("It is red.", False),
+        ("Is it red?”", False),
+        (" ".join(["sail"] * 19), True),
+        (" ".join(["sail"] * 20), False),
+    ],
+)
+def test_a_name_has_few_words_and_does_not_end_as_a_sentence(paragraph: str, expected: bool) -> None:
+    assert is_name(paragraph) is expected
+
+
+def test_long_paragraphs_without_a_mark_are_read_however_many_they_are() -> None:
+    chains = [TextNode(f"{number} " + " ".join(["sail"] * 30)) for number in range(6)]
+    assert Prose.of(of_nodes(*chains)).text == of_nodes(*chains).text
 
 
 @given(st.lists(st.text("ab.\n\t", max_size=12), max_size=6), st.sets(st.integers(0, 60), max_size=8))
