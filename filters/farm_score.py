@@ -16,11 +16,16 @@ from obelics_pipeline.filters.text import Text
 from obelics_pipeline.models.device.weight_files import check
 from obelics_pipeline.models.farm_heads.panel import MIX, Head, Panel, languages
 from obelics_pipeline.models.forest import score_of
+from obelics_pipeline.models.page_type import Kind
+
+_SEVERAL_WRITERS: Kind = "forum"  # the kind of page whose posts are of several persons
 
 
 @dataclass(frozen=True, config=STRICT)
 class FarmScore:
     """From 0 to 1, of the prose of a text (`prose.Prose`): what the most suspicious of several detectors says.
+
+    Of a forum's page those that look at how sentences follow each other are not asked.
 
     `paths`: detectors by language, one or several, as `obelics fit detector` and `obelics fit wording-detector` make
     them. Each goes before the one of its kind that the package ships. `sha256`: of these files, by language and in the
@@ -63,7 +68,11 @@ class FarmScore:
     def _judged(self, text: Text) -> tuple[Panel, Prose] | None:
         """The heads and what they read of a text; None in a language without heads."""
         panel = self._panels.get(text.language or "")
-        return None if panel is None else (panel, Prose.of(text))
+        if panel is None:
+            return None
+        if text.document is not None and text.document.page_type == _SEVERAL_WRITERS:
+            panel = panel.of_several_writers()
+        return panel, Prose.of(text)
 
     @property
     def not_applied(self) -> str | None:

@@ -38,6 +38,7 @@ class Kind:
     bundled: Callable[[], Mapping[str, str]]  # files that the package ships, by language
     load: Callable[[str], Any]  # raises UserError for any other file
     told: Callable[[Any, str], Told]
+    one_writer: bool = False  # whether it takes a text for that of one person, whose sentences follow each other
 
 
 KINDS = (
@@ -58,6 +59,7 @@ KINDS = (
         coherence.all_bundled,
         coherence.load,
         told_by_coherence,
+        one_writer=True,
     ),
     Kind("network", "text put together by a program", "vocabulary", network.all_bundled, network.load, told_by_network),
 )

@@ -71,6 +71,10 @@ class Panel:
                 found.append(Head(kind, shipped, _shifts(language, kind)))
         return cls(tuple(found))
 
+    def of_several_writers(self) -> Panel:
+        """The heads that may judge what several persons wrote in turn."""
+        return Panel(tuple(head for head in self.heads if not head.kind.one_writer))
+
     def judge(self, text: str) -> Iterator[tuple[Head, int]]:
         """The log odds of each head that has some of a text, up to the first that settles it.
 

@@ -96,6 +96,21 @@ def test_of_a_document_its_prose_is_judged_and_the_reasons_stand_there(path: str
     assert made.score(Text(page.text(), "xx", document=page)) is None
 
 
+def test_whether_sentences_follow_each_other_is_not_asked_about_the_posts_of_a_forum() -> None:
+    made, posts = (
+        FarmScore(),
+        "\n\n".join(f"Post {number} is about the harbour. Thank you all!" for number in range(30)),
+    )
+
+    def heads(page_type: str) -> list[str]:
+        page = Document("0" * 32, "http://a.example/", "w", 0, 1, [TextNode(posts)], {"page_type": page_type})
+        rows = made.reasons(Text(page.text(), "en", document=page))
+        return [row[0] for row in rows if row[0].startswith("head")]
+
+    assert heads("article") == heads("documentation") == ["head wording", "head chat", "head coherence", "head network"]
+    assert heads("forum") == ["head wording", "head chat", "head network"]
+
+
 def test_of_few_words_there_is_no_score_and_no_reason(path: str) -> None:
     made, few = FarmScore(paths={"xx": path}), Text(" ".join(["boat"] * 99), "xx")
     assert (made.score(few), made.spans(few), list(made.reasons(few))) == (None, [], [])

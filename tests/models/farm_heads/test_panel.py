@@ -54,6 +54,13 @@ def test_the_head_that_says_most_makes_the_score() -> None:
     ]  # fmt: skip
 
 
+def test_what_several_persons_wrote_is_judged_by_the_heads_that_may() -> None:
+    shipped = Panel.of("en", [])
+    asked = [head.kind.name for head in shipped.of_several_writers().heads]
+    assert asked == [head.kind.name for head in shipped.heads if head.kind.name != "coherence"]
+    assert len(asked) == len(shipped.heads) - 1
+
+
 def test_where_no_head_says_anything_there_is_no_score() -> None:
     made = panel(Says(None))
     assert (made.log_odds(TEXT), made.worst(TEXT)) == (None, None)
