@@ -71,7 +71,7 @@ def is_name(paragraph: str) -> bool:
 
 
 def _without_lists(text: str, paragraphs: Iterable[Span]) -> Iterator[Span]:
-    """The paragraphs of a text but for `_LIST` or more names in a row."""
+    """The paragraphs of a text without those that are `_LIST` or more names in a row."""
     for names, some in groupby(paragraphs, lambda span: is_name(text[span[0] : span[1]])):
         in_a_row = list(some)
         if not names or len(in_a_row) < _LIST:
