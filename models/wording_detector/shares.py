@@ -34,13 +34,3 @@ def of_parts(names: Sequence[str], parts: Sequence[Part]) -> Numbers:
 def sum_of(values: Flags | NDArray[np.integer]) -> Part:
     """That of whole numbers, or of flags as 0 and 1."""
     return int(values.sum()), len(values)
-
-
-def share(flags: Flags) -> float:
-    """How many of some are so; `MISSING` of fewer than three."""
-    return int(np.count_nonzero(flags)) / len(flags) if len(flags) >= FEWEST else MISSING
-
-
-def mean(values: NDArray[np.integer]) -> float:
-    """Of whole numbers; `MISSING` of fewer than three."""
-    return int(values.sum()) / len(values) if len(values) >= FEWEST else MISSING

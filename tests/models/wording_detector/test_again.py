@@ -2,10 +2,19 @@
 
 from collections.abc import Sequence
 
-from obelics_pipeline.models.wording_detector.again import of_what_is_said_again, wrong_again
+import pytest
+
+from obelics_pipeline.models.wording_detector.again import (
+    of_what_is_said_again,
+    said_compiled,
+    said_in_numpy,
+    wrong_again,
+)
 from obelics_pipeline.models.wording_detector.reading import read_tokens
+from obelics_pipeline.models.wording_detector.shares import COMPILED
 from obelics_pipeline.models.wording_detector.vocabulary import Vocabulary
-from tests.models.wording_detector.small import english, read
+from tests.models.coherence_detector.texts import hard_texts
+from tests.models.wording_detector.small import PLAIN, WRONG, english, phrasing, read
 
 SAID = "we mend roofs in {} and call back within {} days for a small fee ."
 KNOWN = Vocabulary((*map("filler{}".format, range(160)), *"we in and call back for a small fee . days within".split()))
@@ -48,3 +57,10 @@ def test_what_is_said_more_often_or_longer_has_higher_odds() -> None:
     short, long = "the old man waited at . ", "the old man waited at the door for a letter . "
     assert odds(long * 2) > odds(short * 2)
     assert odds(short * 3) > odds(short * 2 + "in the morning they went to ")
+
+
+@pytest.mark.skipif(not COMPILED, reason="the compiled counts were not built")
+def test_compiled_what_is_said_again_is_counted_as_by_numpy() -> None:
+    for text in (*hard_texts(), PLAIN, WRONG, "", "the", ". . .", "the boat. The boat. The boat."):
+        tokens = read(phrasing(), text)
+        assert list(said_compiled(tokens)) == said_in_numpy(tokens), text[:80]

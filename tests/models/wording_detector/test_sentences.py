@@ -1,8 +1,18 @@
 """What kind of words and sentences a text has."""
 
-from obelics_pipeline.models.wording_detector.sentences import of_sentences, words_of_a_sentence
+import pytest
+
+from obelics_pipeline.models.wording_detector.sentences import (
+    counts_compiled,
+    counts_in_numpy,
+    ends,
+    of_sentences,
+    words_of_a_sentence,
+)
+from obelics_pipeline.models.wording_detector.shares import COMPILED, compiled
 from obelics_pipeline.models.wording_detector.words import of_words
-from tests.models.wording_detector.small import PLAIN, english, read
+from tests.models.coherence_detector.texts import hard_texts
+from tests.models.wording_detector.small import PLAIN, WRONG, english, phrasing, read
 
 
 def measured(text: str) -> dict[str, float]:
@@ -34,3 +44,12 @@ def test_brackets_that_nobody_closes_are_counted() -> None:
 def test_sentences_that_go_on_without_a_capital_are_told() -> None:
     assert measured(PLAIN)["begins_lower"] == 0
     assert measured(PLAIN.lower())["begins_lower"] == 1
+
+
+@pytest.mark.skipif(not COMPILED, reason="the compiled counts were not built")
+def test_compiled_sentences_are_counted_as_by_numpy() -> None:
+    for text in (*hard_texts(), PLAIN, WRONG, "", "the", ") ) (", "((a [b) c]]", ', , . ! ? " a. b'):
+        tokens = read(phrasing(), text)
+        assert list(counts_compiled(tokens)) == counts_in_numpy(tokens), text[:80]
+        where = tokens.number, tokens.lowered, tokens.lower_begins, tokens.is_word
+        assert compiled.ends(*where) == ends(tokens).sum()
