@@ -250,10 +250,11 @@ static inline void add_tree(const Node *nodes, int32_t root, const float *rows, 
         sums[lane] += at[lane]->child;
 }
 
-/* The sum of the trees' values for one row: LANES trees are walked down together, for the same reason. */
-static int64_t one_row(const Node *nodes, const int32_t *roots, Py_ssize_t trees, const float *row)
+/* The sums of the trees' values for one row, trees in turn for each sum: LANES are walked down together, for the same reason. */
+static void one_row(const Node *nodes, const int32_t *roots, Py_ssize_t trees, const float *row, int64_t *sums, Py_ssize_t turns)
 {
-    int64_t sum = 0;
+    Py_ssize_t turn = 0;
+    memset(sums, 0, sizeof *sums * (size_t)turns);
     for (Py_ssize_t tree = 0; tree < trees; tree += LANES) {
         int lanes = trees - tree < LANES ? (int)(trees - tree) : LANES;
         const Node *at[LANES];
@@ -269,10 +270,11 @@ static int64_t one_row(const Node *nodes, const int32_t *roots, Py_ssize_t trees
                 walking &= is_leaf;
             }
         }
-        for (int lane = 0; lane < lanes; lane++)
-            sum += at[lane]->child;
+        for (int lane = 0; lane < lanes; lane++) {
+            sums[turn] += at[lane]->child;
+            turn = turn + 1 < turns ? turn + 1 : 0;
+        }
     }
-    return sum;
 }
 
 PyDoc_STRVAR(log_odds_doc, "log_odds(nodes, roots, values, sums): sums[i] = the sum of all trees' values for values[i].");
@@ -288,7 +290,7 @@ static PyObject *log_odds(PyObject *module, PyObject *args)
     static const float nothing = 0; /* what leaves look at, who ask for nothing, where there are no features */
     Py_ssize_t width = rows ? values.len / (Py_ssize_t)sizeof(float) / rows : 0;
     if (rows == 1)
-        *(int64_t *)sums.buf = one_row(nodes.buf, roots.buf, trees, width ? values.buf : &nothing);
+        one_row(nodes.buf, roots.buf, trees, width ? values.buf : &nothing, sums.buf, 1);
     for (Py_ssize_t row = 0; rows > 1 && row < rows; row += LANES) {
         const float *first = width ? (const float *)values.buf + row * width : &nothing;
         int64_t sum[LANES] = {0};
@@ -308,7 +310,27 @@ static PyObject *log_odds(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+PyDoc_STRVAR(in_turn_doc, "in_turn(nodes, roots, row, sums): sums[i] = the sum of the values for a row of every tree whose turn it is.");
+
+static PyObject *in_turn(PyObject *module, PyObject *args)
+{
+    Py_buffer nodes, roots, row, sums;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y*y*y*w*", &nodes, &roots, &row, &sums))
+        return NULL;
+    static const float nothing = 0;
+    Py_ssize_t turns = sums.len / (Py_ssize_t)sizeof(int64_t);
+    if (turns)
+        one_row(nodes.buf, roots.buf, roots.len / (Py_ssize_t)sizeof(int32_t), row.len ? row.buf : &nothing, sums.buf, turns);
+    PyBuffer_Release(&nodes);
+    PyBuffer_Release(&roots);
+    PyBuffer_Release(&row);
+    PyBuffer_Release(&sums);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {{"log_odds", log_odds, METH_VARARGS, log_odds_doc},
+                                {"in_turn", in_turn, METH_VARARGS, in_turn_doc},
                                 {"rank", rank, METH_VARARGS, rank_doc},
                                 {"sums", sums, METH_VARARGS, sums_doc},
                                 {NULL, NULL, 0, NULL}};

@@ -99,6 +99,17 @@ class Forest:
             compiled.log_odds(self.nodes, self.roots, rows, sums)
         return sums
 
+    def in_turn(self, row: NDArray[np.float32], count: int) -> list[int]:
+        """So many sums of the trees' values for one row, in 1 / SCALE: each of the trees whose turn it is."""
+        if row.shape != (len(self.features),):
+            raise ValueError(f"expected {len(self.features)} features, found {row.shape}")
+        if not COMPILED:
+            return in_turn(self.nodes, self.roots, row, count)
+        sums = np.empty(count, np.int64)
+        compiled.in_turn(self.nodes, self.roots, np.ascontiguousarray(row, np.float32), sums)
+        found: list[int] = sums.tolist()
+        return found
+
     def log_odds_of(self, numbers: Mapping[str, float]) -> int:
         """The same for one row, given by the names of its features, among which others may be."""
         return int(self.log_odds(np.array([[numbers[name] for name in self.features]], np.float32))[0])
@@ -111,10 +122,22 @@ def score_of(log_odds: int) -> float:
 
 def log_odds(nodes: NDArray[np.void], roots: NDArray[np.int32], values: NDArray[np.float32]) -> NDArray[np.int64]:
     """What `Forest.log_odds` says, in NumPy: all rows go down all trees at once."""
+    sums: NDArray[np.int64] = _leaves(nodes, roots, values).sum(axis=1, dtype=np.int64)
+    return sums
+
+
+def in_turn(nodes: NDArray[np.void], roots: NDArray[np.int32], row: NDArray[np.float32], count: int) -> list[int]:
+    """What `Forest.in_turn` says, in NumPy."""
+    leaves = _leaves(nodes, roots, row[None])[0]
+    return [int(leaves[turn::count].sum(dtype=np.int64)) for turn in range(count)]
+
+
+def _leaves(nodes: NDArray[np.void], roots: NDArray[np.int32], values: NDArray[np.float32]) -> NDArray[np.int32]:
+    """The value that each tree has for each row, shape (rows, trees)."""
     feature, threshold, child = (np.ascontiguousarray(nodes[name]) for name in NODE.names or ())
     rows = np.arange(len(values))[:, None]
     at = np.broadcast_to(roots.astype(np.int64), (len(values), len(roots)))
     while np.any(inner := feature[at] != _LEAF):
         at = np.where(inner, child[at] + ~(values[rows, feature[at]] <= threshold[at]), at)
-    sums: NDArray[np.int64] = child[at].sum(axis=1, dtype=np.int64)
-    return sums
+    leaves: NDArray[np.int32] = child[at]
+    return leaves

@@ -1,9 +1,8 @@
-"""What kind of page a page is, by a forest for each kind."""
+"""What kind of page a page is, by a forest with trees for each kind."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import exp
 from pathlib import Path
 from typing import Literal, get_args
@@ -32,15 +31,12 @@ class PageType:
         return {"page_type": self.kind, "page_type_probability": self.probability}
 
 
-def judge(numbers: NDArray[np.float32], forests: Sequence[Forest]) -> PageType:
-    """The likeliest kind of the page of which these are the numbers, shape (features,). Of equal ones, the first."""
-    log_odds = [int(forest.log_odds(numbers[None])[0]) for forest in forests]
+def judge(numbers: NDArray[np.float32], forest: Forest) -> PageType:
+    """The likeliest kind of the page of which these are the numbers, shape (features,). Of equal ones, the first.
+
+    In the forest, the trees of the kinds take turns.
+    """
+    log_odds = forest.in_turn(numbers, len(KINDS))
     best = max(log_odds)
     probability = 1 / sum(exp((odds - best) / SCALE) for odds in log_odds)
     return PageType(KINDS[log_odds.index(best)], round(probability, 3))
-
-
-def by_kind(forest: Forest) -> list[Forest]:
-    """The forest of each kind, out of the one that a file holds: in it, the trees of the kinds take turns."""
-    count = len(KINDS)
-    return [replace(forest, roots=np.ascontiguousarray(forest.roots[kind::count])) for kind in range(count)]

@@ -20,7 +20,7 @@ from obelics_pipeline.fit.say import Say
 from obelics_pipeline.fit.training import REPEATABLE, load_lightgbm
 from obelics_pipeline.fit.trees import to_forest
 from obelics_pipeline.models.forest import Forest
-from obelics_pipeline.models.page_type import KINDS, PageType, by_kind, judge
+from obelics_pipeline.models.page_type import KINDS, PageType, judge
 from obelics_pipeline.stages.extract.page import PageRejected, numbers_of
 from obelics_pipeline.stages.extract.page_numbers import NAMES
 from obelics_pipeline.stages.read.page import Page
@@ -106,10 +106,10 @@ def fit(examples: Iterable[Example]) -> Forest:
 def judge_held_out(examples: Sequence[Example], fold_of: dict[str, int]) -> Iterator[Judged]:
     """Judge each page by a model that was fitted on the pages of all other folds. `fold_of` gives a domain's fold."""
     for fold in sorted(set(fold_of.values())):
-        forests = by_kind(fit(example for example in examples if fold_of[example.domain] != fold))
+        forest = fit(example for example in examples if fold_of[example.domain] != fold)
         for example in examples:
             if fold_of[example.domain] == fold:
-                yield Judged(judge(example.numbers, forests), KINDS[example.kind])
+                yield Judged(judge(example.numbers, forest), KINDS[example.kind])
 
 
 def table(judged: Sequence[Judged]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from obelics_pipeline.cli.main import main
 from obelics_pipeline.fit.gold import Truth
 from obelics_pipeline.fit.page_type import Example, Judged, calibration, judge_held_out, make_example, table
 from obelics_pipeline.models.forest import Forest
-from obelics_pipeline.models.page_type import KINDS, PageType, by_kind, judge
+from obelics_pipeline.models.page_type import KINDS, PageType, judge
 from obelics_pipeline.stages.extract.page_numbers import NAMES
 from tests.fit.site import page, paragraphs, write_gold
 from tests.refused import refused
@@ -59,7 +59,7 @@ def test_the_model_tells_pages_it_has_not_seen_and_is_the_same_each_time(
     for kind, name in enumerate(KINDS):
         example = make_example(page(html(kind, 77), url(kind, 77)), Truth(None, page_type=name))
         assert example is not None
-        assert judge(example.numbers, by_kind(forest)).kind == name
+        assert judge(example.numbers, forest).kind == name
 
 
 def test_pages_whose_kind_is_unknown_are_left_out(

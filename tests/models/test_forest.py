@@ -1,6 +1,7 @@
 """A forest answers the same compiled and in NumPy, and a file that is none is refused before it is walked."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obelics_pipeline.models import forest as module
-from obelics_pipeline.models.forest import NODE, Forest, log_odds
+from obelics_pipeline.models.forest import NODE, Forest, in_turn, log_odds
 
 compiled = pytest.mark.skipif(not module.COMPILED, reason="the compiled walk was not built")
 
@@ -129,6 +130,16 @@ def forests(draw: st.DrawFn) -> Forest:
 def test_twins_say_the_same_to_the_bit(made: Forest, values: list[tuple[float, float]]) -> None:
     table = rows(*values)
     assert made.log_odds(table).tobytes() == log_odds(made.nodes, made.roots, table).tobytes()
+
+
+@compiled
+@given(forests(), st.tuples(st.floats(width=32), st.floats(width=32)), st.integers(1, 8))
+def test_trees_that_take_turns_are_added_up_apart(made: Forest, values: tuple[float, float], count: int) -> None:
+    row = rows(values)[0]
+    found = made.in_turn(row, count)
+    assert found == in_turn(made.nodes, made.roots, row, count)
+    apart = [replace(made, roots=np.ascontiguousarray(made.roots[turn::count])) for turn in range(count)]
+    assert found == [int(one.log_odds(row[None])[0]) for one in apart]
 
 
 @compiled

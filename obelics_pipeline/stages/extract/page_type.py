@@ -5,18 +5,18 @@ from __future__ import annotations
 import functools
 
 from obelics_pipeline.models.forest import Forest
-from obelics_pipeline.models.page_type import MODEL, PageType, by_kind, judge
+from obelics_pipeline.models.page_type import MODEL, PageType, judge
 from obelics_pipeline.stages.extract.page_numbers import NAMES, Numbers
 
 
 def find_page_type(numbers: Numbers) -> PageType:
     """Judge a page by its numbers, in the order of `NAMES`."""
-    return judge(numbers, _forests())
+    return judge(numbers, _forest())
 
 
 @functools.cache
-def _forests() -> list[Forest]:
+def _forest() -> Forest:
     forest = Forest.load(MODEL)
     if forest.features != NAMES:
         raise ValueError(f"{MODEL}: made for other features than this version computes")
-    return by_kind(forest)
+    return forest

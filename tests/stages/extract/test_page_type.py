@@ -64,4 +64,4 @@ def test_where_no_main_content_is_looked_for_no_kind_is_told() -> None:
 def test_a_model_of_other_numbers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "NAMES", ("another",))
     with pytest.raises(ValueError, match=r"page_type\.json: made for other features"):
-        module._forests.__wrapped__()
+        module._forest.__wrapped__()
