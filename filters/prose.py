@@ -59,7 +59,7 @@ class Prose:
 
 def is_prose(paragraph: str) -> bool:
     """Whether it is a single line without cells, or half of its lines end as sentences do."""
-    lines = [line for line in paragraph.split("\n") if line.strip()]
+    lines = [line for line in paragraph.split("\n") if line.strip()] if "\n" in paragraph else []
     if len(lines) < 2:
         return "\t" not in paragraph
     return 2 * sum(_SENTENCE_END.search(line) is not None for line in lines) >= len(lines)

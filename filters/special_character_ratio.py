@@ -38,4 +38,5 @@ class SpecialCharacterRatio:
         return capped(found.span() for found in _SPECIAL.finditer(text.text))
 
     def _is_short(self, text: Text) -> bool:
-        return len(text.text.split()) < self.min_words and len(text.words) < self.min_words
+        few = self.min_words
+        return len(text.text.split(None, few)) < few and len(text.words) < few

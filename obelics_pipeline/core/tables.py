@@ -142,8 +142,9 @@ def _node_array(documents: Sequence[Document], paragraph_score_names: Sequence[s
         "post": [n.post for n in nodes],
         "text": [n.text if isinstance(n, TextNode) else None for n in nodes],
     }
+    scores = [n.scores for n in nodes]
     for name in paragraph_score_names:
-        columns[f"score_{name}"] = [n.scores.get(name) for n in nodes]
+        columns[f"score_{name}"] = [of_node.get(name) for of_node in scores]
     kind = _node_type(paragraph_score_names)
     of_images = _image_arrays(nodes)
     arrays = [

@@ -17,6 +17,9 @@ _TDM_NAMES = frozenset({"tdm-reservation", "tdm-policy"})  # https://www.w3.org/
 _TITLE_NAMES = frozenset({"og:title", "twitter:title"})
 _DESCRIPTION_NAMES = frozenset({"description", "og:description", "twitter:description"})
 _IMAGE_NAMES = frozenset({"og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"})
+_NAMES = {"robots", "og:site_name", "og:type"}.union(
+    _TDM_NAMES, _TITLE_NAMES, _DESCRIPTION_NAMES, _IMAGE_NAMES, META_NAMES, LICENCE_NAMES
+)
 
 
 @dataclass(slots=True)
@@ -46,6 +49,8 @@ class Head:
         name = (
             (attributes.get("name") or attributes.get("property") or attributes.get("itemprop") or "").strip().lower()
         )
+        if name not in _NAMES:
+            return
         content = attributes.get("content") or ""
         if name == "robots":
             self.robots.update(d for d in map(str.strip, content.lower().split(",")) if d)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
 
@@ -39,7 +39,7 @@ class LinkCounts:
 
     def to_json(self) -> dict[str, int]:
         """The counts for a document's general metadata."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def count_links(links: Sequence[tuple[str, str | None]], url: str) -> LinkCounts:

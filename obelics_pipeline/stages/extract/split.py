@@ -27,8 +27,10 @@ def split_nodes(nodes: list[Node], config: ExtractionConfig) -> list[list[Node]]
     """
     if not nodes:
         return []
-    words = [0, *accumulate(count_words(n.text) if isinstance(n, TextNode) else 0 for n in nodes)]
     images = [0, *accumulate(_promising_images(nodes))]
+    if images[-1] <= (config.split_images or images[-1]) and _are_few_words(nodes, config.split_words):
+        return [nodes]
+    words = [0, *accumulate(count_words(n.text) if isinstance(n, TextNode) else 0 for n in nodes)]
     max_words = config.split_words or max(words[-1], 1)
     max_images = config.split_images or max(images[-1], 1)
     if words[-1] <= max_words and images[-1] <= max_images:
@@ -61,6 +63,11 @@ def split_nodes(nodes: list[Node], config: ExtractionConfig) -> list[list[Node]]
             return parts
         parts.append(nodes[start : best[1]])
         start = best[1]
+
+
+def _are_few_words(nodes: list[Node], most: int | None) -> bool:
+    """Whether all texts together have no more words than so many: together they have as many as apart, or a few more."""
+    return not most or count_words("\n".join([n.text for n in nodes if isinstance(n, TextNode)])) <= most
 
 
 def _promising_images(nodes: list[Node]) -> Iterator[int]:
