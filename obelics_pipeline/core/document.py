@@ -173,9 +173,9 @@ IMAGE_METADATA_KEYS = (
 
 def image_metadata(image: ImageNode, document_url: str) -> dict[str, Any]:
     """The metadata object of one image: the keys of the published data set, then ours; absent values have no key."""
-    values = {"document_url": document_url} | {key: getattr(image, key) for key in IMAGE_METADATA_KEYS}
-    values |= {name: image.scores.get(name) for name in IMAGE_MEASURES}
-    return {key: value for key, value in values.items() if value is not None}
+    values = {key: value for key in IMAGE_METADATA_KEYS if (value := getattr(image, key)) is not None}
+    measured = {name: image.scores[name] for name in IMAGE_MEASURES if name in image.scores}
+    return {"document_url": document_url, **values, **measured}
 
 
 def general_metadata(document: Document) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from obelics_pipeline.stages.extract import addresses
@@ -46,6 +47,7 @@ if addresses.COMPILED:
     addresses.compiled.set_placeholders(_PLACEHOLDER_NAMES, _PLACEHOLDER_GIFS, max(map(len, _PLACEHOLDER_GIFS)))
 
 _NOTHING, _POOR, _GOOD = range(3)  # what an address is good for
+_WIDTH = attrgetter("width")
 
 
 class ImageSource(NamedTuple):
@@ -61,10 +63,11 @@ def choose_source(image: Attributes, picture_sources: Sequence[Attributes] = ())
     The widest srcset candidate up to `WIDEST` first, then lazy attributes, then src; formats that few decoders read
     only if there is nothing else; placeholders never. None where no address is left.
     """
-    src = image.get("src")
-    if src and not picture_sources and _CHOICES.isdisjoint(image) and _worth(src) == _GOOD:
+    src, given = image.get("src"), _CHOICES.intersection(image)
+    worth = _worth(src) if src else _NOTHING
+    if src and worth == _GOOD and not picture_sources and not given:
         return ImageSource(src, False)  # the ordinary image: nothing to choose
-    lazy = not src or _worth(src) == _NOTHING or not _LAZY.isdisjoint(image)  # whether a script is to fill it in
+    lazy = worth == _NOTHING or not given.isdisjoint(_LAZY)  # whether a script is to fill it in
     offered: list[Candidate] = []
     poor_types: list[bool] = []
     for attributes in (*picture_sources, image):
@@ -139,13 +142,16 @@ def _srcset_candidates(attributes: Attributes) -> list[Candidate]:
 def _widest(candidates: list[Candidate]) -> str:
     """The widest up to `WIDEST`, the first of equals; the narrowest where all are wider."""
     fitting = [c for c in candidates if c.width <= WIDEST]
-    best = max(fitting, key=lambda c: c.width) if fitting else min(candidates, key=lambda c: c.width)
+    best = max(fitting, key=_WIDTH) if fitting else min(candidates, key=_WIDTH)
     return best.url
 
 
 def _widest_good(candidates: list[Candidate]) -> str | None:
     """The same of the good ones. Most are good, so that few are looked at from the widest down."""
-    fitting = sorted((c for c in candidates if c.width <= WIDEST), key=lambda c: -c.width)
+    fitting = [c for c in candidates if c.width <= WIDEST]
+    if fitting and _worth(widest := max(fitting, key=_WIDTH).url) == _GOOD:
+        return widest
+    fitting.sort(key=_WIDTH, reverse=True)  # of equals, the first stays the first
     if (best := next((c.url for c in fitting if _worth(c.url) == _GOOD), None)) is not None:
         return best
     good = [c for c in candidates if _worth(c.url) == _GOOD]
