@@ -10,7 +10,7 @@ from obelics_pipeline.models.wording_detector.shares import COMPILED, Numbers, P
 from obelics_pipeline.models.wording_detector.vocabulary import Flags, Tokens
 
 _ENDS = tuple(map(ord, ".!?"))  # of sentences, in the form that is judged
-_BRACKETS = ("()", "[]")
+_BRACKETS = (("(", ")"), ("[", "]"))
 _LONG, _SHORT = 40, 4  # words of a sentence
 
 

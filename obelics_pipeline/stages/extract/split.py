@@ -66,7 +66,7 @@ def split_nodes(nodes: list[Node], config: ExtractionConfig) -> list[list[Node]]
 
 
 def _are_few_words(nodes: list[Node], most: int | None) -> bool:
-    """Whether all texts together have no more words than so many: together they have as many as apart, or a few more."""
+    """Whether all texts have no more words than so many: joined they have as many as apart, or a few more."""
     return not most or count_words("\n".join([n.text for n in nodes if isinstance(n, TextNode)])) <= most
 
 
