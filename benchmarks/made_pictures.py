@@ -162,7 +162,10 @@ def _texture(draw: Generator, width: int, height: int) -> NDArray[np.float64]:
     waves = (draw.normal(size=shape) + 1j * draw.normal(size=shape)) * frequencies ** -draw.uniform(0.9, 1.4)
     noise = np.fft.irfft2(waves, (height, width))
     noise = (noise - noise.mean()) / noise.std()
-    return draw.uniform(40, 215, 3) + noise[..., None] * draw.normal(size=3) * draw.uniform(8, 30)
+    coloured: NDArray[np.float64] = draw.uniform(40, 215, 3) + noise[..., None] * draw.normal(size=3) * draw.uniform(
+        8, 30
+    )
+    return coloured
 
 
 def _image(pixels: NDArray[Any]) -> Image.Image:
