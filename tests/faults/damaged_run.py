@@ -62,9 +62,9 @@ class World:
             "shard.target_bytes=8000", f"consent={json.dumps({'service': service, 'lists': lists})}",
         ]  # fmt: skip
 
-    def write(self, edition: str) -> None:
-        """Write the input: the same names and, for editions of equal length, the same sizes."""
-        self._warc.write_bytes(b"".join(self._page(number, edition) for number in range(self._pages)))
+    def write(self, edition: str) -> int:
+        """Write the input; its bytes. Editions of equal length are of the same size."""
+        return self._warc.write_bytes(b"".join(self._page(number, edition) for number in range(self._pages)))
 
     def _page(self, number: int, edition: str) -> bytes:
         shown = f"<p>{WORDS} in {edition} edition.</p>"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,7 +46,7 @@ class Disk:
     _alone: bool = False  # it is a worker that died, not the whole machine
     _synced: dict[int, tuple[int, int]] = field(default_factory=dict)  # inode -> size and time of its synced content
     _named: dict[str, set[str]] = field(default_factory=dict)  # folder -> the names in it that were synced
-    _removed: dict[str, bytes] = field(default_factory=dict)  # path -> content, since its folder was last synced
+    _removed: dict[str, dict[str, bytes]] = field(default_factory=dict)  # folder -> since it was synced, by path
 
     def operation(self, name: str, path: str) -> None:
         """Count one operation on a path, and let it fail if that is its turn."""
@@ -59,7 +59,7 @@ class Disk:
         if fail is not None:
             fail()
         if name == "os.remove" and os.path.isfile(path):
-            self._removed[path] = Path(path).read_bytes()
+            self._removed.setdefault(os.path.dirname(path), {})[path] = Path(path).read_bytes()
 
     def kill(self) -> None:
         """Die before the operation is done."""
@@ -92,7 +92,7 @@ class Disk:
         if os.path.isdir(f"/proc/self/fd/{descriptor}"):
             where = os.readlink(f"/proc/self/fd/{descriptor}")
             self._named[where] = set(os.listdir(where))
-            self._removed = {path: held for path, held in self._removed.items() if os.path.dirname(path) != where}
+            self._removed.pop(where, None)
         else:
             self._synced[state.st_ino] = state.st_size, state.st_mtime_ns
 
@@ -110,17 +110,20 @@ class Disk:
             if fate != "kept":
                 _befall(path, fate)
                 done.append(f"{fate} {path.relative_to(self.folder)}")
-        for where, held in sorted(self._removed.items()):
+        for where, held in sorted(item for removed in self._removed.values() for item in removed.items()):
             if random.random() < 0.5 and not os.path.exists(where) and os.path.isdir(os.path.dirname(where)):
                 Path(where).write_bytes(held)
                 done.append(f"back {os.path.relpath(where, self.folder)}")
         self._removed.clear()
         return done
 
-    def flip(self, random: Random, but: Collection[str]) -> str:
-        """Flip one bit of one file, of none that is named `but`; returns what was done."""
-        files = [path for path in self.folder.rglob("*") if path.is_file() and path.name not in {*LOCKS, *but}]
-        whole = sorted(path for path in files if path.stat().st_size)
+    def flip(self, random: Random, but: Collection[str], among: Sequence[Path] = ()) -> str:
+        """Flip one bit of one file, of those that are named, or else of any that is not called `but`.
+
+        Returns what was done.
+        """
+        files = among or [path for path in self.folder.rglob("*") if path.name not in {*LOCKS, *but}]
+        whole = sorted(path for path in files if path.is_file() and path.stat().st_size)
         if not whole:
             return "no file to flip a bit of"
         path = random.choice(whole)

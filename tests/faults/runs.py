@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from obelics_pipeline.core.revisions import revisions_of
 
 ROOT = Path(__file__).parents[2]
+BESIDE = {"exports", "revisions"}  # what says whereto a run was exported; others than the current revision
 BOOKKEEPING = {"events.jsonl", ".lock", ".workers", "inputs.json"}  # times, locks, file dates: no output
 SMALL_UNITS = ["reading.unit_bytes=30000", "fetch.buckets=16", "shard.target_bytes=400000", "fetch.retries=0",
                "site.enabled=true"]  # and every stage that needs no model  # fmt: skip
@@ -97,23 +98,26 @@ def events(output: Path) -> list[dict[str, object]]:
 def tree(output: Path) -> dict[str, str]:
     """sha256 of every file of a run's output, by its path; of its current revision, where it has several."""
     folder = revisions_of(output).current()
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-        and path.name not in BOOKKEEPING
-        and not {"exports", "revisions"} & set(_parents(path, folder))
-    }
+    return _hashes(folder, (path for path in folder.rglob("*") if not BESIDE & set(_parents(path, folder))))
 
 
 def _parents(path: Path, folder: Path) -> tuple[str, ...]:
-    """The folders between: `exports` says whereto a run was exported, `revisions` holds others than the current one."""
+    """The folders between."""
     return path.relative_to(folder).parts[:-1]
+
+
+def _hashes(folder: Path, paths: Iterable[Path]) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(paths)
+        if path.is_file() and path.name not in BOOKKEEPING
+    }
 
 
 def published(output: Path) -> dict[str, str]:
     """sha256 of all that a run is made for."""
-    return published_of(tree(output))
+    folder = revisions_of(output).current()
+    return published_of(_hashes(folder, [*folder.glob("*"), *folder.glob("shards/**/*")]))
 
 
 def published_of(files: dict[str, str]) -> dict[str, str]:

@@ -2,10 +2,11 @@
 
 One seed draws a story: where processes die, alone or all at once, where the disk is full, whether the power goes,
 whether a bit of a file flips, whether the input is replaced by another of the same name and size, whether other values
-are given, whether the clock is set back, how many workers there are, whether a second command comes in between. The
-command is given again until nothing fails any more. Then the output must be that of an undisturbed run, byte for byte;
-what `validate --deep` still finds must be gone after `--repair` and the command. Between, a command may only end well,
-or with one line for a person.
+are given, whether a person agrees to them, whether the clock is set back, how many workers there are, whether a second
+command comes in between. The command is given again until nothing fails any more. Then the output must be that of an
+undisturbed run, byte for byte; what `validate --deep` still finds must be gone after `--repair` and the command.
+Between, a command may only end well, or with one line for a person, and each revision that was whole before it is so
+after it.
 
 A seed that fails is printed with its story. `--seed N` tells the same story again: workers and commands take turns that
 the seed draws (see `seeded_engine`), the names of hosts and ports are fixed, and so are names that are drawn at random.
@@ -26,7 +27,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count, product
@@ -40,6 +41,7 @@ import pytest
 from obelics_pipeline.core.config import yaml_file
 from obelics_pipeline.core.errors import Stopped, UserError
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.revisions import current, numbers, place
 from obelics_pipeline.core.storage import TEMPORARY
 from obelics_pipeline.jobs import main_job
 from obelics_pipeline.jobs.damage import survey
@@ -56,7 +58,7 @@ from tests.stages.consent.registry import Registry
 from tests.stages.fetch.site import Site, answer
 from tests.stages.shard.runs import picture
 
-EDITIONS = ("the first", "a second")  # of the input, of equal length
+EDITIONS = ("the first", "the other")  # of the input: of equal length, or their units would have other ids
 VALUES = ((), ("shard.target_bytes=4000",), ("filters.document={word_count: {min: 1}}",))  # in place of its own
 IN_A_ROW = 4  # commands that may fail, at most; then one that is left alone
 KINDS = ("kill", "kill", "worker", "power", "full", "rot")  # of what happens at an operation
@@ -65,7 +67,10 @@ AT_ONCE = 3  # workers, at most
 PORTS = (47801, 47802)  # of the site and of the service, in URLs and so in names of files; nobody listens there
 NOON = datetime(2026, 6, 15, 12, tzinfo=UTC).timestamp()
 SET_BACK_SECONDS = 400 * 86400.0
+AGREES = 0.8  # of the commands: a person says yes to what they change
+AMONG_RESULTS = 0.5  # of the bits that flip: in what the run is made for, if that is there
 Values = tuple[str, ...]
+Made = tuple[str, Values]  # the edition and the values that a run was made of
 QUIET = ["fetch.threads=1", "dedup.buckets=2"]  # the order of operations follows from the seed; few files
 
 
@@ -87,10 +92,11 @@ class Simulator:
 
     def __init__(self, world: World, work: Path) -> None:
         self._world, self._work = world, work
-        self._expected: dict[tuple[str, Values], dict[str, str]] = {}
+        self._expected: dict[Made, dict[str, str]] = {}
         self._operations = 0
+        sizes = list[int]()
         for edition, values in product(EDITIONS, VALUES):
-            world.write(edition)
+            sizes.append(world.write(edition))
             disk, story = Disk(work / "run"), Story(-1)
             with pytest.MonkeyPatch.context() as patch:
                 _settle(patch, Clock())
@@ -99,6 +105,7 @@ class Simulator:
             self._operations = max(self._operations, disk.counted)
             self._expected[edition, values] = published(disk.folder)
             shutil.rmtree(disk.folder)
+        assert len(set(sizes)) == 1, "another size makes other units"
 
     def tell(self, seed: int) -> tuple[Story, str]:
         """The story of a seed and what is wrong at its end, an empty text if nothing is."""
@@ -131,31 +138,50 @@ class Simulator:
 
     def _disturbed(self, disk: Disk, random: Random, values: Values, story: Story) -> str:
         disk.restart()
-        number = random.randint(1, self._operations * 3 // 2)  # a third of the commands is left alone
-        kind = random.choice(KINDS)
+        number, kind = self._number(random), random.choice(KINDS)
         disk.fails[number] = {"full": disk.full, "worker": disk.kill_worker}.get(kind, disk.kill)
-        rival, at_once = random.random() < 0.25, random.randint(1, AT_ONCE)
-        stood = self._stands(disk)
-        wrong = self._command(disk, values, story, random, at_once, rival)
-        if not disk.fails:
+        rival, at_once, agrees = random.random() < 0.25, random.randint(1, AT_ONCE), random.random() < AGREES
+        stood = self._standing(disk)
+        wrong = self._command(disk, values, story, random, at_once, rival, agrees)
+        reached = not disk.fails
+        if reached:
             story.disturbed[disk.names[number - 1].split()[0], kind] += 1
             story.tell(f"{kind} at operation {number}: {disk.names[number - 1]}")
-        if kind == "power" and not disk.fails:
+        if kind == "power":
+            stood |= set() if reached else self._standing(disk)  # what is told to be finished is on the disk
             story.lines += disk.cut_power(random)
-        if not wrong and stood and not self._stands(disk):
-            others = self._others(disk, EDITIONS[0], values)
-            return f"a finished run stood here, and no finished run does: {others}"
+        if not wrong and (gone := stood - self._standing(disk)):
+            others = {made: self._others(disk, *made) for made in gone}
+            return f"a finished run stood here, and does no more: {others}"
         if kind == "rot":
-            story.tell(disk.flip(random, GIVEN))
+            here = current(disk.folder)
+            results = [here / name for name in _results(here)] if random.random() < AMONG_RESULTS else []
+            story.tell(disk.flip(random, GIVEN, results))
         return wrong
 
-    def _stands(self, disk: Disk) -> bool:
-        """Whether what a reader finds is a whole run, of whatever values."""
-        found = published(disk.folder) if disk.folder.exists() else {}
-        return {name: sha for name, sha in found.items() if not name.startswith(TEMPORARY)} in self._expected.values()
+    def _number(self, random: Random) -> int:
+        """Of the operation that something happens at: any, or an early one, since a command may have few to do.
+
+        A sixth of the commands is left alone.
+        """
+        most = self._operations * 3 // 2
+        return random.randint(1, most) if random.random() < 0.5 else int(most ** random.random())
+
+    def _standing(self, disk: Disk) -> set[Made]:
+        """What the revisions were made of that are told to be whole, and are."""
+        folders = [RunFolder(place(disk.folder, number)) for number in numbers(disk.folder)]
+        whole = [_results(folder.path) for folder in folders if folder.is_validated()]
+        return {made for made, files in self._expected.items() if files in whole}
 
     def _command(
-        self, disk: Disk, values: Values, story: Story, random: Random, at_once: int, rival: bool = False
+        self,
+        disk: Disk,
+        values: Values,
+        story: Story,
+        random: Random,
+        at_once: int,
+        rival: bool = False,
+        agrees: bool = True,
     ) -> str:
         """Give the command, or two at the same time; what they must not have done, if they did."""
         baton, wrong = Baton(random), list[str]()
@@ -164,9 +190,13 @@ class Simulator:
         main, left = baton.gate(), 1 + rival
         assert main is not None
 
+        def run() -> int:
+            engine = functools.partial(self._engine, disk, baton, at_once)
+            return self._world.run(disk.folder, agrees, [*QUIET, *values], engine)
+
         def give(who: str) -> None:
             nonlocal left
-            wrong.append(self._outcome(disk, values, story, functools.partial(self._engine, disk, baton, at_once), who))
+            wrong.append(self._outcome(run, story, who))
             left -= 1
             if not left:
                 baton.wake(main)
@@ -180,9 +210,9 @@ class Simulator:
         story.done += Counter(name.split()[0] for name in disk.names)
         return "; ".join(filter(None, wrong))
 
-    def _outcome(self, disk: Disk, values: Values, story: Story, engine: Any, who: str) -> str:
+    def _outcome(self, run: Callable[[], int], story: Story, who: str) -> str:
         try:
-            story.tell(f"{who}exit {self._world.run(disk.folder, True, [*QUIET, *values], engine)}")
+            story.tell(f"{who}exit {run()}")
         except Dead:
             pass
         except (UserError, Stopped) as error:
@@ -220,6 +250,11 @@ class Simulator:
     def _others(self, disk: Disk, edition: str, values: Values) -> list[str]:
         """The files of the output that an undisturbed run has not, or otherwise."""
         return sorted({name for name, _ in published(disk.folder).items() ^ self._expected[edition, values].items()})
+
+
+def _results(folder: Path) -> dict[str, str]:
+    """What is published in a folder of a run, without drafts that a kill left."""
+    return {name: sha for name, sha in published(folder).items() if TEMPORARY not in name}
 
 
 class Clock:
@@ -335,15 +370,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seeds", nargs=2, type=int, default=(0, 100), metavar=("FIRST", "END"))
     parser.add_argument("--seed", type=int, help="tell the story of one seed")
+    parser.add_argument("--seconds", type=float, help="begin no story after so many seconds")
     parser.add_argument("--coverage", action="store_true", help="tell which operations were done and disturbed")
     arguments = parser.parse_args()
     seeds = range(*arguments.seeds) if arguments.seed is None else [arguments.seed]
-    failed, done, disturbed = 0, Counter[str](), Counter[tuple[str, str]]()
+    told, failed, done, disturbed = 0, 0, Counter[str](), Counter[tuple[str, str]]()
     memory = "/dev/shm" if Path("/dev/shm").is_dir() else None  # what a disk keeps is simulated: none is needed
     with tempfile.TemporaryDirectory(dir=memory) as folder, a_cheap_world(Path(folder)) as world:
-        simulator = Simulator(world, Path(folder))
+        simulator, begun = Simulator(world, Path(folder)), time.monotonic()
         for seed in seeds:
+            if arguments.seconds is not None and time.monotonic() - begun > arguments.seconds:
+                break
             story, wrong = simulator.tell(seed)
+            told += 1
             done += story.done
             disturbed += story.disturbed
             if wrong or arguments.seed is not None:
@@ -351,7 +390,7 @@ def main() -> int:
             failed += bool(wrong)
     if arguments.coverage:
         print(*coverage(done, disturbed), sep="\n")
-    print(f"{len(seeds)} seeds, {failed} failed; {done.total():,} operations, {disturbed.total():,} disturbed")
+    print(f"{told} seeds, {failed} failed; {done.total():,} operations, {disturbed.total():,} disturbed")
     return 1 if failed else 0
 
 

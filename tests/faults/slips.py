@@ -8,18 +8,24 @@ from __future__ import annotations
 import argparse
 import secrets
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from obelics_pipeline.core import commit, storage
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.storage import TEMPORARY, read_bytes
+from obelics_pipeline.core.revision_place import MARK
+from obelics_pipeline.core.storage import TEMPORARY, read_bytes, size_of
 from obelics_pipeline.jobs import main_job, publish
 from obelics_pipeline.jobs.claim import Claim
+from obelics_pipeline.stages.extract import value
 from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.job import Job
+from obelics_pipeline.stages.read.inputs import Inputs
+from obelics_pipeline.stages.read.ranges import ReadTask
 from obelics_pipeline.stages.shard import standing
 from tests.faults.simulator import Simulator, a_cheap_world
 
@@ -61,20 +67,33 @@ def a_run_is_changed_in_place(patch: pytest.MonkeyPatch) -> None:
 
 def inputs_are_noted_too_soon(patch: pytest.MonkeyPatch) -> None:
     """What is read is noted before what was read of another state of it is gone."""
-    compare = RunFolder.differing_inputs
+    forget = value._forget_changed
 
-    def differing(folder: RunFolder, versions: Mapping[str, str]) -> list[str]:
-        found = compare(folder, versions)
-        if found:
-            folder.note_inputs(versions)
-        return found
+    def note_and_forget(job: Job, sources: Inputs, tasks: Sequence[ReadTask]) -> None:
+        changed = job.folder.changed_inputs(sources.versions)
+        job.folder.note_inputs(sources.versions)
+        with pytest.MonkeyPatch.context() as noted:
+            noted.setattr(RunFolder, "changed_inputs", lambda *_: changed)
+            forget(job, sources, tasks)
 
-    patch.setattr(RunFolder, "differing_inputs", differing)
+    patch.setattr(value, "_forget_changed", note_and_forget)
 
 
 def notes_of_shuffles_are_believed(patch: pytest.MonkeyPatch) -> None:
     """A shuffle is done where its note is, whether or not its pieces are."""
     patch.setattr(commit, "note_of", lambda piece: piece.with_name("another"))
+
+
+def a_log_alone_is_a_strangers(patch: pytest.MonkeyPatch) -> None:
+    """The log of a run that was killed before its folder said whose it is is taken for somebody else's."""
+    compare = RunFolder.differing
+
+    def differing(folder: RunFolder, *told: Any) -> list[str]:
+        if size_of(folder.path / MARK) is None and folder.events.exists():
+            raise UserError(f"--output {folder.base}: is not empty and not the output of a run")
+        return compare(folder, *told)
+
+    patch.setattr(RunFolder, "differing", differing)
 
 
 SLIPS: tuple[Slip, ...] = (
@@ -84,6 +103,7 @@ SLIPS: tuple[Slip, ...] = (
     a_run_is_changed_in_place,
     inputs_are_noted_too_soon,
     notes_of_shuffles_are_believed,
+    a_log_alone_is_a_strangers,
 )
 
 
