@@ -41,10 +41,15 @@ class Damaged(Stopped):
 
 
 def answer_to(error: OSError) -> UserError | Stopped | None:
-    """The message for a disk error that no other code handled; None if a person can do nothing about it."""
+    """The message for an error of a disk or a store that no other code handled; None if a person can do nothing.
+
+    What names a URL is what a store's client could not mend by trying again: see `access.reaching`.
+    """
     where = str(error.filename or "")
     if error.errno in DISK_FULL:
         return Stopped(f"{where or 'the disk'}: {os.strerror(error.errno)}; make room, then run the same command again")
     if error.errno in WRONG_LOCATION and where:
         return UserError(f"{where}: {error.strerror}; give a path that exists and can be used")
+    if "://" in where:
+        return Stopped(f"{where}: the store failed ({error.strerror}); run the same command again to continue")
     return None

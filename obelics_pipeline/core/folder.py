@@ -49,11 +49,15 @@ def is_folder_of_run(name: str) -> bool:
 
 
 class RunFolder:
-    """Where the pieces of a run lie: of its current revision, or of the one whose folder `where` is."""
+    """Where the pieces of a run lie: of its current revision, of the one whose folder `where` is, or of a number.
 
-    def __init__(self, where: Location) -> None:
+    The first revision in a store is known by its number only: its folder is that of the run.
+    """
+
+    def __init__(self, where: Location, number: int | None = None) -> None:
         self.base = base_of(where)  # what a person gives as --output
-        self.path = path = revisions_of(where).current()
+        revisions = revisions_of(where)
+        self.path = path = revisions.current() if number is None else revisions.place(number)
         self.scratch = scratch_of(path)  # on this machine; the folder itself where that is local
         self.extract, self.requests, self.fetch = path / "extract", path / "requests", path / "fetch"
         self.dedup, self.shuffled = path / "dedup", path / "shuffled"

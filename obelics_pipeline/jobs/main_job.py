@@ -206,7 +206,7 @@ def _chosen(base: Location, differences: Callable[[RunFolder], list[str]]) -> tu
     is looked at first, then the newest. Raises what `differences` does of the one that is chosen.
     """
     here, known = RunFolder(base), revisions_of(base)
-    others = [RunFolder(known.place(n)) for n in reversed(known.numbers()) if n != known.current_number()]
+    others = [RunFolder(base, n) for n in reversed(known.numbers()) if n != known.current_number()]
     for folder in (here, *others):
         with suppress(UserError):  # of another config altogether: raised of the one that is chosen
             if not differences(folder):

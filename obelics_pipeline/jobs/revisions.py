@@ -15,6 +15,7 @@ from obelics_pipeline.core.config.run import load_resolved
 from obelics_pipeline.core.counted import counted
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.revision_place import number_of
 from obelics_pipeline.core.revisions import parts_of, revisions_of
 from obelics_pipeline.core.shards.manifest import RunManifest, read_manifest
 from obelics_pipeline.core.storage import Location, files_below, local_copy, size_of
@@ -56,7 +57,7 @@ def revisions(base: Location) -> list[Revision]:
     if size_of(RunFolder(base).config) is None:
         raise UserError(f"{base}: no run here; give the --output of obelics run")
     known = revisions_of(base)
-    folders = {number: RunFolder(place) for number, place in known.places().items()}
+    folders = {number: RunFolder(base, number) for number in known.numbers()}
     now, names = known.current_number(), Counter[str]()
     files = {number: _files(folder.path) for number, folder in folders.items()}
     for found in files.values():
@@ -213,7 +214,7 @@ def make_current(folder: RunFolder, agrees: Callable[[str], bool | None], say: C
     One that keeps nothing, or a tenth of the share of documents that the current one keeps, is made current where
     `agrees` says so. Raises UserError otherwise: it stays beside.
     """
-    base, number = folder.base, int(folder.path.name)
+    base, number = folder.base, number_of(folder.path)
     known = revisions_of(base)
     before = known.current_number()
     finished = size_of(RunFolder(base).manifest) is not None  # unless a power cut took it
@@ -223,7 +224,7 @@ def make_current(folder: RunFolder, agrees: Callable[[str], bool | None], say: C
             how = f"obelics revisions {base}"
             raise UserError(f"{told}; revision {before} stays current: {how} --use {number}, or --drop {number}")
     known.point(number)
-    forbidden = [n for n, place in known.places().items() if n != number and _holds_abuse(place, folder)]
+    forbidden = [n for n in known.numbers() if n != number and _holds_abuse(RunFolder(base, n), folder)]
     for other in forbidden:
         erase(base, other)
         say(f"revision {other} is removed: images of it are on a list of known abuse")
@@ -232,9 +233,9 @@ def make_current(folder: RunFolder, agrees: Callable[[str], bool | None], say: C
     known.gather()
 
 
-def _holds_abuse(other: Location, new: RunFolder) -> bool:
+def _holds_abuse(other: RunFolder, new: RunFolder) -> bool:
     """Whether a revision may hold an image that the lists of a new one name: such images stay nowhere."""
-    ours, theirs = (_known_abuse(folder) for folder in (new, RunFolder(other)))
+    ours, theirs = (_known_abuse(folder) for folder in (new, other))
     return ours[0] > 0 and ours != theirs
 
 

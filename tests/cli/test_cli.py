@@ -55,4 +55,5 @@ def test_what_a_person_can_mend_is_told_from_what_is_full_and_from_what_is_a_bug
     assert isinstance(answer_to(error(errno.ENOSPC)), Stopped)
     assert isinstance(answer_to(error(errno.EROFS)), UserError)
     assert answer_to(error(errno.EIO)) is None
+    assert isinstance(answer_to(error(errno.EIO, "s3://bucket/x")), Stopped)
     assert answer_to(error(errno.ENOENT, None)) is None

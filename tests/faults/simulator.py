@@ -28,6 +28,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count, product
@@ -39,9 +40,9 @@ import pyarrow as pa
 import pytest
 
 from obelics_pipeline.core.config import yaml_file
-from obelics_pipeline.core.errors import Stopped, UserError
+from obelics_pipeline.core.errors import Stopped, UserError, answer_to
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.revisions import current, numbers, place
+from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.storage import TEMPORARY
 from obelics_pipeline.jobs import main_job
 from obelics_pipeline.jobs.damage import survey
@@ -88,7 +89,13 @@ class Story:
 
 
 class Simulator:
-    """An undisturbed run of each edition by each value, to compare with, and how many operations it takes."""
+    """An undisturbed run of each edition by each value, to compare with, and how many operations it takes.
+
+    What is particular to the place of the runs is in the methods below `_begin`.
+    """
+
+    kinds = KINDS
+    rivals = 0.25  # of the commands: a second one comes in between
 
     def __init__(self, world: World, work: Path) -> None:
         self._world, self._work = world, work
@@ -97,14 +104,15 @@ class Simulator:
         sizes = list[int]()
         for edition, values in product(EDITIONS, VALUES):
             sizes.append(world.write(edition))
-            disk, story = Disk(work / "run"), Story(-1)
+            disk, story = self._begin(), Story(-1)
             with pytest.MonkeyPatch.context() as patch:
                 _settle(patch, Clock())
-                assert not self._command(disk, values, story, Random(0), 1)
+                wrong = self._command(disk, values, story, Random(0), 1)
+            assert not wrong, wrong
             assert story.lines == ["exit 0"], story.lines
             self._operations = max(self._operations, disk.counted)
-            self._expected[edition, values] = published(disk.folder)
-            shutil.rmtree(disk.folder)
+            self._expected[edition, values] = self._published(revisions_of(disk.folder).current())
+            self._end(disk)
         assert len(set(sizes)) == 1, "another size makes other units"
 
     def tell(self, seed: int) -> tuple[Story, str]:
@@ -115,7 +123,7 @@ class Simulator:
             return self._tell(random, story, clock)
 
     def _tell(self, random: Random, story: Story, clock: Clock) -> tuple[Story, str]:
-        disk = Disk(self._work / "run")
+        disk = self._begin()
         edition, values = EDITIONS[0], VALUES[0]
         self._world.write(edition)
         try:
@@ -134,13 +142,33 @@ class Simulator:
                     return story, wrong
             return story, self._left_alone(disk, edition, values, story)
         finally:
-            shutil.rmtree(disk.folder, ignore_errors=True)
+            self._end(disk)
+
+    def _begin(self) -> Disk:
+        """Where the runs of a story lie: nothing is there yet."""
+        return Disk(self._work / "run")
+
+    def _end(self, disk: Disk) -> None:
+        """Remove all that is there."""
+        shutil.rmtree(disk.folder, ignore_errors=True)
+
+    def _befall(self, disk: Disk, kind: str) -> Callable[[], None]:
+        """What happens at an operation."""
+        return {"full": disk.full, "worker": disk.kill_worker}.get(kind, disk.kill)
+
+    def _watched(self, disk: Disk, _random: Random) -> AbstractContextManager[object]:
+        """Count the operations, and let them fail."""
+        return watched(disk)
+
+    def _published(self, folder: Any) -> dict[str, str]:
+        """sha256 of all that a revision is made for, by name; `folder` is its own."""
+        return published(folder)
 
     def _disturbed(self, disk: Disk, random: Random, values: Values, story: Story) -> str:
         disk.restart()
-        number, kind = self._number(random), random.choice(KINDS)
-        disk.fails[number] = {"full": disk.full, "worker": disk.kill_worker}.get(kind, disk.kill)
-        rival, at_once, agrees = random.random() < 0.25, random.randint(1, AT_ONCE), random.random() < AGREES
+        number, kind = self._number(random), random.choice(self.kinds)
+        disk.fails[number] = self._befall(disk, kind)
+        rival, at_once, agrees = random.random() < self.rivals, random.randint(1, AT_ONCE), random.random() < AGREES
         stood = self._standing(disk)
         wrong = self._command(disk, values, story, random, at_once, rival, agrees)
         reached = not disk.fails
@@ -154,8 +182,8 @@ class Simulator:
             others = {made: self._others(disk, *made) for made in gone}
             return f"a finished run stood here, and does no more: {others}"
         if kind == "rot":
-            here = current(disk.folder)
-            results = [here / name for name in _results(here)] if random.random() < AMONG_RESULTS else []
+            here = revisions_of(disk.folder).current()
+            results = [here / name for name in self._results(here)] if random.random() < AMONG_RESULTS else []
             story.tell(disk.flip(random, GIVEN, results))
         return wrong
 
@@ -169,9 +197,13 @@ class Simulator:
 
     def _standing(self, disk: Disk) -> set[Made]:
         """What the revisions were made of that are told to be whole, and are."""
-        folders = [RunFolder(place(disk.folder, number)) for number in numbers(disk.folder)]
-        whole = [_results(folder.path) for folder in folders if folder.is_validated()]
+        folders = [RunFolder(disk.folder, number) for number in revisions_of(disk.folder).numbers()]
+        whole = [self._results(folder.path) for folder in folders if folder.is_validated()]
         return {made for made, files in self._expected.items() if files in whole}
+
+    def _results(self, folder: Any) -> dict[str, str]:
+        """What is published in a folder of a run, without drafts that a kill left."""
+        return {name: sha for name, sha in self._published(folder).items() if TEMPORARY not in name}
 
     def _command(
         self,
@@ -201,7 +233,7 @@ class Simulator:
             if not left:
                 baton.wake(main)
 
-        with watched(disk), silence():
+        with self._watched(disk, random), silence():
             disk.turn = baton.pass_on
             baton.start(lambda: give(""))
             if rival:
@@ -219,6 +251,9 @@ class Simulator:
             story.tell(f"{who}exit {error.exit_code}: {error}")
             return f"a message of several lines: {error}" if "\n" in str(error) else ""
         except BaseException as error:
+            if isinstance(error, OSError) and (answer := answer_to(error)) is not None:
+                story.tell(f"{who}exit {answer.exit_code}: {answer}")
+                return ""
             return f"{who}traceback: {''.join(traceback.format_exception(error))[-1500:]}"
         return ""
 
@@ -249,12 +284,12 @@ class Simulator:
 
     def _others(self, disk: Disk, edition: str, values: Values) -> list[str]:
         """The files of the output that an undisturbed run has not, or otherwise."""
-        return sorted({name for name, _ in published(disk.folder).items() ^ self._expected[edition, values].items()})
-
-
-def _results(folder: Path) -> dict[str, str]:
-    """What is published in a folder of a run, without drafts that a kill left."""
-    return {name: sha for name, sha in published(folder).items() if TEMPORARY not in name}
+        return sorted(
+            {
+                name
+                for name, _ in self._published(revisions_of(disk.folder).current()).items() ^ self._expected[edition, values].items()
+            }
+        )
 
 
 class Clock:
@@ -366,7 +401,8 @@ def coverage(done: Counter[str], disturbed: Counter[tuple[str, str]]) -> list[st
     return lines
 
 
-def main() -> int:
+def main(of: Callable[[World, Path], Simulator] = Simulator) -> int:
+    """Tell stories, and which of them end badly."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seeds", nargs=2, type=int, default=(0, 100), metavar=("FIRST", "END"))
     parser.add_argument("--seed", type=int, help="tell the story of one seed")
@@ -377,7 +413,7 @@ def main() -> int:
     told, failed, done, disturbed = 0, 0, Counter[str](), Counter[tuple[str, str]]()
     memory = "/dev/shm" if Path("/dev/shm").is_dir() else None  # what a disk keeps is simulated: none is needed
     with tempfile.TemporaryDirectory(dir=memory) as folder, a_cheap_world(Path(folder)) as world:
-        simulator, begun = Simulator(world, Path(folder)), time.monotonic()
+        simulator, begun = of(world, Path(folder)), time.monotonic()
         for seed in seeds:
             if arguments.seconds is not None and time.monotonic() - begun > arguments.seconds:
                 break

@@ -18,7 +18,8 @@ from obelics_pipeline.core import commit, storage
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.revision_place import MARK
-from obelics_pipeline.core.storage import TEMPORARY, read_bytes, size_of
+from obelics_pipeline.core.revisions import begin, point
+from obelics_pipeline.core.storage import TEMPORARY, Location, read_bytes, size_of
 from obelics_pipeline.jobs import main_job, publish
 from obelics_pipeline.jobs.claim import Claim
 from obelics_pipeline.stages.extract import value
@@ -27,7 +28,9 @@ from obelics_pipeline.stages.job import Job
 from obelics_pipeline.stages.read.inputs import Inputs
 from obelics_pipeline.stages.read.ranges import ReadTask
 from obelics_pipeline.stages.shard import standing
+from tests.faults import simulator
 from tests.faults.simulator import Simulator, a_cheap_world
+from tests.faults.store_simulator import StoreSimulator
 
 Slip = Callable[[pytest.MonkeyPatch], None]
 
@@ -96,6 +99,22 @@ def a_log_alone_is_a_strangers(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RunFolder, "differing", differing)
 
 
+def a_pointer_is_moved_too_soon(patch: pytest.MonkeyPatch) -> None:
+    """A revision is the current one when it begins."""
+
+    def begin_and_point(base: Location) -> Location:
+        where = begin(base)
+        point(base, int(where.name))
+        return where
+
+    patch.setattr(main_job, "begin", begin_and_point)
+
+
+def refused_requests_are_bugs(patch: pytest.MonkeyPatch) -> None:
+    """A request that a store refuses ends in a traceback."""
+    patch.setattr(simulator, "answer_to", lambda _error: None)
+
+
 SLIPS: tuple[Slip, ...] = (
     images_are_believed,
     hashes_are_not_read,
@@ -105,14 +124,15 @@ SLIPS: tuple[Slip, ...] = (
     notes_of_shuffles_are_believed,
     a_log_alone_is_a_strangers,
 )
+STORE_SLIPS: tuple[Slip, ...] = (a_pointer_is_moved_too_soon, refused_requests_are_bugs)
 
 
-def first_seed(simulator: Simulator, slip: Slip, seeds: Sequence[int]) -> tuple[int, str] | None:
+def first_seed(told: Simulator, slip: Slip, seeds: Sequence[int]) -> tuple[int, str] | None:
     """The first seed that finds a slip, and what is wrong then."""
     for seed in seeds:
         with pytest.MonkeyPatch.context() as patch:
             slip(patch)
-            if wrong := simulator.tell(seed)[1]:
+            if wrong := told.tell(seed)[1]:
                 return seed, wrong
     return None
 
@@ -120,16 +140,21 @@ def first_seed(simulator: Simulator, slip: Slip, seeds: Sequence[int]) -> tuple[
 def main() -> None:
     """Print the first seed of each slip, in turn."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("slips", nargs="*", metavar="SLIP", help=", ".join(slip.__name__ for slip in SLIPS))
+    parser.add_argument("slips", nargs="*", metavar="SLIP", help=", ".join(map(_name, SLIPS + STORE_SLIPS)))
     parser.add_argument("--seeds", nargs=2, type=int, default=(0, 100), metavar=("FIRST", "END"))
     given = parser.parse_args()
     memory = "/dev/shm" if Path("/dev/shm").is_dir() else None
     with tempfile.TemporaryDirectory(dir=memory) as folder, a_cheap_world(Path(folder)) as world:
-        simulator = Simulator(world, Path(folder))
-        for slip in SLIPS:
-            if not given.slips or slip.__name__ in given.slips:
-                found = first_seed(simulator, slip, range(*given.seeds))
-                print(slip.__name__, *(found or ["no seed"]), flush=True)
+        for of, slips in ((Simulator, SLIPS), (StoreSimulator, STORE_SLIPS)):
+            if wanted := [slip for slip in slips if not given.slips or _name(slip) in given.slips]:
+                told = of(world, Path(folder))
+                for slip in wanted:
+                    found = first_seed(told, slip, range(*given.seeds))
+                    print(_name(slip), *(found or ["no seed"]), flush=True)
+
+
+def _name(slip: Slip) -> str:
+    return slip.__name__
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from tests.faults.slips import Slip
 SEEDS = 24  # for CI; more by hand: python -m tests.faults.simulator --seeds 0 1000
 FOUND_BY = (
     (slips.notes_of_shuffles_are_believed, 0),
+    (slips.hashes_are_not_read, 3),
     (slips.a_run_is_changed_in_place, 0),
     (slips.inputs_are_noted_too_soon, 9),
     (slips.a_log_alone_is_a_strangers, 10),

@@ -99,8 +99,11 @@ def test_a_revision_is_that_of_a_run_on_a_disk(
     assert shown(finished, capsys, "--use", "1")[0].startswith("*   1  current")
     assert main(["revisions", str(disk), "--use", "1"]) == 0
     assert results(revisions_of(finished).current()) == published(disk)
-    assert run(warc, finished, LESS, yes=False) == 0, "former values bring their revision back"
-    assert revisions_of(finished).current_number() == 2
+    assert ["1 document" in line for line in shown(finished, capsys)] == [False, True], "each has its own manifest"
+    for sets, number in (((LESS,), 2), ((), 1)):
+        assert run(warc, finished, *sets, yes=False) == 0, "former values bring their revision back"
+        known = revisions_of(finished)
+        assert (known.current_number(), known.numbers()) == (number, [1, 2])
 
 
 def test_what_stays_the_same_is_named_and_tars_are_copied(finished: UPath, warc: Path) -> None:
