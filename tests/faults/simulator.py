@@ -284,12 +284,9 @@ class Simulator:
 
     def _others(self, disk: Disk, edition: str, values: Values) -> list[str]:
         """The files of the output that an undisturbed run has not, or otherwise."""
-        return sorted(
-            {
-                name
-                for name, _ in self._published(revisions_of(disk.folder).current()).items() ^ self._expected[edition, values].items()
-            }
-        )
+        expected = self._expected[edition, values]
+        found = self._published(revisions_of(disk.folder).current())
+        return sorted({name for name, _ in found.items() ^ expected.items()})
 
 
 class Clock:
