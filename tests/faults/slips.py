@@ -18,7 +18,7 @@ from obelics_pipeline.core import commit, storage
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.revision_place import MARK
-from obelics_pipeline.core.revisions import begin, point
+from obelics_pipeline.core.revisions import Revisions
 from obelics_pipeline.core.storage import TEMPORARY, Location, read_bytes, size_of
 from obelics_pipeline.jobs import main_job, publish
 from obelics_pipeline.jobs.claim import Claim
@@ -102,12 +102,14 @@ def a_log_alone_is_a_strangers(patch: pytest.MonkeyPatch) -> None:
 def a_pointer_is_moved_too_soon(patch: pytest.MonkeyPatch) -> None:
     """A revision is the current one when it begins."""
 
-    def begin_and_point(base: Location) -> Location:
-        where = begin(base)
-        point(base, int(where.name))
+    begin = Revisions.begin
+
+    def begin_and_point(revisions: Revisions[Any]) -> Location:
+        where: Location = begin(revisions)
+        revisions.point(int(where.name))
         return where
 
-    patch.setattr(main_job, "begin", begin_and_point)
+    patch.setattr(Revisions, "begin", begin_and_point)
 
 
 def refused_requests_are_bugs(patch: pytest.MonkeyPatch) -> None:
