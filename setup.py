@@ -45,6 +45,7 @@ EXTRAS = {
     "images": ["imagehash>=4.3", "img2dataset>=1.45", "pillow>=10.3", "protego>=0.7"],
     "datasets": ["datasets>=2.18"],
     "lance": ["pylance>=14.0"],  # as it was run
+    "hub": ["huggingface_hub>=2.4"],  # as it was run
     "models": ["huggingface_hub>=0.34", "kenlm>=0.2", "sentencepiece>=0.2"],
     "s3": ["s3fs>=2024.12"],  # the first that creates an object only where there is none
     "gs": ["gcsfs>=2024.12"],  # the same
@@ -96,6 +97,7 @@ EXTRAS["dev"] = [
     *EXTRAS["docs"],
     *EXTRAS["fit"],
     *EXTRAS["lance"],
+    *EXTRAS["hub"],
     *EXTRAS["models"],
     *EXTRAS["tensorboard"],
     *EXTRAS["tune"],

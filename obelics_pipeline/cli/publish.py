@@ -26,7 +26,10 @@ def add_publish(commands: Commands) -> None:
         "the card names what is missing. A command that was stopped goes on when it is given again.",
     )
     publish.add_argument("folder", metavar="DIR", help="folder of a finished run: a path, s3://… or gs://…")
-    publish.add_argument("--output", required=True, metavar="DIR", help="output folder: a path, s3://… or gs://…")
+    publish.add_argument(
+        "--output", required=True, metavar="DIR",
+        help="output folder: a path, s3://…, gs://…, or hf://datasets/OWNER/NAME[@BRANCH] of the hub",
+    )  # fmt: skip
     _add_statement(publish)
     publish.add_argument("--engine", choices=("local", "ray"), default="local", help="where the work runs")
     publish.add_argument(
@@ -41,7 +44,10 @@ def _publish(arguments: argparse.Namespace) -> int:
     open_engine = ray_of(arguments)
     from obelics_pipeline.inspect.published.command import publish
 
-    say(publish(arguments.folder, arguments.output, _statement(arguments), arguments.workers, open_engine).line())
+    done = publish(arguments.folder, arguments.output, _statement(arguments), arguments.workers, open_engine)
+    say(done.line())
+    if advice := done.advised():
+        say(advice)
     return 0
 
 

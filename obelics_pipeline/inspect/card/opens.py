@@ -25,6 +25,7 @@ class Opens:
     name: str
     files: str  # a pattern
     schema: pa.Schema
+    split: str = "train"
 
     def features(self) -> list[dict[str, str]]:
         """The columns as a card's front matter states them."""

@@ -19,6 +19,7 @@ from obelics_pipeline.core.storage import Location, draft, file_sha256, read_byt
 from obelics_pipeline.core.unit import digest
 from obelics_pipeline.inspect.published.parts import Part
 from obelics_pipeline.inspect.published.table import row_bytes, table_row, table_schema
+from obelics_pipeline.inspect.published.viewer import advised, refused, viewed
 
 # Of a group of rows. The hub's viewer reads whole groups, and none above 300 MB; it shows a hundred rows at a time
 # (huggingface.co/docs/dataset-viewer, `parquet` and `rows`).
@@ -30,49 +31,44 @@ PICTURES = "images.list.element.bytes"
 
 @dataclass(frozen=True)
 class WrittenPart:
-    """A file that was written: its name, hash, size in bytes, and rows; `made_of` stands for the documents in it."""
+    """A file that was written: its name, hash, size in bytes, and rows; `made_of` stands for the documents in it.
+
+    `advice` is what its documents make the hub's viewer not show.
+    """
 
     name: str
     sha256: str
     bytes: int
     rows: int
     made_of: str
+    advice: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
-class PartWriter:
-    """Writes files of one publication. `made_of` stands for the run, so that a file of another is not taken for one.
-
-    `known` are the files of an earlier publication. What is written is noted in `notes`, for a command that goes on.
-    """
+class PartMaker:
+    """Makes files of one publication. `made_of` stands for the run, so that a file of another is not taken for one."""
 
     folder: Location  # of the run's revision
-    output: Location
-    notes: Location
     score_names: Sequence[str]
     made_of: str
-    known: Sequence[WrittenPart] = ()
 
-    def __call__(self, part: Part) -> WrittenPart:
-        """Write a part, or find it written and whole.
+    def of(self, part: Part) -> str:
+        """What stands for the documents of a part."""
+        return digest(self.made_of, part.start, part.stop)
 
-        Equal runs give equal bytes. One group of rows is held in memory. Raises UserError where the run is damaged.
+    def make(self, part: Part, path: Path) -> WrittenPart:
+        """Write a part as a file of this machine; equal runs give equal bytes. One group of rows is held in memory.
+
+        Raises UserError where the run is damaged, and where the hub's viewer would not show the file.
         """
-        target, made_of = self.output / part.name, digest(self.made_of, part.start, part.stop)
-        for before in (self._noted(part), *self.known):
-            if before and (before.name, before.made_of) == (part.name, made_of) and _holds(target, before.sha256):
-                return before
-        with draft(target) as path:
-            write_rows(path, table_schema(self.score_names), self._rows(part))
-            written = WrittenPart(part.name, file_sha256(path), path.stat().st_size, part.stop - part.start, made_of)
-        write_bytes(self.notes / f"{part.name}.json", json.dumps(asdict(written)).encode())
-        return written
-
-    def _noted(self, part: Part) -> WrittenPart | None:
-        try:
-            return WrittenPart(**json.loads(read_bytes(self.notes / f"{part.name}.json")))
-        except (OSError, ValueError, TypeError):
-            return None
+        write_rows(path, table_schema(self.score_names), self._rows(part))
+        size = path.stat().st_size
+        with pq.ParquetFile(path) as source:
+            file = viewed(f"data/{part.name}", size, source)
+        if wrong := next(refused(file), None):
+            raise UserError(f"{wrong}; this is a bug of publish, please report it")
+        advice = list(advised(file))
+        return WrittenPart(part.name, file_sha256(path), size, part.stop - part.start, self.of(part), advice)
 
     def _rows(self, part: Part) -> Iterator[dict[str, Any]]:
         index = self.folder / INDEX
@@ -86,6 +82,36 @@ class PartWriter:
             except (KeyError, TypeError) as error:
                 where = f"{self.folder}: document {document.row['doc_id']}"
                 raise UserError(f"{where}: not a record of a run ({error}); see obelics validate") from None
+
+
+@dataclass(frozen=True)
+class PartWriter:
+    """Writes files into a folder.
+
+    `known` are the files of an earlier publication. What is written is noted in `notes`, for a command that goes on.
+    """
+
+    maker: PartMaker
+    output: Location
+    notes: Location
+    known: Sequence[WrittenPart] = ()
+
+    def __call__(self, part: Part) -> WrittenPart:
+        """Write a part, or find it written and whole. Raises UserError where the run is damaged."""
+        target, made_of = self.output / part.name, self.maker.of(part)
+        for before in (self._noted(part), *self.known):
+            if before and (before.name, before.made_of) == (part.name, made_of) and _holds(target, before.sha256):
+                return before
+        with draft(target) as path:
+            written = self.maker.make(part, path)
+        write_bytes(self.notes / f"{part.name}.json", json.dumps(asdict(written)).encode())
+        return written
+
+    def _noted(self, part: Part) -> WrittenPart | None:
+        try:
+            return WrittenPart(**json.loads(read_bytes(self.notes / f"{part.name}.json")))
+        except (OSError, ValueError, TypeError):
+            return None
 
 
 def write_rows(path: Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> None:

@@ -35,8 +35,8 @@ def refuse_forgotten(run: Location) -> None:
         raise UserError(f"{run}: its shards hold {n:,} documents that were removed: obelics forget {run} removes them")
 
 
-def note_export(run: Location, output: Location) -> None:
-    """Note the folder of an export, so that a later removal can name it. Does nothing in a read-only folder."""
+def note_export(run: Location, output: Location | str) -> None:
+    """Note where an export lies, so that a later removal can name it. Does nothing in a read-only folder."""
     where = str(output.resolve()) if isinstance(output, Path) else redacted(str(output))
     folder = run / FOLDER / EXPORTS
     with suppress(OSError):

@@ -107,7 +107,7 @@ def test_an_export_of_other_documents_is_not_named(run_of_demo: Path, tmp_path: 
     pq.write_table(pq.read_table(exported).slice(1), exported)
     write_card(str(folder), SAID)
     front = yaml.safe_load((folder / "README.md").read_text("utf-8").split("---\n")[1])
-    assert front["configs"] == [{"config_name": "index", "data_files": "index.parquet"}]
+    assert front["configs"] == [{"config_name": "index", "data_files": [{"split": "train", "path": "index.parquet"}]}]
 
 
 def test_counts_are_those_of_the_manifest_and_the_index(run_of_demo: Path) -> None:

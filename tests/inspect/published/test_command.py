@@ -158,7 +158,9 @@ def test_each_piece_of_python_in_the_card_runs_beside_it(published: Path, tmp_pa
 
 def test_the_card_says_what_a_hub_reads(published: Path) -> None:
     front = yaml.safe_load((published / "README.md").read_text("utf-8").split("---\n")[1])
-    assert front["configs"] == [{"config_name": "default", "data_files": "data/*.parquet"}]
+    assert front["configs"] == [
+        {"config_name": "default", "data_files": [{"split": "train", "path": "data/train-*.parquet"}]}
+    ]
     assert {"name": "images", "sequence": "image"} in front["dataset_info"][0]["features"]
     assert "parquet" in front["tags"]
     assert (published / "config.yaml").is_file()
@@ -202,7 +204,7 @@ def test_a_command_that_was_stopped_goes_on_with_the_files_that_are_there(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(command, "_sweep", stop)
+        patch.setattr(command, "_beside", stop)
         publish(str(run_of_demo), str(tmp_path / "corpus"), SAID, workers=1, target_bytes=400_000)
     assert not (tmp_path / "corpus/published.json").exists()
     before = {path: path.stat().st_ino for path in (tmp_path / "corpus/data").iterdir()}

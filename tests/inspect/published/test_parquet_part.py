@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.shards.source import all_documents
-from obelics_pipeline.inspect.published.parquet_part import PartWriter, write_rows
+from obelics_pipeline.inspect.published.parquet_part import PartMaker, PartWriter, write_rows
 from obelics_pipeline.inspect.published.parts import Part
 from obelics_pipeline.inspect.published.table import row_bytes, table_schema
 from tests.stages.shard.runs import SCORES, document, make_run
@@ -20,7 +20,7 @@ PART = Part("train-00000-of-00001.parquet", 0, 7)
 
 
 def written(run: Path, output: Path, part: Part = PART, made_of: str = "x") -> Path:
-    PartWriter(run, output, output.parent / f"notes-{output.name}", SCORES, made_of)(part)
+    PartWriter(PartMaker(run, SCORES, made_of), output, output.parent / f"notes-{output.name}")(part)
     return output / part.name
 
 
