@@ -32,7 +32,12 @@ GROUPS = {  # in the order of the help
         look.add_tune,
         look.add_map,
     ),
-    "publish: give a finished corpus to others": (publish.add_publish, publish.add_export, publish.add_card),
+    "publish: give a finished corpus to others": (
+        publish.add_consent,
+        publish.add_publish,
+        publish.add_export,
+        publish.add_card,
+    ),
     "models: get the models that filters use": (models.add_fit, models.add_download),
     "train: train on a corpus, and watch the training": (
         train.add_plan,

@@ -1,4 +1,4 @@
-"""Commands that prepare a finished run for others: publish, export, card."""
+"""Commands that prepare a finished run for others: consent, publish, export, card."""
 
 from __future__ import annotations
 
@@ -49,6 +49,50 @@ def _publish(arguments: argparse.Namespace) -> int:
     if advice := done.advised():
         say(advice)
     return 0
+
+
+def add_consent(commands: Commands) -> None:
+    consent = commands.add_parser(
+        "consent",
+        help="ask pages and images again whether they may be used",
+        description="Before publication: ask the hosts of all pages and images of the shards (robots.txt, ai.txt, "
+        "tdmrep.json), then each address for its headers, and pages for their metas, with the manners of the config's "
+        "section fetch. Writes consent-again/answers.parquet and changed.parquet into the folder. A command that was "
+        "stopped goes on when it is given again. Without --again, count the answers of the last time.",
+    )
+    consent.add_argument("folder", metavar="DIR", help="folder of a finished run: a path, s3://… or gs://…")
+    consent.add_argument("--again", action="store_true", help="ask")
+    consent.add_argument("--yes", action="store_true", help="forget at once what may not be used any more")
+    consent.set_defaults(command=_consent)
+
+
+def _consent(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.core.storage import location
+    from obelics_pipeline.inspect.consent_again.answers import counted, last_round
+
+    if not arguments.again:
+        if arguments.yes:
+            raise UserError("--yes: valid only with --again; add it")
+        answers = last_round(location(arguments.folder))
+        if answers is None:
+            raise UserError(f"{arguments.folder}: nobody was asked again yet; add --again")
+        for said, count in counted(answers).items():
+            say(f"{said}: {count:,}")
+        return 0
+    from obelics_pipeline.inspect.consent_again.command import ask_again
+
+    asked = ask_again(arguments.folder, say)
+    for line in asked.lines(arguments.folder):
+        say(line)
+    if not arguments.yes or not asked.refused:
+        return 0
+    from obelics_pipeline.forget.command import lines
+    from obelics_pipeline.forget.forget import forget
+
+    done = forget(arguments.folder, {"urls": [asked.urls]}, say=say)
+    for line in lines(done, dry_run=False):
+        say(line)
+    return 1 if done.problems else 0
 
 
 def add_export(commands: Commands) -> None:

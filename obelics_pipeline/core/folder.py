@@ -66,6 +66,7 @@ class RunFolder:
         self.consent = path / "consent"  # documents by what an opt-out service said; its answers; the lists
         self.consent_answers, self.opt_out_lists = path / "consent-answers", path / "consent-lists"
         self.robots_captures = path / "consent-robots"
+        self.consent_again = path / "consent-again"  # what pages and images answered before publication
         self.scores, self.scored = path / "scores", path / "scored"  # what models measured; documents with it, decided
         self.index, self.manifest = path / "index.parquet", path / "manifest.json"
         self.config, self.events = path / "config.yaml", self.base / "events.jsonl"

@@ -284,6 +284,7 @@ class _Work:
             for folder in (self._run.fetch, self._run.consent_answers):
                 for path in sorted((scratch_of(folder) / "journal").glob("*.jsonl")):
                     strike_file(path, gone.strike, lines_go=True)
+            remove_tree(scratch_of(self._run.consent_again))  # a list of addresses, and a round that is not finished
         done.files = rewriter.files
         done.freed += rewriter.freed
         self._captures(gone, done)

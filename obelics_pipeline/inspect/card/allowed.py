@@ -78,6 +78,14 @@ def _done(obeyed: bool, recorded: bool = False) -> str:
     return "obeyed" if obeyed else "recorded with each document" if recorded else "not looked at"
 
 
+def asked_again(run: Run) -> tuple[str, Mapping[str, int]] | None:
+    """The day (UTC) on which pages and images were last asked again, and how many gave each answer; None: never."""
+    asked = [event for event in run.events if event["event"] == "consent_asked"]
+    if not asked:
+        return None
+    return datetime.fromtimestamp(asked[-1]["time"], UTC).date().isoformat(), asked[-1]["said"]
+
+
 def removals(run: Run) -> Iterator[Removal]:
     """The removals in the event log of a run, the oldest first."""
     for event in run.events:

@@ -14,6 +14,7 @@ from obelics_pipeline.inspect.card.contents import contents_of
 from obelics_pipeline.inspect.card.croissant import croissant
 from obelics_pipeline.inspect.card.opens import Layout, what_opens
 from obelics_pipeline.inspect.card.page import card, in_a_sentence
+from obelics_pipeline.inspect.card.responsible import responsible
 from obelics_pipeline.inspect.card.statement import Statement
 from obelics_pipeline.inspect.explain.written import write_all
 from obelics_pipeline.inspect.report.funnel import funnel_of
@@ -44,9 +45,11 @@ def write_card(folder: str, said: Statement, output: str | None = None) -> Seque
     except (OSError, pa.ArrowException, duckdb.Error) as error:
         why = str(error).splitlines()[0][:200]
         raise UserError(f"{folder}: cannot be read ({why}); see obelics validate") from None
-    text = card(run, manifest, funnel_of(run), contents, Layout(opens), said, file_sha256(run.folder.config))
+    funnel = funnel_of(run)
+    text = card(run, manifest, funnel, contents, Layout(opens), said, file_sha256(run.folder.config))
     languages = [row.name for row in contents.languages if row.name]
-    about = croissant(manifest, index, languages, said, in_a_sentence(manifest, contents))
+    further = responsible(run, funnel, contents, said)
+    about = croissant(manifest, index, languages, said, in_a_sentence(manifest, contents), further)
     target = home if output is None else location(output)
     files = {CARD: text, CROISSANT: json.dumps(about, ensure_ascii=False, indent=1) + "\n"}
     write_all(target, files)

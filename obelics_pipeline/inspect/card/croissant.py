@@ -1,4 +1,4 @@
-"""Croissant 1.0 metadata of a corpus (docs.mlcommons.org/croissant): its files with their hashes, and its columns."""
+"""Croissant 1.1 metadata of a corpus (docs.mlcommons.org/croissant): its files with their hashes, and its columns."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ import pyarrow as pa
 from obelics_pipeline.core.shards.manifest import INDEX, SHARDS, RunManifest
 from obelics_pipeline.inspect.card.statement import Statement
 
-CONFORMS = "http://mlcommons.org/croissant/1.0"
+CONFORMS = "http://mlcommons.org/croissant/1.1"
 # As the specification gives it.
 CONTEXT: Mapping[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
+    "arrayShape": "cr:arrayShape",
     "citeAs": "cr:citeAs",
     "column": "cr:column",
     "conformsTo": "dct:conformsTo",
+    "containedIn": "cr:containedIn",
     "cr": "http://mlcommons.org/croissant/",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
+    "description": {"@container": "@language"},
     "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
     "extract": "cr:extract",
@@ -31,10 +34,12 @@ CONTEXT: Mapping[str, Any] = {
     "fileSet": "cr:fileSet",
     "format": "cr:format",
     "includes": "cr:includes",
+    "isArray": "cr:isArray",
     "isLiveDataset": "cr:isLiveDataset",
     "jsonPath": "cr:jsonPath",
     "key": "cr:key",
     "md5": "cr:md5",
+    "name": {"@container": "@language"},
     "parentField": "cr:parentField",
     "path": "cr:path",
     "rai": "http://mlcommons.org/croissant/RAI/",
@@ -71,9 +76,14 @@ ABOUT = {
 
 
 def croissant(
-    manifest: RunManifest, index: pa.Schema, languages: Iterable[str], said: Statement, description: str
+    manifest: RunManifest,
+    index: pa.Schema,
+    languages: Iterable[str],
+    said: Statement,
+    description: str,
+    further: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The JSON-LD of a finished run; `index` are the columns of its index."""
+    """The JSON-LD of a finished run; `index` are the columns of its index, `further` other properties of the whole."""
     tars = [file_object(f"{SHARDS}/{s.name}", "application/x-tar", s.bytes, s.sha256) for s in manifest.shards]
     index_file = file_object(INDEX, "application/x-parquet", manifest.index_bytes, manifest.index_sha256)
     records = {
@@ -84,9 +94,8 @@ def croissant(
         "encodingFormat": "application/json",
         "includes": "*.json",
     }
-    return dataset(
-        said, description, languages, [index_file, *tars, *([records] if tars else [])], [_record_set(index)]
-    )
+    files = [index_file, *tars, *([records] if tars else [])]
+    return dataset(said, description, languages, files, [_record_set(index)], further)
 
 
 def dataset(
@@ -95,6 +104,7 @@ def dataset(
     languages: Iterable[str],
     distribution: Sequence[Mapping[str, Any]],
     record_sets: Sequence[Mapping[str, Any]],
+    further: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The JSON-LD of a corpus from its files and the tables in them."""
     stated = {
@@ -111,6 +121,7 @@ def dataset(
         "description": description,
         **{name: value for name, value in stated.items() if value},
         "inLanguage": list(languages),
+        **further,
         "distribution": list(distribution),
         "recordSet": list(record_sets),
     }

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from obelics_pipeline import __version__
 from obelics_pipeline.core.html.visible import quoted
 from obelics_pipeline.core.shards.manifest import RunManifest
-from obelics_pipeline.inspect.card.allowed import applied_lists, removals, signals
+from obelics_pipeline.inspect.card.allowed import applied_lists, asked_again, removals, signals
 from obelics_pipeline.inspect.card.contents import Contents
 from obelics_pipeline.inspect.card.limits import known_limits
 from obelics_pipeline.inspect.card.opens import Layout
@@ -74,6 +74,7 @@ def card(
             personal=manifest.notes.get("personal_data", {}),
             lists=list(applied_lists(run.config, manifest.ledgers, manifest.notes.get("lists", {}))),
             signals=list(signals(run.config)),
+            again=asked_again(run),
             forgotten=list(removals(run)),
             words=words_of(stages),
             thresholds=_worded(document_thresholds(stages, run.config)),

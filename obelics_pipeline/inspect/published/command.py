@@ -22,14 +22,17 @@ from obelics_pipeline.inspect.card.command import CARD, CROISSANT
 from obelics_pipeline.inspect.card.contents import contents_of
 from obelics_pipeline.inspect.card.opens import Layout, Opens
 from obelics_pipeline.inspect.card.page import card, in_a_sentence
+from obelics_pipeline.inspect.card.responsible import responsible
 from obelics_pipeline.inspect.card.statement import Statement
+from obelics_pipeline.inspect.consent_again.answers import last_round
+from obelics_pipeline.inspect.published.citation import bibtex, citation_cff
 from obelics_pipeline.inspect.published.croissant import croissant
 from obelics_pipeline.inspect.published.folder import Folder
 from obelics_pipeline.inspect.published.hub import HUB, Repository
 from obelics_pipeline.inspect.published.parquet_part import PartMaker, WrittenPart
 from obelics_pipeline.inspect.published.parts import TARGET_BYTES, parts_of
 from obelics_pipeline.inspect.published.table import table_schema
-from obelics_pipeline.inspect.published.target import CONFIG, DATA, FORMAT, LIST, as_json, list_of
+from obelics_pipeline.inspect.published.target import CITATION, CONFIG, DATA, FORMAT, LIST, as_json, list_of
 from obelics_pipeline.inspect.report.funnel import funnel_of
 from obelics_pipeline.inspect.report.opened import Run, read_run
 from obelics_pipeline.policy.tombstones.obeyed import note_export, refuse_forgotten
@@ -67,7 +70,7 @@ def publish(
     open_engine: OpenEngine | None = None,
     target_bytes: int = TARGET_BYTES,
 ) -> Published:
-    """Publish a finished run: `data/*.parquet`, `README.md`, `croissant.json`, `config.yaml`, `published.json`.
+    """Publish a finished run: `data/*.parquet`, `README.md`, `croissant.json`, `CITATION.cff`, and so on.
 
     `workers` processes of this machine write files, one per CPU core by default; `open_engine` makes another engine.
     The list of files is written last: a folder that has it is whole. A command that was stopped goes on with the files
@@ -82,7 +85,9 @@ def publish(
     refuse_forgotten(revision)
     target.refuse_strangers(base)
     note_export(revision, target.path if isinstance(target, Folder) else str(target))
-    maker = PartMaker(revision, manifest.promises.score_names, digest(FORMAT, manifest.index_sha256))
+    answers = last_round(base)
+    made_of = digest(FORMAT, manifest.index_sha256, None if answers is None else file_sha256(answers))
+    maker = PartMaker(revision, manifest.promises.score_names, made_of, answers)
     place = target.path if isinstance(target, Folder) else base
     with _local(workers) if open_engine is None else open_engine(place, run.config) as engine:
         parts = target.write_parts(engine, maker, parts_of(manifest.shards, target_bytes))
@@ -112,12 +117,15 @@ def _beside(run: Run, manifest: RunManifest, parts: Sequence[WrittenPart], said:
         why = str(error).splitlines()[0][:200]
         raise UserError(f"{run.path}: cannot be read ({why}); see obelics validate") from None
     layout = Layout([Opens("default", f"{DATA}/train-*.parquet", schema)], "read_published.md", "parquet")
-    text = card(run, manifest, funnel_of(run), contents, layout, said, file_sha256(run.folder.config))
+    funnel, sentence = funnel_of(run), in_a_sentence(manifest, contents)
+    text = card(run, manifest, funnel, contents, layout, said, file_sha256(run.folder.config))
     languages = [row.name for row in contents.languages if row.name]
-    about = croissant(parts, schema, languages, said, in_a_sentence(manifest, contents))
+    further = {"citeAs": bibtex(said), **responsible(run, funnel, contents, said)}
+    about = croissant(parts, schema, languages, said, sentence, further)
     return {
         CONFIG: read_bytes(run.folder.config),
         CARD: text.encode(),
         CROISSANT: as_json(about),
+        CITATION: citation_cff(said, sentence).encode(),
         LIST: list_of(parts),
     }

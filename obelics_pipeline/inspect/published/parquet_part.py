@@ -17,6 +17,7 @@ from obelics_pipeline.core.shards.manifest import INDEX
 from obelics_pipeline.core.shards.source import documents_of
 from obelics_pipeline.core.storage import Location, draft, file_sha256, read_bytes, write_bytes
 from obelics_pipeline.core.unit import digest
+from obelics_pipeline.inspect.consent_again.answers import page_answers
 from obelics_pipeline.inspect.published.parts import Part
 from obelics_pipeline.inspect.published.table import row_bytes, table_row, table_schema
 from obelics_pipeline.inspect.published.viewer import advised, refused, viewed
@@ -51,6 +52,7 @@ class PartMaker:
     folder: Location  # of the run's revision
     score_names: Sequence[str]
     made_of: str
+    answers: Location | None = None  # of pages that were asked again
 
     def of(self, part: Part) -> str:
         """What stands for the documents of a part."""
@@ -76,10 +78,11 @@ class PartMaker:
             rows = read_span(index, part.start, part.stop)
         except (OSError, pa.ArrowException) as error:
             raise UserError(f"{index}: cannot be read ({error}); obelics validate {self.folder} says more") from None
+        again = page_answers(self.answers, [row["url"] for row in rows]) if self.answers is not None else {}
         for document in documents_of(self.folder, rows):
             try:
-                yield table_row(document, self.score_names)
-            except (KeyError, TypeError) as error:
+                yield table_row(document, self.score_names, again.get(document.row["url"]))
+            except (KeyError, TypeError, ValueError) as error:
                 where = f"{self.folder}: document {document.row['doc_id']}"
                 raise UserError(f"{where}: not a record of a run ({error}); see obelics validate") from None
 

@@ -13,6 +13,24 @@ from obelics_pipeline.core.shards.source import StoredDocument
 # A picture as `datasets` stores one (datasets.Image): its bytes, and a name that is no place to read from
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
+# What a page and its host said of the use of the page, and when; null where nobody looked (docs/consent.md)
+CONSENT = (
+    ("captured", pa.string()),  # the day, as all days here: 2024-05-06
+    ("robots_txt", pa.string()),  # of the capture of the host's robots.txt: allowed, disallowed or unknown
+    ("robots_txt_captured", pa.string()),
+    ("robots", pa.list_(pa.string())),  # directives of X-Robots-Tag and of robots metas that speak to the run
+    ("tdm", pa.string()),  # reserved, not_reserved, unset
+    ("tdm_source", pa.string()),  # meta or header
+    ("tdm_policy", pa.string()),  # an address
+    ("licence", pa.string()),
+    ("licence_url", pa.string()),
+    ("licence_source", pa.string()),
+    ("opt_out_checked", pa.string()),  # the last day on which an opt-out service was asked
+    ("asked_again", pa.string()),  # the day of `obelics consent --again`
+    ("answered_again", pa.string()),  # allowed, or why it is not known; what is refused is forgotten
+    ("ai_txt_again", pa.string()),  # of the host, that day: rules, none, or null where it was not asked for
+)
+
 _FIXED = (
     ("doc_id", pa.string()),
     ("url", pa.string()),  # of the page
@@ -23,6 +41,7 @@ _FIXED = (
     ("general_metadata", pa.string()),
     ("language", pa.string()),
     ("page_type", pa.string()),
+    *CONSENT,
 )
 
 
@@ -38,8 +57,13 @@ def table_schema(score_names: Sequence[str]) -> pa.Schema:
     return pa.schema(fields, metadata={"huggingface": json.dumps({"info": {"features": features}})})
 
 
-def table_row(document: StoredDocument, score_names: Sequence[str]) -> dict[str, Any]:
-    """The row of one document. Raises KeyError for a record that lacks a key, or names a file that it does not have."""
+def table_row(
+    document: StoredDocument, score_names: Sequence[str], again: Mapping[str, str | None] | None = None
+) -> dict[str, Any]:
+    """The row of one document; `again` is what its page answered when it was asked once more.
+
+    Raises KeyError for a record that lacks a key, or names a file that it does not have.
+    """
     value, row = document.value, document.row
     hashes = {file.name: file.sha256 for file in document.record.files}
     return {
@@ -52,8 +76,30 @@ def table_row(document: StoredDocument, score_names: Sequence[str]) -> dict[str,
         "general_metadata": value["general_metadata"],
         "language": value["language"],
         "page_type": row.get("page_type"),  # an index of an earlier version lacks it
+        **_consent(value["general_metadata"], again or {}),
         **{name: row[name] for name in score_names},
     }
+
+
+def _consent(general_metadata: str, again: Mapping[str, str | None]) -> dict[str, Any]:
+    """The columns of CONSENT. What is no text where a text belongs is null: records may be of others."""
+    general = json.loads(general_metadata)
+    general = general if isinstance(general, dict) else {}
+    heard = general.get("consent")
+    heard = heard if isinstance(heard, dict) else {}
+    days = general.get("opt_out_checked")
+    robots = heard.get("robots")
+    said = {
+        "captured": heard.get("checked") or str(general.get("warc_date") or "")[:10] or None,
+        **{name: heard.get(name) for name in ("robots_txt", "robots_txt_captured", "tdm", "tdm_source", "tdm_policy")},
+        **{name: general.get(name) for name in ("licence", "licence_url", "licence_source")},
+        "opt_out_checked": max(map(str, days.values()), default=None) if isinstance(days, dict) else None,
+        "asked_again": again.get("day"),
+        "answered_again": again.get("said"),
+        "ai_txt_again": again.get("ai_txt"),
+    }
+    directives = [d for d in robots if isinstance(d, str)] if isinstance(robots, list) else None
+    return {name: value if isinstance(value, str) else None for name, value in said.items()} | {"robots": directives}
 
 
 def row_bytes(row: Mapping[str, Any]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -172,19 +173,45 @@ def test_the_list_of_files_has_their_hashes(published: Path) -> None:
     assert all(file_sha256(published / "data" / entry["name"]) == entry["sha256"] for entry in listed)
 
 
-def test_croissant_is_valid_and_reads_the_documents(run_of_demo: Path, published: Path) -> None:
+def test_croissant_is_valid_and_reads_documents_and_pictures(run_of_demo: Path, published: Path) -> None:
     mlcroissant = pytest.importorskip("mlcroissant")
     from PIL import Image
 
     data = mlcroissant.Dataset(str(published / "croissant.json"))
+    assert data.metadata.ctx.is_v1_1()
+    assert not data.metadata.ctx.issues.errors
     rows = {row["documents/doc_id"].decode(): row for row in data.records(record_set="documents")}
+    images = {row["images/doc_id"].decode(): row for row in data.records(record_set="images")}
     for doc_id, texts, pictures, words in expected(run_of_demo):
-        row = rows.pop(doc_id)
+        row, shown = rows.pop(doc_id), images.pop(doc_id)
         assert [text and text.decode() for text in row["documents/texts"]] == texts
         assert row["documents/word_count"] == words
         sizes = [p and Image.open(io.BytesIO(p)).size for p in pictures]
         assert [p and p.size for p in row["documents/images"]] == sizes
-    assert rows == {}
+        assert [p and p.size for p in shown["images/picture"]] == sizes
+        names = [p and hashlib.sha256(p).hexdigest() for p in pictures]
+        assert [name and name.decode().partition(".")[0] for name in shown["images/path"]] == names
+        assert [(url is None) == (text is not None) for url, text in zip(shown["images/url"], texts, strict=True)]
+    assert rows == images == {}
+
+
+def test_croissant_says_what_responsible_use_needs(published: Path) -> None:
+    mlcroissant = pytest.importorskip("mlcroissant")
+    about = json.loads((published / "croissant.json").read_text("utf-8"))
+    said = mlcroissant.Dataset(str(published / "croissant.json")).metadata
+    assert about["conformsTo"] == "http://mlcommons.org/croissant/1.1"
+    assert said.data_limitations == about["rai:dataLimitations"]
+    assert said.personal_sensitive_information[-1] == "People are named and shown in texts and images, as on the pages."
+    assert len(said.data_preprocessing_protocol) > 3
+    assert any(line.startswith("Documents by languages: ") for line in said.data_biases)
+    assert said.cite_as.startswith("@misc{pages-of-a-test, title = {Pages of a test}")
+
+
+def test_the_corpus_has_its_own_citation(published: Path) -> None:
+    said = yaml.safe_load((published / "CITATION.cff").read_text("utf-8"))
+    assert (said["cff-version"], said["type"], said["title"]) == ("1.2.0", "dataset", "Pages of a test")
+    assert said["license"] == "CC-BY-4.0"
+    assert {"message", "authors"} <= said.keys()
 
 
 def test_equal_runs_give_equal_bytes_and_a_second_command_changes_nothing(
