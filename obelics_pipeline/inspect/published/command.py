@@ -11,8 +11,10 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
+from obelics_pipeline import __version__
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.shards.manifest import RunManifest
 from obelics_pipeline.core.storage import TEMPORARY, Location, file_sha256, location, read_bytes
 from obelics_pipeline.core.unit import digest
@@ -29,10 +31,11 @@ from obelics_pipeline.inspect.published.citation import bibtex, citation_cff
 from obelics_pipeline.inspect.published.croissant import croissant
 from obelics_pipeline.inspect.published.folder import Folder
 from obelics_pipeline.inspect.published.hub import HUB, Repository
+from obelics_pipeline.inspect.published.lineage import Made, lineage
 from obelics_pipeline.inspect.published.parquet_part import PartMaker, WrittenPart
 from obelics_pipeline.inspect.published.parts import TARGET_BYTES, parts_of
 from obelics_pipeline.inspect.published.table import table_schema
-from obelics_pipeline.inspect.published.target import CITATION, CONFIG, DATA, FORMAT, LIST, as_json, list_of
+from obelics_pipeline.inspect.published.target import CITATION, CONFIG, DATA, FORMAT, LINEAGE, LIST, as_json, list_of
 from obelics_pipeline.inspect.report.funnel import funnel_of
 from obelics_pipeline.inspect.report.opened import Run, read_run
 from obelics_pipeline.policy.tombstones.obeyed import note_export, refuse_forgotten
@@ -74,9 +77,9 @@ def publish(
 
     `workers` processes of this machine write files, one per CPU core by default; `open_engine` makes another engine.
     The list of files is written last: a folder that has it is whole. A command that was stopped goes on with the files
-    that are there. Equal runs and statements give equal bytes. Raises UserError where no finished run is, where it is
-    damaged or holds a removed document, where the output holds other files, and where the hub's viewer would not show
-    what was written: it is checked before the list is written.
+    that are there. Equal runs and statements give equal bytes, except that `lineage.jsonl` has the times of the run.
+    Raises UserError where no finished run is, where it is damaged or holds a removed document, where the output holds
+    other files, and where the hub's viewer would not show what was written: it is checked before the list is written.
     """
     run = read_run(folder)
     manifest, base, revision, target = run.manifest, location(folder), run.folder.path, _target(output)
@@ -127,5 +130,20 @@ def _beside(run: Run, manifest: RunManifest, parts: Sequence[WrittenPart], said:
         CARD: text.encode(),
         CROISSANT: as_json(about),
         CITATION: citation_cff(said, sentence).encode(),
+        LINEAGE: lineage(_made(run, manifest, [row.name for row in contents.files], parts), run.events),
         LIST: list_of(parts),
     }
+
+
+def _made(run: Run, manifest: RunManifest, inputs: Sequence[str], parts: Sequence[WrittenPart]) -> Made:
+    return Made(
+        config=run.config_name,
+        config_sha256=file_sha256(run.folder.config),
+        revision=revisions_of(run.folder.base).current_number(),
+        code=run.folder.noted().get("code", {}),
+        inputs=sorted(inputs),
+        outputs={f"{DATA}/{part.name}": (part.sha256, part.bytes, part.rows) for part in parts},
+        corpus=manifest.index_sha256,
+        counts=manifest.counts(),
+        version=__version__,
+    )

@@ -16,10 +16,10 @@ from obelics_pipeline.inspect.published.parquet_part import PartMaker, WrittenPa
 from obelics_pipeline.inspect.published.parts import Part
 
 DATA, CONFIG, LIST = "data", "config.yaml", "published.json"
-CITATION = "CITATION.cff"
+CITATION, LINEAGE = "CITATION.cff", "lineage.jsonl"
 NOTES = ".publishing"  # what is written of a publication that is not finished
 FORMAT = "obelics-published-2"  # of LIST and of the columns; part of what a file says it was made of
-BESIDE = (CARD, CROISSANT, CONFIG, CITATION)  # in the order in which they are named where others wrote them
+BESIDE = (CARD, CROISSANT, CONFIG, CITATION, LINEAGE)  # in the order in which they are named where others wrote them
 OURS = re.compile(r"train-\d{5}-of-\d{5}\.parquet")
 
 

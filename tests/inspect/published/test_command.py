@@ -214,6 +214,19 @@ def test_the_corpus_has_its_own_citation(published: Path) -> None:
     assert {"message", "authors"} <= said.keys()
 
 
+def test_the_lineage_leads_from_the_warc_files_to_the_published_files(run_of_demo: Path, published: Path) -> None:
+    events = [json.loads(line) for line in (published / "lineage.jsonl").read_text("utf-8").splitlines()]
+    whole = events[-1]
+    assert (whole["job"]["name"], whole["eventType"]) == ("default", "COMPLETE")
+    assert {item["name"] for item in whole["inputs"]} == {"input/demo-00000.warc.gz", "input/demo-00001.warc.gz"}
+    assert [item["name"] for item in whole["outputs"]] == sorted(
+        f"data/{p.name}" for p in (published / "data").iterdir()
+    )
+    stages = json.loads((run_of_demo / "run.json").read_text())["value"]["code"]
+    assert {e["job"]["name"] for e in events} == {"default", *(f"default.{stage}" for stage in stages)}
+    assert str(run_of_demo) not in (published / "lineage.jsonl").read_text("utf-8")
+
+
 def test_equal_runs_give_equal_bytes_and_a_second_command_changes_nothing(
     run_of_demo: Path, published: Path, tmp_path: Path
 ) -> None:
