@@ -17,7 +17,7 @@ from obelics_pipeline.core.shards.manifest import INDEX, RunManifest, index_is_w
 from obelics_pipeline.core.shards.source import StoredDocument, all_documents, document_at
 from obelics_pipeline.core.storage import Location, location, read_table
 from obelics_pipeline.jobs.score_rows.document_of_row import document_of_row
-from obelics_pipeline.jobs.score_rows.row_error import RowError
+from obelics_pipeline.stages.rows.row_error import RowError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,11 +25,11 @@ from obelics_pipeline.jobs.score_rows.engines import Engines, OpenEngine, open_e
 from obelics_pipeline.jobs.score_rows.fetched_images import fetch_images
 from obelics_pipeline.jobs.score_rows.image_folder import images_of
 from obelics_pipeline.jobs.score_rows.in_workers import Batch, Maps, in_windows
-from obelics_pipeline.jobs.score_rows.row_error import RowError
 from obelics_pipeline.jobs.score_rows.scorer import scorer_of
 from obelics_pipeline.models.pictures.sources import FolderImages, ImageSource, no_images
 from obelics_pipeline.policy.tombstones.tombstones import configured
 from obelics_pipeline.stages.read.listing import expand
+from obelics_pipeline.stages.rows.row_error import RowError
 
 FAILURES_SHOWN = 10
 FETCH = "fetch"  # of --images

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 from obelics_pipeline.engines.attempts import WorkersDie
-from obelics_pipeline.jobs.score_rows.row_error import WORKER_LOST, RowError
+from obelics_pipeline.stages.rows.row_error import WORKER_LOST, RowError
 
 BYTES_PER_BATCH = 2**20  # of a batch of more than one row: about a second of work with the default config's filters
 

@@ -22,8 +22,8 @@ from obelics_pipeline.jobs.score_rows.columns import Asked, Scores
 from obelics_pipeline.jobs.score_rows.document_of_row import document_of_row, image_urls
 from obelics_pipeline.jobs.score_rows.in_workers import BYTES_PER_BATCH, Maps, in_windows
 from obelics_pipeline.jobs.score_rows.json_members import append_members, as_json, replace_members
-from obelics_pipeline.jobs.score_rows.row_error import MAX_LENGTH, NOT_JSON, NOT_UTF8, TOO_LONG, RowError
 from obelics_pipeline.jobs.score_rows.scorer import scorer_of
+from obelics_pipeline.stages.rows.row_error import MAX_LENGTH, NOT_JSON, NOT_UTF8, TOO_LONG, RowError
 
 SUFFIXES = (".jsonl", ".jsonl.gz")
 UNREAD = "unread_line"  # the key of a line that is no JSON object, which has no keys of its own

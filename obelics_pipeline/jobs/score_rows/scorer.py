@@ -11,11 +11,11 @@ from obelics_pipeline.core.config import FiltersConfig, RunConfig, Threshold
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.errors import Stopped, UserError
 from obelics_pipeline.jobs.score_rows.columns import Asked, Scores, is_text
-from obelics_pipeline.jobs.score_rows.row_error import NO_TEXT, SCORE_FAILED, RowError
 from obelics_pipeline.models.pictures.sources import FolderImages
 from obelics_pipeline.policy.forgotten import FORGOTTEN, forget_images
 from obelics_pipeline.policy.tombstones.tombstones import configured
 from obelics_pipeline.stages.extract.measure import LANGUAGE, LANGUAGE_SCORE, Measurer
+from obelics_pipeline.stages.rows.row_error import NO_TEXT, SCORE_FAILED, RowError
 from obelics_pipeline.stages.score.document_models import DocumentModels, LoadDocumentModels
 
 

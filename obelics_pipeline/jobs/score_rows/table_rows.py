@@ -19,8 +19,8 @@ from obelics_pipeline.core.storage import Location, open_parquet
 from obelics_pipeline.jobs.score_rows.columns import Asked, Value, is_text
 from obelics_pipeline.jobs.score_rows.document_of_row import INTERLEAVED, KEYS, PLAIN, document_of_row, image_urls
 from obelics_pipeline.jobs.score_rows.in_workers import BYTES_PER_BATCH, Maps, in_windows
-from obelics_pipeline.jobs.score_rows.row_error import NOT_UTF8, RowError
 from obelics_pipeline.jobs.score_rows.scorer import scorer_of
+from obelics_pipeline.stages.rows.row_error import NOT_UTF8, RowError
 
 SUFFIXES = (".parquet",)
 

@@ -13,11 +13,11 @@ from obelics_pipeline.filters.word_count import WordCount
 from obelics_pipeline.jobs.score_rows import columns as module
 from obelics_pipeline.jobs.score_rows.columns import EVERY_IMAGE, ask
 from obelics_pipeline.jobs.score_rows.document_of_row import document_of_row
-from obelics_pipeline.jobs.score_rows.row_error import RowError
 from obelics_pipeline.jobs.score_rows.scorer import Scorer, scorer_of
 from obelics_pipeline.models.flamingo.statistics import COLUMNS as FLAMINGO
 from obelics_pipeline.models.language_model.columns import COLUMNS as LANGUAGE_MODEL
 from obelics_pipeline.models.similarity.columns import COLUMNS as SIMILARITY
+from obelics_pipeline.stages.rows.row_error import RowError
 from tests.jobs.score_rows.rows import GERMAN, TEXT
 
 

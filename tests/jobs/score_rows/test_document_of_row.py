@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from obelics_pipeline.core.document import ImageNode, TextNode, general_metadata, interleave, to_json
 from obelics_pipeline.jobs.score_rows import document_of_row as module
 from obelics_pipeline.jobs.score_rows.document_of_row import document_of_row
-from obelics_pipeline.jobs.score_rows.row_error import RowError
+from obelics_pipeline.stages.rows.row_error import RowError
 from tests.jobs.score_rows.rows import TEXT, published
 
 

@@ -11,8 +11,8 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.tables import PUBLISHED
 from obelics_pipeline.jobs.score_rows import table_rows
 from obelics_pipeline.jobs.score_rows.columns import ask
-from obelics_pipeline.jobs.score_rows.row_error import RowError
 from obelics_pipeline.jobs.score_rows.table_rows import TableBatch, TableWriter, output_schema, read_rows, score_rows
+from obelics_pipeline.stages.rows.row_error import RowError
 from tests.jobs.score_rows.rows import TEXT, published, write_parquet
 
 ASKED = ask(["word_count", "language"], load_config("default"))

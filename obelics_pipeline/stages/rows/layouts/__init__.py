@@ -1,0 +1,1 @@
+"""Layouts of published corpora: each a pure function from a row to our document."""

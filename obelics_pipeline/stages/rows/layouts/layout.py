@@ -1,0 +1,36 @@
+"""Which layouts there are, and what each reads of which files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from obelics_pipeline.stages.rows.layouts import mint1t, mmc4, obelics, omnicorpus, published
+from obelics_pipeline.stages.rows.row_document import RowDocument
+
+PARQUET = (".parquet",)
+LINES = (".jsonl", ".jsonl.gz", ".jsonl.zst")
+TAR = (".tar",)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A layout: the endings of its files, the columns that are read, and the function from a row to its document.
+
+    `carries` says whether its rows may hold the bytes of images.
+    """
+
+    suffixes: Sequence[str]
+    columns: Sequence[str]
+    document_of: Callable[[Mapping[str, Any]], RowDocument]
+    carries: bool
+
+
+LAYOUTS = {
+    "obelics": Layout((*PARQUET, *LINES), obelics.COLUMNS, obelics.document_of, carries=False),
+    "published": Layout(PARQUET, published.COLUMNS, published.document_of, carries=True),
+    "mint1t": Layout((*PARQUET, *LINES, *TAR), mint1t.COLUMNS, mint1t.document_of, carries=True),
+    "mmc4": Layout((*LINES, *PARQUET), mmc4.COLUMNS, mmc4.document_of, carries=True),
+    "omnicorpus": Layout((*PARQUET, *LINES), omnicorpus.COLUMNS, omnicorpus.document_of, carries=False),
+}

@@ -1,0 +1,86 @@
+"""Rows of each layout, as their publishers write them."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import tarfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+PAGE = "https://pages.example/garden.html"
+FIRST, SECOND = "https://pages.example/one.png", "https://pages.example/two.png"
+
+
+def obelics(**changed: Any) -> dict[str, Any]:
+    general = {"url": PAGE, "warc_filename": "crawl/one.warc.gz", "warc_record_offset": 7, "warc_record_length": 9}
+    about = [None, {"document_url": PAGE, "unformatted_src": "/one.png", "src": FIRST, "alt_text": "A bench"}, None]
+    row = {
+        "images": [None, FIRST, None],
+        "metadata": json.dumps(about),
+        "general_metadata": json.dumps(general),
+        "texts": ["The bench.\n\nIt is old.", None, "The end."],
+    }
+    return row | changed
+
+
+def published(**changed: Any) -> dict[str, Any]:
+    row = obelics(images=[None, {"bytes": b"one", "path": "one.png"}, None])
+    return row | {"doc_id": "0" * 31 + "1", "image_urls": [None, FIRST, None]} | changed
+
+
+def mint1t(**changed: Any) -> dict[str, Any]:
+    row = {"url": PAGE, "cc_dump": "CC-MAIN-2024-18", "texts": ["The bench.", None, "The end."]}
+    return row | {"images": [None, FIRST, None], "image_hashes": ["a"], "metadata": ["b"]} | changed
+
+
+def mmc4(**changed: Any) -> dict[str, Any]:
+    images = [
+        {
+            "image_name": "b.png",
+            "raw_url": SECOND,
+            "matched_text_index": 2,
+            "matched_sim": 0.3,
+            "face_detections": None,
+        },
+        {"image_name": "a.png", "raw_url": FIRST, "matched_text_index": 1, "matched_sim": 0.2, "face_detections": None},
+    ]
+    row = {"text_list": ["One sentence.", "Two sentences.", "Three."], "image_info": images, "url": PAGE}
+    return row | {"similarity_matrix": [[0.1, 0.2, 0.3]] * 2, "could_have_url_duplicate": 0} | changed
+
+
+def omnicorpus(**changed: Any) -> dict[str, Any]:
+    general = {"domain": ["pages.example"], "fluency_prob": 0.9, "id": "7", "porn_prob": 0.0, "url": PAGE}
+    about = [{"width": 640, "height": 480, "bytes": 1234, "d_hash": "0", "unsafe_prob": 0.0}]
+    row = {"general_metadata": general, "images": [None, FIRST, None], "texts": ["The bench.", None, "The end."]}
+    return row | {"metadata": about} | changed
+
+
+def with_picture(row: dict[str, Any], content: bytes) -> dict[str, Any]:
+    """A row of MMC4 whose first image is in it."""
+    first, *others = row["image_info"]
+    return row | {"image_info": [first | {"image_base64": base64.b64encode(content).decode()}, *others]}
+
+
+def parquet(path: Path, rows: Sequence[Mapping[str, Any]], row_group_size: int = 100) -> Path:
+    pq.write_table(pa.Table.from_pylist(list(rows)), path, row_group_size=row_group_size)
+    return path
+
+
+def lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def tar(path: Path, members: Sequence[tuple[str, bytes]]) -> Path:
+    with tarfile.open(path, "w") as file:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            file.addfile(info, io.BytesIO(content))
+    return path
