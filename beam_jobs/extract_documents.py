@@ -16,6 +16,7 @@ from obelics_pipeline.beam_jobs.child_process import ChildProcess
 from obelics_pipeline.beam_jobs.counters import count_unit
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.document import Document
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.engines.engine import Failure
 from obelics_pipeline.engines.local import LocalEngine
@@ -25,6 +26,7 @@ from obelics_pipeline.stages.extract.stage import extract_unit, extract_units
 from obelics_pipeline.stages.read.inputs import resolve_inputs
 from obelics_pipeline.stages.read.ranges import ReadTask, plan_ranges
 from obelics_pipeline.stages.read.robots import captures_of
+from obelics_pipeline.stages.rows.layouts.layout import LAYOUTS
 
 UNIT_SECONDS = 3600.0  # a range that takes longer is killed and tried again
 
@@ -38,11 +40,17 @@ class ExtractDocuments(beam.PTransform[Any, Any]):
     reason.
 
     A range is read by a guarded process: a page that kills or hangs it is singled out and counted. Raises (and with it
-    fails the bundle) where a range cannot be read at all.
+    fails the bundle) where a range cannot be read at all. Raises UserError for a layout whose rows hold images.
     """
 
     def __init__(self, config: RunConfig, unit_timeout_seconds: float = UNIT_SECONDS) -> None:
         super().__init__()
+        layout = LAYOUTS.get(config.reading.layout)
+        if layout is not None and layout.carries:
+            raise UserError(
+                f"reading.layout {config.reading.layout}: images in rows are not read by these transforms; use "
+                "obelics run --engine beam"
+            )
         self._config, self._seconds = config, unit_timeout_seconds
 
     def expand(self, pcoll: PCollection[Any]) -> PCollection[Any]:

@@ -20,11 +20,16 @@ def add_run(commands: Commands) -> None:
         "nothing when everything is done. Exit codes: 0 done, 1 some units failed, 2 wrong command or config, 3 "
         "stopped.",
     )
-    run.add_argument("config", metavar="CONFIG", help="a YAML file, or a bundled config: default, obelics")
+    run.add_argument(
+        "config",
+        metavar="CONFIG",
+        help="a YAML file, or a bundled config: default, obelics; for rows of "
+        "published corpora: published, obelics-rows, mint1t, mmc4, omnicorpus",
+    )
     run.add_argument(
         "--input", nargs="+", required=True, metavar="INPUT",
         help="WARC files (path, glob, s3://, gs://, https://), a list of them (.txt, warc.paths, warc.paths.gz), or a "
-        "pointer table (.parquet)",
+        "pointer table (.parquet); with reading.layout, files of rows (.parquet, .jsonl, .jsonl.gz, .jsonl.zst, .tar)",
     )  # fmt: skip
     run.add_argument("--output", required=True, metavar="DIR", help="the run's folder: a path, s3://… or gs://…")
     run.add_argument("--engine", choices=ENGINES, default="local", help="where the work runs (default: local)")

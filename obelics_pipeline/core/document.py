@@ -84,6 +84,16 @@ class ImageNode:
 
 Node = TextNode | ImageNode
 
+CARRIED = "sha256:"  # begins what stands for the address of an image whose bytes came with a row
+
+
+def asked_as(image: ImageNode) -> str:
+    """What an image is asked for by, before its result is known: its URL, or the sha256 of the bytes that came with it.
+
+    Only the latter have a `sha256` then. Rows may give one URL to different images.
+    """
+    return image.src if image.sha256 is None else CARRIED + image.sha256
+
 
 @dataclass(slots=True)
 class Document:

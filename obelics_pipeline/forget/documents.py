@@ -9,19 +9,19 @@ from typing import Any
 import pyarrow.compute as pc
 
 from obelics_pipeline.core.commit import Manifest
-from obelics_pipeline.core.document import Document, ImageNode, has_failed
+from obelics_pipeline.core.document import CARRIED, Document, ImageNode, has_failed
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.storage import Location, open_parquet
 from obelics_pipeline.core.tables import DocumentWriter, read_documents, score_columns
 from obelics_pipeline.forget.edits import mask_of
 from obelics_pipeline.forget.gone import Gone
-from obelics_pipeline.policy.forgotten import FORGOTTEN, blank, blank_image, is_blank
+from obelics_pipeline.policy.forgotten import FORGOTTEN, blank, blank_image, is_blank, is_gone
 from obelics_pipeline.policy.personal_data.counts import PersonalDataTally
 from obelics_pipeline.stages.shard.finish import IMAGE_COUNT
 from obelics_pipeline.stages.stage import Stage
 
 PERSONAL_DATA = "personal_data"  # key of the notes: what the documents held
-NODE_COLUMNS = ("nodes.list.element.src", "nodes.list.element.duplicate_of")
+NODE_COLUMNS = tuple(f"nodes.list.element.{name}" for name in ("src", "sha256", "duplicate_of"))
 
 
 def is_touched(place: Location, stage: Stage, gone: Gone) -> bool:
@@ -34,9 +34,10 @@ def is_touched(place: Location, stage: Stage, gone: Gone) -> bool:
             told = (
                 (table["doc_id"], of_documents),
                 (pc.struct_field(nodes, "src"), gone.url),
+                (pc.binary_join_element_wise(CARRIED, pc.struct_field(nodes, "sha256"), ""), gone.url),
                 (pc.struct_field(nodes, "duplicate_of"), gone.document),
             )
-            if any(pc.any(mask_of(column, is_gone)).as_py() for column, is_gone in told):
+            if any(pc.any(mask_of(column, is_of_gone)).as_py() for column, is_of_gone in told):
                 return True
     return False
 
@@ -58,7 +59,7 @@ def forget_in(document: Document, stage: Stage, gone: Gone, too_few: set[str]) -
         blank(document, gone.name(document.doc_id))
         return
     for node in document.nodes:
-        if isinstance(node, ImageNode) and node.src and gone.url(node.src):
+        if isinstance(node, ImageNode) and is_gone(node, gone.url):
             blank_image(node)
         if node.duplicate_of is not None and gone.document(node.duplicate_of):
             node.duplicate_of = gone.name(node.duplicate_of)
@@ -91,8 +92,8 @@ def counted(
 
 def arrived(place: Location, stage: Stage, gone: Gone) -> set[str]:
     """Kept documents of a unit of a stage that stay; the same before and after the unit is rewritten."""
-    is_gone = gone.out if stage.with_images else gone.document
-    return {doc_id for doc_id in _kept_ids(place) if not is_gone(doc_id)}
+    goes = gone.out if stage.with_images else gone.document
+    return {doc_id for doc_id in _kept_ids(place) if not goes(doc_id)}
 
 
 def kept_positions(place: Location, gone: Gone) -> tuple[int, list[int]]:
@@ -118,5 +119,5 @@ def image_places(place: Location, doc_ids: Mapping[str, int], gone: Gone) -> dic
     for document in read_documents(place):
         if document.doc_id in doc_ids and document.reason is None:
             images = document.images()
-            found[document.doc_id] = [i for i, image in enumerate(images) if not gone.url(image.src)]
+            found[document.doc_id] = [i for i, image in enumerate(images) if not is_gone(image, gone.url)]
     return found

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from obelics_pipeline.forget.gone import Gone
 from obelics_pipeline.policy.forgotten import FORGOTTEN
 from obelics_pipeline.policy.tombstones.keyed import SIZE
+from obelics_pipeline.stages.extract.row_documents import CARRIED
 from obelics_pipeline.stages.extract.stage import RECORDS, blank_record
 from obelics_pipeline.stages.fetch.result import ANSWER_SCHEMA
 from obelics_pipeline.stages.site.keys import keys_in
@@ -30,6 +31,8 @@ def edit_of(names: Sequence[str], gone: Gone) -> Edit | None:
         return partial(_records, gone=gone)
     if there >= set(ANSWER_SCHEMA.names) or there in ({"partition", "url"}, {"bucket", "partition", "url"}):
         return partial(_without, column="url", is_gone=gone.address)
+    if there == set(CARRIED.names):
+        return partial(_without, column="sha256", is_gone=gone.carried)
     if there == {"row", "doc_id", "reason", "duplicate_of"}:
         return partial(_duplicates, gone=gone)
     if "doc_id" in there:

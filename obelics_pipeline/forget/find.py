@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from obelics_pipeline.core.commit import Manifest, read_manifests, unit_names
 from obelics_pipeline.core.config import RunConfig
-from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR
+from obelics_pipeline.core.document import CARRIED, PARAGRAPH_SEPARATOR
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.shards.index import read_index
 from obelics_pipeline.core.storage import Location, files_below, open_parquet, read_table, size_of
@@ -23,6 +23,7 @@ from obelics_pipeline.forget.edits import mask_of
 from obelics_pipeline.forget.pending import ToForget
 from obelics_pipeline.jobs.noted import stages_in
 from obelics_pipeline.net.page_url import normalise
+from obelics_pipeline.policy.forgotten import is_gone
 from obelics_pipeline.policy.tombstones.hash_set import write_hashes
 from obelics_pipeline.policy.tombstones.keyed import ID, IMAGE_SET, URL, Keyed
 from obelics_pipeline.policy.tombstones.texts import write_texts
@@ -42,7 +43,8 @@ class Finder:
         """`folders` are those of the tombstones to look for; `target` is one of them."""
         self._run, self._config, self._keyed = run, config, keyed
         self._folders, self._target = list(folders), target
-        self._named = array("q")  # hashes of the image URLs of all extracted documents
+        self._named = array("q")  # hashes of what the images of all extracted documents are asked for by
+        self._carried: set[str] = set()  # what forgotten images are asked for by that came with rows
 
     def find(self, hashes: bool) -> tuple[ToForget, set[str], set[str]]:
         """What is to go, and what only that used: URLs of pages and images, and files of the image store.
@@ -62,7 +64,7 @@ class Finder:
         urls = self._remember(found, kept | others)
         copies = self._same_images(kept, found)
         edited, too_few = self._edited(with_images - found)
-        lone = self._lone_urls(urls, found) | self._unnamed_urls()
+        lone = self._lone_urls(urls, found) | self._lone_carried(found) | self._unnamed_urls()
         files = self._lone_files(lone)
         counts = {"documents": len(shown), "edited": len(edited), "duplicates": len(others)}
         return ToForget(edited, sorted(copies), sorted(too_few), counts), lone, files
@@ -84,6 +86,8 @@ class Finder:
                 hashes = (result.sha256, result.received_sha256)
                 if any(known.sha256(sha256) for sha256 in hashes if sha256 is not None):
                     urls.add(result.url)
+                    if result.url.startswith(CARRIED):  # a document has the hash of what was stored, later on
+                        urls.add(f"{CARRIED}{result.sha256}")
         self._add(self._keyed.of(URL, normalise(url)) for url in urls)
 
     def _in_index(self) -> tuple[set[str], bool]:
@@ -104,16 +108,21 @@ class Finder:
         found, with_images = set[str](), set[str]()
         if known is None:
             return found, with_images
-        wanted = ["doc_id", "general_metadata", SRC, *(["texts"] if texts else [])]
+        wanted = ["doc_id", "general_metadata", SRC, SHA256, *(["texts"] if texts else [])]
         for manifest in self._units(self._run.extract):
             for table in _tables(manifest.path(self._run.extract, "data"), wanted):
                 for row in table.drop_columns(["nodes"]).to_pylist():
                     named = known.document(row["doc_id"]) or known.url(_url_of(row))
                     if named or (texts and _has_text(known, row["texts"])):
                         found.add(row["doc_id"])
-                images = pc.struct_field(pc.list_flatten(table["nodes"]), "src")
+                nodes = pc.list_flatten(table["nodes"])
+                images, carried = (pc.struct_field(nodes, name) for name in ("src", "sha256"))
                 self._named.extend(map(hash, images.unique().to_pylist()))
-                owners = pc.list_parent_indices(table["nodes"]).filter(mask_of(images, known.url))
+                self._named.extend(map(hash, _keys(carried)))
+                by_bytes = mask_of(pc.binary_join_element_wise(CARRIED, carried, ""), known.url)
+                forgotten = pc.or_(mask_of(images, known.url), by_bytes)
+                self._carried.update(_keys(carried.filter(forgotten)))
+                owners = pc.list_parent_indices(table["nodes"]).filter(forgotten)
                 with_images.update(table["doc_id"].take(owners).to_pylist())
         return found, with_images
 
@@ -172,9 +181,10 @@ class Finder:
                     )
                     if not len(here):
                         continue
-                    columns = ["doc_id", "reason", "general_metadata", "texts", SRC]
+                    columns = ["doc_id", "reason", "general_metadata", "texts", SRC, SHA256]
                     for row in source.read_row_group(group, columns=columns).take(here).to_pylist():
                         urls |= {_url_of(row), *(node["src"] for node in row["nodes"] if node["src"])}
+                        self._carried |= {CARRIED + node["sha256"] for node in row["nodes"] if node["sha256"]}
                         if row["doc_id"] in kept and row["reason"] is None:
                             texts.append(_joined(row["texts"]))
                     if len(texts) >= TEXTS_AT_ONCE:
@@ -209,7 +219,7 @@ class Finder:
                 here = {row["doc_id"] for row in _rows(place, ["doc_id"])} & doc_ids
                 for document in read_documents(place) if here else ():
                     images = document.images()
-                    left = [image for image in images if not known.url(image.src)]
+                    left = [image for image in images if not is_gone(image, known.url)]
                     if document.doc_id in here and len(left) < len(images):
                         edited.setdefault(document.doc_id, len(left))
                         if document.reason is None and len(left) < self._config.images.min_per_document:
@@ -233,6 +243,17 @@ class Finder:
             for row in _rows(manifest.path(self._run.extract, "data"), ["doc_id", "general_metadata"]):
                 if row["doc_id"] not in found:
                     left.discard(_url_of(row))
+        return left
+
+    def _lone_carried(self, found: set[str]) -> set[str]:
+        """What stands for the addresses of images that came with rows, of those that no other document has."""
+        left, known = set(self._carried), self._tombstones()
+        for manifest in self._units(self._run.extract) if left else ():
+            for row in _rows(manifest.path(self._run.extract, "data"), ["doc_id", SRC, SHA256]):
+                for node in row["nodes"] if row["doc_id"] not in found else ():
+                    key = f"{CARRIED}{node['sha256']}"
+                    if node["sha256"] and known is not None and not (known.url(node["src"]) or known.url(key)):
+                        left.discard(key)
         return left
 
     def _unnamed_urls(self) -> set[str]:
@@ -281,6 +302,11 @@ def _tables(place: Location, columns: Sequence[str]) -> Iterator[pa.Table]:
 def _rows(place: Location, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
     for table in _tables(place, columns):
         yield from table.to_pylist()
+
+
+def _keys(hashes: pa.Array) -> list[str]:
+    """What images that came with rows are asked for by: only these have a sha256 before they are fetched."""
+    return [CARRIED + sha256 for sha256 in hashes.unique().to_pylist() if sha256 is not None]
 
 
 def _pairs(place: Location, *columns: str) -> Iterator[tuple[Any, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from obelics_pipeline.core.document import CARRIED
 from obelics_pipeline.forget.loose import STRUCK
 from obelics_pipeline.forget.pending import Pending, ToForget
 from obelics_pipeline.policy.tombstones.tombstones import Tombstones
@@ -28,6 +29,10 @@ class Gone:
     def address(self, url: str) -> bool:
         """Whether an address is forgotten, or was that of forgotten documents, or of images of theirs, only."""
         return self._pending.lone_url(url) or self.url(url)
+
+    def carried(self, sha256: str) -> bool:
+        """The same of an image that came with a row, by the hash that stands for its address."""
+        return self.address(CARRIED + sha256)
 
     def sha256(self, sha256: str) -> bool:
         """Whether a file is forgotten, or was of forgotten documents only."""

@@ -198,6 +198,7 @@ class Rewriter:
         for manifest in _units(folder):
             place = manifest.path(folder, "data")
             records = self._records(folder, manifest)
+            carried = self._edited(manifest.path(folder, "carried")) if "carried" in manifest.files else None
             if not documents.is_touched(place, stage, self._gone):
                 if records is not None:
                     self._commit(folder, manifest, {"records": records[0]}, {"records": records[1]})
@@ -206,7 +207,7 @@ class Rewriter:
             try:
                 documents.rewrite(place, path, stage, self._gone, self._too_few)
                 ledgers, notes = documents.counted(path, stage, manifest, self._arrived(stage, manifest))
-                files: dict[str, pa.Table | Path | None] = {"data": path}
+                files: dict[str, pa.Table | Path | None] = {"data": path, "carried": carried}
                 if records is not None:
                     files["records"], ledgers["records"] = records
                 self._commit(folder, manifest, files, ledgers, notes)

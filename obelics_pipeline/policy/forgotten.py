@@ -6,10 +6,10 @@ or None if nothing was ever removed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from obelics_pipeline.core.document import Document, ImageNode
+from obelics_pipeline.core.document import CARRIED, Document, ImageNode
 
 FORGOTTEN = "forgotten"  # the reason, in every ledger
 
@@ -63,9 +63,15 @@ def blank_image(image: ImageNode) -> None:
     image.reason, image.failed = FORGOTTEN, False
 
 
+def is_gone(image: ImageNode, url: Callable[[str], bool]) -> bool:
+    """Whether an image was removed by its address, or by its bytes where they came with a row. `url` tells of both."""
+    by_bytes = image.sha256 is not None and url(CARRIED + image.sha256)
+    return bool(image.src) and (by_bytes or url(image.src))
+
+
 def forget_images(document: Document, forgotten: Forgotten) -> int:
     """Blank the images of a document whose address was removed; how many."""
-    found = [n for n in document.nodes if isinstance(n, ImageNode) and n.src and forgotten.url(n.src)]
+    found = [n for n in document.nodes if isinstance(n, ImageNode) and is_gone(n, forgotten.url)]
     for image in found:
         blank_image(image)
     return len(found)

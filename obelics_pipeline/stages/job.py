@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -35,7 +35,8 @@ class Job:
 
     `extracted` are the units of the first stage and `documents` those of the last stage that had documents; `answers`
     says the result of each image URL and `overused` which images look the same in too many documents, both by unit of
-    documents; `tars` are the units of the last stage.
+    documents; `tars` are the units of the last stage. `row_files` says where each file of rows is, by its name: images
+    that came with rows are read there once more.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Job:
         self.documents = Documents((), folder.extract)
         self.answers, self.overused = Partitions(folder.fetch), Partitions(folder.shuffled)
         self.tars: Sequence[Manifest] = ()
+        self.row_files: Mapping[str, str] = {}
         others = tombstones_in(forgotten, config.dedup)
         self.forgotten_elsewhere = others.digest if others is not None else ""
         self.forgotten = tombstones_in([folder.path / FORGOTTEN_FOLDER, *forgotten], config.dedup)

@@ -38,6 +38,7 @@ ALLOWED = [
         "comparing has steps in three stages",
     ),
     ("stages/extract/stage.py", "consent", "a key of a document's metadata"),
+    ("stages/rows/row_document.py", "consent", "a key of a document's metadata"),
     ("stages/shard/stage.py", "assemble", "units of two stages, which take the same documents"),
     ("training/", "shard", "a column of the index and of plans"),
 ]

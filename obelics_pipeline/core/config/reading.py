@@ -1,6 +1,6 @@
-"""What is read from WARC files, and within which bounds."""
+"""What is read from WARC files, or from tables of documents, and within which bounds."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
@@ -8,8 +8,18 @@ from obelics_pipeline.core.config.section import Section
 
 
 class ReadingConfig(Section):
-    """How WARC files become decoded pages."""
+    """How WARC files become decoded pages, and tables of published documents become documents."""
 
+    layout: Literal["pages", "obelics", "published", "mint1t", "mmc4", "omnicorpus"] = Field(
+        "pages",
+        description="What the input is. pages: WARC files. The others are rows of interleaved documents, in Parquet, "
+        "JSON Lines (.jsonl, .jsonl.gz, .jsonl.zst) or tars: the published OBELICS, what obelics publish writes, "
+        "MINT-1T, MMC4, OmniCorpus.",
+    )
+    unit_rows: PositiveInt = Field(
+        500,
+        description="Rows of a Parquet file of documents in one unit of work. Another file of rows is one unit.",
+    )
     unit_bytes: PositiveInt = Field(
         64 * 2**20,
         description="Compressed bytes of a WARC in one unit of work. A Common Crawl WARC (1 GB) is 16 units.",

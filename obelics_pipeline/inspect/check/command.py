@@ -173,7 +173,9 @@ def _plan(sources: Inputs, config: RunConfig, workers: int, engine: EngineName, 
         workers=min(workers, cpus()) if engine == "local" else workers,
         engine=engine,
         store=where is not None and not is_local(where),
-        remote_input=any(is_remote(source.path) for source in sources.warcs),
+        remote_input=any(
+            is_remote(path) for path in [file.path for file in sources.warcs] + [file.path for file in sources.rows]
+        ),
     )
 
 

@@ -39,6 +39,8 @@ def find_inputs(patterns: Sequence[str], config: ReadingConfig) -> tuple[Inputs 
     rows = sum(table.rows for table in inputs.pointers)
     parts = [f"{len(inputs.warcs):,} WARC files, {gigabytes(size)}"] if inputs.warcs else []
     parts += [f"{len(inputs.pointers):,} tables of {rows:,} pointers"] if inputs.pointers else []
+    documents = sum(file.size for file in inputs.rows)
+    parts += [f"{len(inputs.rows):,} files of documents, {gigabytes(documents)}"] if inputs.rows else []
     return inputs, [Finding("input", "ok", "; ".join(parts))]
 
 

@@ -46,7 +46,7 @@ LEAST_SECONDS = 60.0  # that a single unit is given, whatever the time for the w
 
 @dataclass(frozen=True)
 class Part:
-    """One sampled unit. `weight` is its share of the input in the measure of its kind: bytes, or rows of pointers."""
+    """One sampled unit. `weight` is its share of the input in the measure of its kind: bytes, or rows."""
 
     label: str
     kind: str
@@ -71,7 +71,7 @@ class Sample:
 def evenly_spaced(tasks: Sequence[ReadTask], units: int) -> list[ReadTask]:
     """At most `units` tasks of each kind of input, evenly over it: the first, the last, then those between."""
     chosen: list[ReadTask] = []
-    for kind in ("warc", "pointers"):
+    for kind in ("warc", "pointers", "rows"):
         of_kind = [task for task in tasks if task.kind == kind]
         n = min(units, len(of_kind))
         places = sorted({round(i * (len(of_kind) - 1) / max(n - 1, 1)) for i in range(n)})

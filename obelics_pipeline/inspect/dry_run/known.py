@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.core.commit import Attempt, Manifest, committed, read_manifest, read_manifests, unit_names
 from obelics_pipeline.core.config import FetchingConfig
-from obelics_pipeline.core.document import IMAGE_MEASURES
+from obelics_pipeline.core.document import CARRIED, IMAGE_MEASURES
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.storage import Location, file_sha256, read_table, read_tables, write_table
@@ -85,9 +85,12 @@ def answers(documents: Sequence[Manifest], place: Location, images: pa.Table, fo
 
 
 def _urls(path: Location) -> list[str]:
+    """What the images are asked for by: as `asked_as` says of each."""
     found: set[str] = set()
-    for _, table in kept_rows(path, ["images"]):
+    for _, table in kept_rows(path, ["images", "nodes"]):
         found.update(pc.list_flatten(table["images"]).drop_null().to_pylist())
+        hashes = pc.struct_field(pc.list_flatten(table["nodes"]), "sha256").drop_null().to_pylist()
+        found.update(CARRIED + sha256 for sha256 in hashes)
     return sorted(found)
 
 

@@ -82,6 +82,11 @@ def _of_run(
     found = find_in_run(folder, which)
     with local_copy(folder.config) if config is None else nullcontext(config) as path:
         checked: RunConfig = load_config(str(path), overrides)
+    if checked.reading.layout != "pages":
+        raise UserError(
+            f"{folder.path}: was made of rows ({checked.reading.layout}), in which there is no page to explain; "
+            "obelics report counts what was done with them"
+        )
     name, patterns = found.warc_filename, [*inputs, *noted_inputs(folder)]
     path = find_warc(name, patterns, checked.reading)
     if name.endswith(".parquet"):

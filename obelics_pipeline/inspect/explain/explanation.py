@@ -18,8 +18,9 @@ from obelics_pipeline.policy.opt_outs.lists import NO_LISTS, OptOuts
 from obelics_pipeline.stages.extract.main_content import probabilities
 from obelics_pipeline.stages.extract.measure import Measurer
 from obelics_pipeline.stages.extract.page import SimplifiedPage, simplify_page
+from obelics_pipeline.stages.extract.refused import Refused
 from obelics_pipeline.stages.extract.safety import safety_of
-from obelics_pipeline.stages.extract.stage import Refused, page_documents
+from obelics_pipeline.stages.extract.stage import page_documents
 from obelics_pipeline.stages.read.page import Page, Skipped
 from obelics_pipeline.stages.read.robots import RobotsCaptures
 from obelics_pipeline.stages.stage import Stage

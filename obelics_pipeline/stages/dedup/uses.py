@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from obelics_pipeline.core.config.dedup import ImageUseConfig, ParagraphsConfig
-from obelics_pipeline.core.document import Document, ImageNode, TextNode
+from obelics_pipeline.core.document import Document, ImageNode, TextNode, asked_as
 from obelics_pipeline.stages.dedup.shuffled_rows import OVERUSED, USES, bucket_of, order_key
 
 PARAGRAPH, IMAGE_URL, PHASH = "paragraph", "image_url", "phash"  # rules
@@ -105,8 +105,8 @@ def image_uses(document: Document, config: ImageUseConfig, counts: bool) -> Iter
 
 
 def phash_uses(images: Iterable[ImageNode], phashes: Mapping[str, str], counts: bool) -> Iterator[Use]:
-    """The uses of perceptual hashes by one document. `phashes` gives the hash of each image URL."""
-    for phash in sorted({phashes[image.src] for image in images if image.src in phashes}):
+    """The uses of perceptual hashes by one document. `phashes` gives the hash by what images are asked for by."""
+    for phash in sorted({phashes[key] for key in map(asked_as, images) if key in phashes}):
         yield Use(PHASH, phash_key(phash), int(counts))
 
 

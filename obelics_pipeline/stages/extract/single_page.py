@@ -9,8 +9,9 @@ from obelics_pipeline.core.config.run import RunConfig, load_config
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.filters.own import REGISTERED
 from obelics_pipeline.stages.extract.measure import Measurer
+from obelics_pipeline.stages.extract.refused import Refused
 from obelics_pipeline.stages.extract.safety import safety_of
-from obelics_pipeline.stages.extract.stage import Refused, page_documents
+from obelics_pipeline.stages.extract.stage import page_documents
 from obelics_pipeline.stages.read.page import Page
 
 

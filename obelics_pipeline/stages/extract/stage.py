@@ -1,10 +1,9 @@
-"""The extract stage: a byte range of a WARC becomes measured, decided documents and a row for every record."""
+"""The extract stage: a range of a WARC, or of rows, becomes measured, decided documents and a row for every record."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -40,6 +39,8 @@ from obelics_pipeline.policy.personal_data.counts import PersonalDataTally
 from obelics_pipeline.stages.extract.measure import Measurer, decision_config, measurement_config, score_names
 from obelics_pipeline.stages.extract.page import ExtractedPage, PageRejected, extract_page
 from obelics_pipeline.stages.extract.publication import is_ahead
+from obelics_pipeline.stages.extract.refused import Refused
+from obelics_pipeline.stages.extract.row_documents import CARRIED, carried_rows, row_documents
 from obelics_pipeline.stages.extract.safety import Safety, safety_config, safety_of
 from obelics_pipeline.stages.extract.split import split_nodes
 from obelics_pipeline.stages.extract.suspects import Suspects
@@ -48,13 +49,18 @@ from obelics_pipeline.stages.read.ranges import ReadTask
 from obelics_pipeline.stages.read.raw_record import NO_RECORD, TRUNCATED
 from obelics_pipeline.stages.read.records import read_task
 from obelics_pipeline.stages.read.robots import DISALLOWED, RobotsCaptures
+from obelics_pipeline.stages.rows.read import Row, read_rows
+from obelics_pipeline.stages.rows.row_document import RowDocument
+from obelics_pipeline.stages.rows.row_error import NO_TEXT, UNREADABLE_REST, RowError
+from obelics_pipeline.stages.rows.task import RowsTask
 
 STAGE = "extract"
 MEASURED_AT_ONCE = 16  # documents: so that the language model's tables stay in the processor's cache for that long
 
-INCOMPLETE_FILE = {  # reasons of a WARC file's ledger that say that the rest of the file is missing
+INCOMPLETE_FILE = {  # reasons in the ledger of a file that say that the rest of it is missing
     TRUNCATED: "the file ends within a record; what comes before it was read, what should follow is missing",
     NO_RECORD: "no WARC record can be read in the file",
+    UNREADABLE_REST: "the file cannot be read to its end; what comes before was read, what should follow is missing",
 }
 
 RECORDS = pa.schema(
@@ -144,27 +150,45 @@ def extract_unit(
             source = _decide_again(earlier.path(folder, "data"), measuring, unit, opt_outs)
             write_documents(tally.passing(source), attempt.file("data", ".parquet"), config, documents)
             pq.write_table(table, attempt.file("records", ".parquet"), compression="zstd")
+            if "carried" in earlier.files:
+                write_carried(read_table(earlier.path(folder, "carried")), attempt)
         else:
             records = Ledger("records")
             with Suspects(scratch_of(folder) / f".tmp-suspects-{unit.label}", unit.crashes) as suspects:
                 rows: list[dict[str, Any]] = []
-                pages = _documents(unit, config, safety, records, rows, suspects, opt_outs, robots, forgotten)
+                carried: list[dict[str, Any]] = []
+                pages = _documents(unit, config, safety, records, rows, carried, suspects, opt_outs, robots, forgotten)
                 source = _measure(pages, measuring, unit)
                 if forgotten is not None:
                     source = _less_forgotten(source, forgotten)
                 write_documents(tally.passing(source), attempt.file("data", ".parquet"), config, documents)
                 suspects.forget()
             pq.write_table(pa.Table.from_pylist(rows, RECORDS), attempt.file("records", ".parquet"), compression="zstd")
+            if carried:
+                write_carried(pa.Table.from_pylist(carried, CARRIED), attempt)
         notes = {"measured": unit.payload["measured"]}
+        if config.reading.layout != "pages":
+            task = ReadTask.from_json(unit.payload["task"])
+            notes["rows"] = {"file": task.name, "start": task.start, "end": task.end}  # see `Job.row_files`
         if config.personal_data.enabled:
             notes["personal_data"] = tally.to_json()
         return attempt.commit([records, documents], notes)
 
 
+def write_carried(carried: pa.Table, attempt: Attempt) -> None:
+    """Write down where images are that came with their rows: the stage `fetch` reads them there."""
+    pq.write_table(carried, attempt.file("carried", ".parquet"), compression="zstd")
+
+
+def rows_task(task: ReadTask, config: RunConfig) -> RowsTask:
+    """What a task asks of a file of rows."""
+    return RowsTask(task.path, config.reading.layout, task.start, task.end)
+
+
 def incomplete_file(unit: Unit, manifest: Manifest) -> str | None:
-    """One line for a person where a committed unit read a WARC file that is not whole, None where it is."""
+    """One line for a person where a committed unit read a file that is not whole, None where it is."""
     task = ReadTask.from_json(unit.payload["task"])
-    if task.kind != "warc":  # of a pointer, which is one record, the row in the ledger says it
+    if task.kind == "pointers":  # of a pointer, which is one record, the row in the ledger says it
         return None
     for reason, said in INCOMPLETE_FILE.items():
         if manifest.ledgers["records"].failed[reason]:
@@ -262,36 +286,43 @@ def _documents(
     safety: Safety,
     ledger: Ledger,
     rows: list[dict[str, Any]],
+    carried: list[dict[str, Any]],
     suspects: Suspects,
     opt_outs: OptOuts,
     robots: RobotsCaptures | None,
     forgotten: Forgotten | None,
 ) -> Iterator[Document]:
-    """The documents of a unit's pages; the outcome of each record is counted in `ledger` and listed in `rows`."""
+    """The documents of a unit's pages, or rows; the outcome of each record is counted in `ledger` and listed in `rows`.
+
+    Where images are that came with a row is listed in `carried`.
+    """
     task = ReadTask.from_json(unit.payload["task"])
 
-    def add_row(item: Page | Skipped, reason: str | None, outcome: str, documents: int) -> None:
-        row = _record_row(item, safety.stored_url(item.url), task.name, reason, outcome, documents)
-        gone = forgotten is not None and item.url is not None and forgotten.url(item.url)
+    def add_row(item: _Item, reason: str | None, outcome: str, documents: int) -> None:
+        url = _url_of(item)
+        row = _record_row(item, safety.stored_url(url), task.name, reason, outcome, documents)
+        gone = forgotten is not None and url is not None and forgotten.url(url)
         rows.append(blank_record(row) if gone or reason == FORGOTTEN else row)
 
-    for item in read_task(task, config.reading):
+    for item in _items(task, config, suspects):
         if isinstance(item, Skipped):
             _count(ledger, item.reason, item.failed)
             if not item.counted_only:
                 add_row(item, item.reason, "failed" if item.failed else "dropped", 0)
             continue
-        name = f"{item.offset}.{item.ordinal}"
+        name, url = _name_of(item), _url_of(item) or ""
         suspects.touch(name)
-        listed = opt_outs.page_reason(item.url)
-        if forgotten is not None and forgotten.url(item.url):
+        listed = opt_outs.page_reason(url)
+        if forgotten is not None and forgotten.url(url):
             outcome: list[Document] | Refused = Refused(FORGOTTEN)
         elif listed is not None:
             outcome = Refused(listed)
         elif name in suspects.guilty:
             outcome = Refused("worker_died", failed=True)
-        else:
+        elif isinstance(item, Page):
             outcome = page_documents(item, config, safety, robots)
+        else:
+            outcome = _row_outcome(item, task.name, config, safety, robots)
         if forgotten is not None and not isinstance(outcome, Refused):
             outcome = _remembered(outcome, forgotten)
         if isinstance(outcome, Refused):
@@ -300,7 +331,56 @@ def _documents(
             continue
         ledger.keep()
         add_row(item, None, "kept", len(outcome))
+        if isinstance(item, Row) and isinstance(item.document, RowDocument):
+            carried += carried_rows(item.document, item.number)
         yield from outcome
+
+
+_Item = Page | Row | Skipped
+
+
+def _items(task: ReadTask, config: RunConfig, suspects: Suspects) -> Iterator[_Item]:
+    """What a task reads. Which rows are read next is noted for `suspects`, for these may end a worker, too."""
+    if task.kind != "rows":
+        yield from read_task(task, config.reading)
+        return
+    reading = ""
+
+    def may_read(number: int) -> bool:
+        nonlocal reading
+        reading = f"rows from {number}"
+        suspects.touch(reading)
+        return reading not in suspects.guilty
+
+    for row in read_rows(rows_task(task, config), config.reading.storage_options, may_read):
+        if isinstance(row.document, RowError):
+            reason = row.document.reason
+            yield Skipped(reason, failed=reason != NO_TEXT, offset=row.number)
+        else:
+            yield row
+        suspects.touch(reading)
+
+
+def _url_of(item: _Item) -> str | None:
+    if isinstance(item, Row):
+        return item.document.url if isinstance(item.document, RowDocument) else None
+    return item.url
+
+
+def _name_of(item: Page | Row) -> str:
+    return f"{item.offset}.{item.ordinal}" if isinstance(item, Page) else f"{item.number}.0"
+
+
+def _row_outcome(
+    row: Row, file: str, config: RunConfig, safety: Safety, robots: RobotsCaptures | None
+) -> list[Document] | Refused:
+    assert isinstance(row.document, RowDocument), "others were skipped"
+    try:
+        return row_documents(row.document, file, row.number, config, safety, robots)
+    except UserError:
+        raise
+    except Exception as error:  # a bad row costs a row, whatever it found in us
+        return Refused(f"extraction_error_{type(error).__name__}", failed=True)
 
 
 def _remembered(documents: list[Document], forgotten: Forgotten) -> list[Document] | Refused:
@@ -329,25 +409,17 @@ def _count(ledger: Ledger, reason: str, failed: bool) -> None:
 
 
 def _record_row(
-    item: Page | Skipped, url: str | None, source: str, reason: str | None, outcome: str, documents: int
+    item: _Item, url: str | None, source: str, reason: str | None, outcome: str, documents: int
 ) -> dict[str, Any]:
     return {
         "url": url,
         "warc_filename": item.warc_filename if isinstance(item, Page) else source,
-        "warc_record_offset": item.offset,
-        "warc_record_length": item.length,
+        "warc_record_offset": item.number if isinstance(item, Row) else item.offset,
+        "warc_record_length": None if isinstance(item, Row) else item.length,
         "outcome": outcome,
         "reason": reason,
         "documents": documents,
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """Why a page gave no document: a rule, or a failure of ours."""
-
-    reason: str
-    failed: bool = False
 
 
 def page_documents(

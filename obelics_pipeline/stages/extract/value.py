@@ -47,6 +47,7 @@ def work(job: Job) -> None:
     """Read the run's input, extract its pages and measure their documents."""
     sources, config = job.shared(Inputs, _no_input), job.config
     tasks = plan_ranges(sources, config.reading)
+    job.row_files = {source.name: source.path for source in sources.rows}
     _forget_changed(job, sources, tasks)
     if job.sample is not None:
         every, tasks = tasks, sampled(tasks, job.sample)

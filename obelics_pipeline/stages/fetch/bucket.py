@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from obelics_pipeline.net.deadline import Deadline
 from obelics_pipeline.net.failure import FetchError, Redirected
 from obelics_pipeline.net.target import Target, join_location, parse_target
 from obelics_pipeline.policy.forgotten import FORGOTTEN
+from obelics_pipeline.stages.fetch.carried import is_carried
 from obelics_pipeline.stages.fetch.download import demand_downloader, download_bytes
 from obelics_pipeline.stages.fetch.health import HostHealth
 from obelics_pipeline.stages.fetch.image_store import ImageStore
@@ -25,10 +26,12 @@ from obelics_pipeline.stages.fetch.journal import Journal
 from obelics_pipeline.stages.fetch.opening import Opening
 from obelics_pipeline.stages.fetch.origins import Origins
 from obelics_pipeline.stages.fetch.politeness import Task, Turns
-from obelics_pipeline.stages.fetch.reason import try_again
+from obelics_pipeline.stages.fetch.reason import NOT_IN_ROW, try_again
 from obelics_pipeline.stages.fetch.result import FetchResult
 from obelics_pipeline.stages.fetch.robots import Robots
 from obelics_pipeline.stages.fetch.rule_files import RuleFiles
+
+ReadCarried = Callable[[Sequence[str]], Iterator[tuple[str, bytes]]]  # those that are found, with their bytes
 
 BACKOFF_SECONDS = 1.0  # a host rests so long before it is asked again for what it failed to give; doubled each time
 
@@ -41,8 +44,11 @@ def fetch_bucket(
     journal: Path,
     ingest: Ingest | None = None,
     again: Collection[str] = (),
+    carried: ReadCarried | None = None,
 ) -> list[FetchResult]:
     """Fetch image URLs into the store; a result per distinct URL, sorted by URL.
+
+    `carried` gives the bytes of images that came with rows (see `is_carried`): they are judged as fetched ones are.
 
     URLs in `previous` are not fetched again, unless their image is gone from the store. Those that `journal` has from
     an earlier, killed try are not fetched either. Those in `again` were stored under other rules of `ingest`: their
@@ -63,12 +69,30 @@ def fetch_bucket(
                 notes.add(anew)
         results |= {url: noted[url] for url in wanted if url in noted and url not in results}
         missing = [url for url in wanted if url not in results]
+        results |= _take([url for url in missing if is_carried(url)], carried, config, ingest, notes)
+        missing = [url for url in missing if not is_carried(url)]
         if missing:
             demand_downloader()
             with TemporaryFile() as rules:
                 results |= _Bucket(config, ingest, notes, RuleFiles(rules)).fetch(missing)
     store.sync(result.sha256 for result in results.values() if result.sha256 is not None)
     return [results[url] for url in wanted]
+
+
+def _take(
+    keys: Sequence[str], carried: ReadCarried | None, config: FetchingConfig, ingest: Ingest, notes: Journal
+) -> dict[str, FetchResult]:
+    """The results of images that came with rows; those that are not there any more fail."""
+    results: dict[str, FetchResult] = {}
+    for key, content in carried(keys) if keys and carried is not None else ():
+        try:
+            if len(content) > config.max_bytes:
+                raise FetchError("too_large")
+            results[key] = replace(ingest.keep(content, [key], ""), url=key)
+        except FetchError as error:
+            results[key] = FetchResult.without_image(key, error.reason)
+        notes.add(results[key])
+    return results | {key: FetchResult.without_image(key, NOT_IN_ROW) for key in keys if key not in results}
 
 
 def _has_image(result: FetchResult, store: ImageStore) -> bool:

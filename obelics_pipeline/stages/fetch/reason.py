@@ -11,6 +11,7 @@ from obelics_pipeline.policy.forgotten import FORGOTTEN
 
 KNOWN_ABUSE = "known_abuse"  # on a hash list: image_safety.known_abuse
 FACES = "faces"  # the function of image_safety.faces says so
+NOT_IN_ROW = "not_in_row"  # the image that came with a row is not there any more
 OPT_OUT_SUFFIX = "_header"  # X-Robots-Tag: noai -> noai_header
 
 # A rule of the config, or the site's wish, decided; everything else is a failure of the network or of the bytes.
@@ -30,8 +31,8 @@ RETRYABLE = TRY_AGAIN | {
 # The other failures: what was answered, what it was not, and what could not be made of it.
 LASTING = frozenset({
     "bad_content_encoding", "bad_redirect", "bad_url", "corrupt_image", "empty_body", "faces_failed", "fetch_error",
-    "html", "metadata_unreadable", "not_an_image", "reencode_failed", "svg", "too_many_redirects", "truncated_image",
-    "unsupported_format",
+    "html", "metadata_unreadable", "not_an_image", NOT_IN_ROW, "reencode_failed", "svg", "too_many_redirects",
+    "truncated_image", "unsupported_format",
 })  # fmt: skip
 ALL_RETRYABLE = "retryable"  # in place of a reason: all that may pass by themselves
 _STATUS = re.compile(r"http_[1-9]\d\d")

@@ -23,12 +23,14 @@ from obelics_pipeline.core.commit import (
 )
 from obelics_pipeline.core.config import FetchingConfig, ImageSafetyConfig
 from obelics_pipeline.core.config.image_safety import MetadataPolicy
+from obelics_pipeline.core.document import CARRIED
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.storage import Location, files_below, open_parquet, read_table, remove
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.policy.forgotten import FORGOTTEN, Forgotten
 from obelics_pipeline.stages.fetch.bucket import fetch_bucket
+from obelics_pipeline.stages.fetch.carried import RowImages, asked_and_urls, bucket_of, is_carried
 from obelics_pipeline.stages.fetch.host import host_bucket
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.fetch.ingest import Ingest
@@ -83,12 +85,19 @@ def request_unit(
     document_folder: Location,
     buckets: int,
     url_reason: Callable[[str], str | None],
+    carried: bool = False,
 ) -> Manifest:
-    """Write the distinct (bucket, partition, url) of one unit of documents; what a rule refuses is not asked."""
+    """Write the distinct (bucket, partition, url) of one unit of documents; what a rule refuses is not asked.
+
+    With `carried` images may have come with their rows: those have no host, and are asked for by their bytes' sha256.
+    """
     documents = committed(document_folder, unit.payload["documents"])
-    images = _images(documents.path(document_folder, "data"), unit.payload["everything"])
-    urls = sorted({url for url in images if url_reason(url) is None})
-    columns = [[host_bucket(url, buckets) for url in urls], [documents.unit] * len(urls), urls]
+    path, everything = documents.path(document_folder, "data"), unit.payload["everything"]
+    images = asked_and_urls(path, everything) if carried else ((url, url) for url in _images(path, everything))
+    urls = sorted({key for key, url in images if url_reason(url) is None})
+    here = bucket_of(documents.unit, buckets)
+    dealt = [here if is_carried(url) else host_bucket(url, buckets) for url in urls]
+    columns = [dealt, [documents.unit] * len(urls), urls]
     with Attempt(folder, unit) as attempt:
         pq.write_table(pa.Table.from_arrays(columns, schema=REQUESTS), attempt.file("data", ".parquet"))
         return attempt.commit([], {"rows": {"data": len(urls)}})
@@ -194,6 +203,7 @@ def fetch_unit(
     document_folders: Sequence[Location] = (),
     forgotten: Forgotten | None = None,
     measures: Sequence[str] = (),
+    rows_with_images: RowImages | None = None,
 ) -> Manifest:
     """Fetch the URLs of one bucket, each once; what an earlier unit of the bucket found is not asked again.
 
@@ -214,7 +224,8 @@ def fetch_unit(
     lists = treated.get("lists", "")
     ingest = Ingest(config, safety or ImageSafetyConfig(), store, lists, documents, forgotten, measures)
     journal = journal_of(folder, unit.name)
-    results = fetch_bucket(urls, config, store, previous, journal, ingest, again)
+    carried = None if rows_with_images is None else partial(rows_with_images.read, rows)
+    results = fetch_bucket(urls, config, store, previous, journal, ingest, again, carried)
     superseded = [m for m in _earlier(folder, unit.payload["bucket"], config) if m.unit != unit.name]
     if all(_treated(m) == treated for m in superseded):
         superseded = []
@@ -251,13 +262,20 @@ def documents_with(url: str, *, rows: Sequence[tuple[str, str]], folders: Sequen
         for folder in folders:
             manifest = read_manifest(folder, unit)
             if manifest is not None:
-                table = read_table(manifest.path(folder, "data"), ["doc_id", "images", "general_metadata"])
-                for row in table.to_pylist():
-                    if url in row["images"]:
+                for row in _owners(manifest.path(folder, "data")):
+                    if url in row["images"] or any(url == f"{CARRIED}{node['sha256']}" for node in row["nodes"]):
                         about = json.loads(row["general_metadata"])
                         found.append({"doc_id": row["doc_id"], **{name: about.get(name) for name in POINTER}})
                 break
     return found
+
+
+def _owners(path: Location) -> Iterator[dict[str, Any]]:
+    """What tells of each document of a file which images it has, and which one it is."""
+    names = ["doc_id", "images", "general_metadata", "nodes.list.element.sha256"]
+    with open_parquet(path) as source:
+        for group in range(source.num_row_groups):
+            yield from source.read_row_group(group, columns=names).to_pylist()
 
 
 def _supersede(folder: Location, earlier: Sequence[Manifest]) -> None:

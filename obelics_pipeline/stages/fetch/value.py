@@ -16,6 +16,7 @@ from obelics_pipeline.engines.shuffle import partition_by, sources_of
 from obelics_pipeline.policy.image_safety.known_abuse import located, prepare
 from obelics_pipeline.policy.image_safety.report import hook
 from obelics_pipeline.policy.opt_outs.lists import OptOuts
+from obelics_pipeline.stages.fetch.carried import RowImages
 from obelics_pipeline.stages.fetch.cost import COST
 from obelics_pipeline.stages.fetch.image_rules import url_reason
 from obelics_pipeline.stages.fetch.image_store import ImageStore
@@ -33,6 +34,7 @@ from obelics_pipeline.stages.fetch.stage import (
     treated_as,
 )
 from obelics_pipeline.stages.job import Documents, Job
+from obelics_pipeline.stages.rows.layouts.layout import LAYOUTS
 from obelics_pipeline.stages.stage import Stage
 
 NAME = "fetch"
@@ -99,6 +101,7 @@ def work(job: Job) -> None:
         document_folders=[job.documents.folder, job.folder.extract],
         forgotten=job.forgotten,
         measures=measures,
+        rows_with_images=_rows_with_images(job),
     )
     fetched = job.runner.map(NAME, do, units, folder)
     if len(fetched) == len(units) and any(m.notes.get("superseded") for m in fetched):
@@ -117,11 +120,21 @@ def _requests(job: Job, documents: Documents, everything: bool = False) -> list[
         document_folder=documents.folder,
         buckets=job.config.fetch.buckets,
         url_reason=functools.partial(_url_reason, config=rules, opt_outs=job.opt_outs),
+        carried=_rows_with_images(job) is not None,
     )
     lists = job.opt_outs.identity("images")
     refused: Sequence[object] = [rules.banned_words, rules.banned_as_substrings, *([lists] if lists else [])]
     units = request_units(documents.units, job.config.fetch, refused, everything)
     return job.runner.map("requests", do, units, folder, part_of=NAME)
+
+
+def _rows_with_images(job: Job) -> RowImages | None:
+    reading = job.config.reading
+    layout = LAYOUTS.get(reading.layout)
+    if layout is None or not layout.carries:
+        return None
+    folders = [job.documents.folder, job.folder.extract]
+    return RowImages(reading.layout, job.row_files, reading.storage_options, folders)
 
 
 def _url_reason(url: str, config: ImageRulesConfig, opt_outs: OptOuts) -> str | None:

@@ -1,10 +1,10 @@
-"""From what a person names as input to a sorted list of WARC files and pointer tables."""
+"""From what a person names as input to a sorted list of WARC files and pointer tables, or of files of rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from obelics_pipeline.core.config.reading import ReadingConfig
 from obelics_pipeline.core.errors import UserError
@@ -12,6 +12,8 @@ from obelics_pipeline.stages.read.listing import InputFile, expand
 from obelics_pipeline.stages.read.missing import together
 from obelics_pipeline.stages.read.opening import file_facts
 from obelics_pipeline.stages.read.pointer_table import count_rows
+from obelics_pipeline.stages.rows.inputs import count_rows as count_documents
+from obelics_pipeline.stages.rows.layouts.layout import LAYOUTS
 
 WARC_SUFFIXES = (".warc", ".warc.gz", ".warc.zst")
 VALID = "valid are *.warc.gz, *.warc, *.warc.zst, *.parquet (pointers), *.txt (a list), warc.paths and warc.paths.gz"
@@ -44,38 +46,58 @@ class PointerSource:
 
 
 @dataclass(frozen=True)
+class RowsSource:
+    """A file of documents in a layout; `rows` is missing where only a reader of the whole file can count them."""
+
+    path: str
+    name: str
+    size: int
+    version: str
+    rows: int | None
+
+
+@dataclass(frozen=True)
 class Inputs:
-    """All input of a run, each part sorted by name."""
+    """All input of a run, each part sorted by name: pages, or rows of documents."""
 
     warcs: list[WarcSource]
     pointers: list[PointerSource]
+    rows: list[RowsSource] = field(default_factory=list)
 
     def is_empty(self) -> bool:
         """Whether nothing is named but tables without a row. A WARC file without a byte is a fault, so it counts."""
-        return not self.warcs and not any(table.rows for table in self.pointers)
+        return not self.warcs and not any(table.rows for table in self.pointers) and all(f.rows == 0 for f in self.rows)
 
     @property
     def versions(self) -> dict[str, str]:
         """The mark of each file's state, by its name."""
-        return {s.name: s.version for s in self.warcs} | {s.name: s.version for s in self.pointers}
+        sources: list[WarcSource | PointerSource | RowsSource] = [*self.warcs, *self.pointers, *self.rows]
+        return {source.name: source.version for source in sources}
 
 
 def resolve_inputs(patterns: Sequence[str], config: ReadingConfig) -> Inputs:
     """Find every file that the patterns name.
 
     A pattern is a path, a glob, an fsspec URL, a list of those (.txt), a Common Crawl warc.paths(.gz), or a Parquet
-    table of pointers. Raises UserError, in one line, where some name nothing or one something else.
+    table of pointers; with another layout than pages, a file of documents. Raises UserError, in one line, where some
+    name nothing or one something else.
     """
+    layout = LAYOUTS.get(config.layout)
+    endings = (*WARC_SUFFIXES, ".parquet") if layout is None else tuple(layout.suffixes)
+    valid = VALID if layout is None else f"valid with reading.layout {config.layout} are *{', *'.join(endings)}"
     if not patterns:
-        raise UserError(f"no input given: use --input; {VALID}")
+        raise UserError(f"no input given: use --input; {valid}")
     found = _distinct(together(expand(pattern, config) for pattern in patterns))
     for item in found:
-        if not item.name.lower().endswith((*WARC_SUFFIXES, ".parquet")):
-            raise UserError(f"{item.path}: unknown kind of input; {VALID}")
+        if not item.name.lower().endswith(endings):
+            raise UserError(f"{item.path}: unknown kind of input; {valid}")
     facts = _facts(found, config)
     inputs = Inputs([], [])
     for item, (size, version) in zip(found, facts, strict=True):
-        if item.name.lower().endswith(".parquet"):
+        if layout is not None:
+            documents = count_documents(item.path, config.layout, config.storage_options)
+            inputs.rows.append(RowsSource(item.path, item.name, size, version, documents))
+        elif item.name.lower().endswith(".parquet"):
             rows = count_rows(item.path, config)
             inputs.pointers.append(PointerSource(item.path, item.name, size, version, rows))
         else:

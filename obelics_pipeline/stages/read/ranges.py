@@ -1,4 +1,4 @@
-"""The cut of the input into reading tasks: byte ranges of WARC files, spans of rows of pointer tables."""
+"""The cut of the input into reading tasks: byte ranges of WARC files, spans of rows of tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import ceil
 from typing import Any, Literal
 
 from obelics_pipeline.core.config.reading import ReadingConfig
-from obelics_pipeline.stages.read.inputs import Inputs, PointerSource, WarcSource
+from obelics_pipeline.stages.read.inputs import Inputs, PointerSource, RowsSource, WarcSource
 from obelics_pipeline.stages.read.remote import is_remote
 
 PLAIN_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -21,11 +21,13 @@ DIGITS = 12  # of the start in a label, so that labels of one file sort by posit
 class ReadTask:
     """One range to read: bytes [start, end) of a WARC file, or rows [start, end) of a pointer table.
 
+    Of a file of documents (`rows`) it is a span of its rows, or, where these are not counted, all its bytes.
+
     `path` says where it is, `name` what it is called in documents; `size` and `version` are those of the whole file
     at the time of planning. `label` is unique within a plan and safe in file names.
     """
 
-    kind: Literal["warc", "pointers"]
+    kind: Literal["warc", "pointers", "rows"]
     path: str
     name: str
     start: int
@@ -45,7 +47,7 @@ class ReadTask:
 
 
 def plan_ranges(inputs: Inputs, config: ReadingConfig) -> list[ReadTask]:
-    """Reading tasks in the order of the inputs; cuts are at multiples of `unit_bytes` or `pointer_rows`.
+    """Reading tasks in the order of the inputs; cuts are at multiples of `unit_bytes`, `pointer_rows` or `unit_rows`.
 
     A WARC file without a byte is a task too, so that it is reported as one without a record. An uncompressed
     WARC behind a URL is one task: without reading it from its beginning nobody can tell where its records start.
@@ -56,6 +58,10 @@ def plan_ranges(inputs: Inputs, config: ReadingConfig) -> list[ReadTask]:
         tasks += _cut("warc", warc, warc.size, warc.size if whole else config.unit_bytes)
     for table in inputs.pointers:
         tasks += _cut("pointers", table, table.rows, config.pointer_rows)
+    for file in inputs.rows:
+        size = max(file.size, 1)
+        total, step = (size, size) if file.rows is None else (file.rows, config.unit_rows)
+        tasks += _cut("rows", file, total, step)
     return tasks
 
 
@@ -76,7 +82,10 @@ def sampled(tasks: Sequence[ReadTask], share: float) -> list[ReadTask]:
 
 
 def _cut(
-    kind: Literal["warc", "pointers"], source: WarcSource | PointerSource, total: int, step: int
+    kind: Literal["warc", "pointers", "rows"],
+    source: WarcSource | PointerSource | RowsSource,
+    total: int,
+    step: int,
 ) -> list[ReadTask]:
     stem = _stem(source.name)
     return [
@@ -103,6 +112,6 @@ def _stem(name: str) -> str:
     stem = base.removesuffix(".warc.gz")
     if name == base != stem and PLAIN_LABEL.fullmatch(stem):
         return stem
-    stem = re.sub(r"\.(warc\.zst|warc\.gz|warc|parquet)$", "", base)
+    stem = re.sub(r"\.(warc\.zst|warc\.gz|warc|parquet|jsonl\.gz|jsonl\.zst|jsonl|tar)$", "", base)
     safe = re.sub(r"[^A-Za-z0-9._-]", "_", stem).lstrip(".-")[:48]
     return f"{safe or 'input'}.{hashlib.sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from obelics_pipeline.core.config.run import RunConfig
-from obelics_pipeline.core.document import DOCUMENT_DROPPED, Document, ImageNode
+from obelics_pipeline.core.document import DOCUMENT_DROPPED, Document, ImageNode, asked_as
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.policy.forgotten import FORGOTTEN, Forgotten, blank_image
 from obelics_pipeline.policy.opt_outs.lists import NO_LISTS, OptOuts
@@ -70,16 +70,16 @@ def assemble(
 ) -> Ledger:
     """Give every image of a document its facts or its reason, clean the document, and decide it.
 
-    `results` maps image URLs to what the fetch stage found; it is not looked at where fetching is disabled, and
-    images are then kept unfetched. An image that `opt_outs` name, by its address or its bytes, is dropped. Changes
-    `document` in place: `reason` is set to no_text or image_count where it is dropped, to forgotten where one with the
-    same images was. Returns the ledger of its image references, each counted once.
+    `results` maps what images are asked for by to what the fetch stage found; it is not looked at where fetching is
+    disabled, and images are then kept unfetched. An image that `opt_outs` name, by its address or its bytes, is
+    dropped. Changes `document` in place: `reason` is set to no_text or image_count where it is dropped, to forgotten
+    where one with the same images was. Returns the ledger of its image references, each counted once.
     """
     for image in document.images():
         # such an image was never asked for
         image.reason = opt_outs.image_reason(image.src) or url_reason(image.src, config.images)
         if image.reason is None and config.fetch.enabled:
-            _learn(image, results.get(image.src))
+            _learn(image, results.get(asked_as(image)))
         if image.reason is None and image.sha256 is not None:
             image.reason = opt_outs.content_reason(image.sha256)
         if image.reason is None:

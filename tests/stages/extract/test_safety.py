@@ -12,8 +12,9 @@ from obelics_pipeline.core.document import Document, ImageNode, TextNode
 from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.policy.personal_data.budget import MOST_LOOKS
+from obelics_pipeline.stages.extract.refused import Refused
 from obelics_pipeline.stages.extract.safety import Safety, notices
-from obelics_pipeline.stages.extract.stage import Refused, extract_unit, extract_units, page_documents
+from obelics_pipeline.stages.extract.stage import extract_unit, extract_units, page_documents
 from obelics_pipeline.stages.read.inputs import resolve_inputs
 from obelics_pipeline.stages.read.page import Page
 from obelics_pipeline.stages.read.ranges import plan_ranges
