@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from obelics_pipeline.core.commit import read_manifests, unit_names
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
@@ -27,12 +28,10 @@ from obelics_pipeline.inspect.consent_again.answers import ANSWERED
 from obelics_pipeline.inspect.consent_again.ask import Asker, asking
 from obelics_pipeline.inspect.consent_again.subjects import bucket_of, deal_out
 from obelics_pipeline.inspect.report.opened import read_run
-from obelics_pipeline.inspect.run_tables.folders import committed_units
 from obelics_pipeline.jobs.events import EventLog
 from obelics_pipeline.net.failure import FetchError
 from obelics_pipeline.net.target import parse_target
 from obelics_pipeline.policy.tombstones.obeyed import refuse_forgotten
-from obelics_pipeline.stages.fetch.host import host_bucket
 from obelics_pipeline.stages.fetch.rule_files import RuleFiles
 
 CHANGED, URLS = "changed.parquet", "urls.txt"
@@ -65,6 +64,7 @@ def ask_again(folder: str, say: Say = print) -> Asked:
     Writes `consent-again/answers.parquet`, `changed.parquet` (those that refuse) and `urls.txt` (the same, for forget)
     into the folder. Raises UserError where no finished run is, or its shards are damaged.
     """
+    _demand_reader_of_robots()
     run = read_run(folder)
     if run.manifest is None:
         raise UserError(f"{folder}: the run there has not finished; run its command again to finish it")
@@ -79,7 +79,8 @@ def ask_again(folder: str, say: Say = print) -> Asked:
         if not (round_of / "dealt").exists():
             deal_out(run.folder.path, round_of, buckets)
             (round_of / "dealt").touch()
-        tables = [_answers(run.folder, run.config, round_of, bucket, say) for bucket in range(buckets)]
+        observed = _observations(run.folder)
+        tables = [_answers(run.config, round_of, bucket, observed, say) for bucket in range(buckets)]
         asked = _write(home, tables)
         shutil.rmtree(scratch)
         with _events(run.folder) as events:
@@ -87,7 +88,26 @@ def ask_again(folder: str, say: Say = print) -> Asked:
     return asked
 
 
-def _answers(folder: RunFolder, config: RunConfig, round_of: Path, bucket: int, say: Say) -> Path:
+def _demand_reader_of_robots() -> None:
+    """Raise UserError where protego is missing: a robots.txt that nobody can read would allow everything."""
+    try:
+        import protego  # noqa: F401
+    except ImportError:
+        raise UserError("obelics consent --again reads robots.txt: pip install 'obelics-pipeline[images]'") from None
+
+
+def _observations(folder: RunFolder) -> dict[str, list[Location]]:
+    """The files of what hosts said when images were fetched, by the bucket of their hosts."""
+    found: dict[str, list[Location]] = {}
+    for _, unit in sorted(read_manifests(folder.fetch, unit_names(folder.fetch)).items()):
+        if "robots" in unit.files:
+            found.setdefault(unit.unit.rpartition("-")[0], []).append(unit.path(folder.fetch, "robots"))
+    return found
+
+
+def _answers(
+    config: RunConfig, round_of: Path, bucket: int, observed: Mapping[str, Sequence[Location]], say: Say
+) -> Path:
     """The answers of one bucket as a file: as they are there, or asked for now."""
     done = round_of / f"{bucket:05d}.parquet"
     if done.exists():
@@ -101,23 +121,19 @@ def _answers(folder: RunFolder, config: RunConfig, round_of: Path, bucket: int, 
             with TemporaryFile() as rules:
                 Asker(config.fetch, tokens, RuleFiles(rules), journal.add).ask(missing)
         rows = [journal.answers[subject.url] for subject in subjects]
-    table = pa.Table.from_pylist(list(_with_days(folder, rows, bucket, config.fetch.buckets)), ANSWERS)
+    table = pa.Table.from_pylist(list(_with_days(rows, observed.get(f"bucket-{bucket:04d}", ()))), ANSWERS)
     draft_of = draft_for(round_of, ".parquet")
     pq.write_table(table, draft_of)
     put(draft_of, done)
     return done
 
 
-def _with_days(
-    folder: RunFolder, rows: Sequence[dict[str, Any]], bucket: int, buckets: int
-) -> Iterator[dict[str, Any]]:
+def _with_days(rows: Sequence[dict[str, Any]], observed: Sequence[Location]) -> Iterator[dict[str, Any]]:
     """Of images, what the fetch observed of their host's files, and when."""
-    known: dict[str, dict[str, Any]] = {}
-    for unit in committed_units(folder, folder.fetch):
-        if "robots" in unit.files:
-            for row in read_table(unit.path(folder.fetch, "robots")).to_pylist():
-                if host_bucket(row["origin"], buckets) == bucket:
-                    known[row["origin"]] = row
+    seen_on = sorted(
+        (row for place in observed for row in read_table(place).to_pylist()), key=lambda row: str(row["day"])
+    )
+    known = {row["origin"]: row for row in seen_on}  # the last day of each
     for row in rows:
         try:
             target = parse_target(row["url"])

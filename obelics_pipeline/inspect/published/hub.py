@@ -34,7 +34,7 @@ UNFINISHED = f"{NOTES}/parts.json"  # in the repository: the files that are comm
 # at most so many files again, and sends none of them.
 FILES_PER_COMMIT = 50
 
-_URL = re.compile(r"hf://datasets/(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[^@]+))?/?")
+_URL = re.compile(r"hf://datasets/(?P<name>[\w.-]+/[\w.-]+)(?:@(?P<revision>[^@]+))?")
 _AGAIN = "run the same command again to continue"
 
 
@@ -48,7 +48,7 @@ class Repository:
     @classmethod
     def of(cls, url: str) -> Repository:
         """Read hf://datasets/OWNER/NAME or hf://datasets/OWNER/NAME@BRANCH. Raises UserError for anything else."""
-        found = _URL.fullmatch(url)
+        found = _URL.fullmatch(url.rstrip("/"))
         if found is None:
             raise UserError(f"--output {url}: must be hf://datasets/OWNER/NAME, or the same with @BRANCH")
         return cls(found["name"], found["revision"] or "main")

@@ -47,8 +47,8 @@ class Viewed:
 
     def page_bytes(self) -> int:
         """The most that one page of a hundred rows has the viewer read, which reads whole groups."""
-        most = start = 0
-        ends, total = [], 0
+        most = start = total = 0
+        ends: list[int] = []
         for rows, _ in self.groups:
             total += rows
             ends.append(total)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -22,6 +24,7 @@ from obelics_pipeline.inspect.consent_again.answers import last_round, page_answ
 from obelics_pipeline.inspect.consent_again.ask import Asker
 from obelics_pipeline.inspect.consent_again.command import Asked, ask_again
 from obelics_pipeline.inspect.published.table import table_row
+from obelics_pipeline.stages.fetch.robots_observations import OBSERVATIONS
 from obelics_pipeline.stages.fetch.rule_files import RuleFiles
 from tests.stages.fetch.site import Site, answer, config, redirect, reset, slow
 from tests.stages.shard.runs import document, image, make_run
@@ -205,6 +208,15 @@ def test_wrong_commands_are_told_in_one_line(
     assert part in capsys.readouterr().err
 
 
+def test_without_a_reader_of_robots_nobody_is_asked(
+    run: Path, site: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "protego", None)
+    assert main(["consent", str(run), "--again"]) == 2
+    assert "pip install 'obelics-pipeline[images]'" in capsys.readouterr().err
+    assert site.log == []
+
+
 def test_the_published_row_says_what_was_heard_and_answered(run: Path, site: Site) -> None:
     ask_again(str(run), lambda line: None)
     answers = last_round(run)
@@ -216,6 +228,18 @@ def test_the_published_row_says_what_was_heard_and_answered(run: Path, site: Sit
     assert (row["answered_again"], row["ai_txt_again"]) == ("allowed", "none")
     assert row["asked_again"] == pq.read_table(answers)["day"][0].as_py()
     assert table_row(item, [])["asked_again"] is None
+
+
+def test_of_an_image_the_last_day_of_the_fetch_is_what_was_known(tmp_path: Path) -> None:
+    rows = [
+        {"origin": "http://x.example:80/", "robots_txt": "rules", "ai_txt": None, "tdm": "none", "day": day}
+        for day in ("2026-02-03", "2026-01-02")
+    ]
+    pq.write_table(pa.Table.from_pylist(rows, OBSERVATIONS), tmp_path / "robots.parquet")
+    asked = [{"url": "http://X.example/a.png", "before": None}, {"url": "http://y.example/", "before": None}]
+    known = list(command._with_days(asked, [tmp_path / "robots.parquet"]))
+    assert (known[0]["before"], known[0]["before_day"]) == ("robots_txt: rules; tdm: none", "2026-02-03")
+    assert known[1]["before"] is None
 
 
 def test_lines_of_nothing_to_ask() -> None:

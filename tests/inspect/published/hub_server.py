@@ -116,8 +116,10 @@ def serve(hub: HubServer) -> Iterator[HubServer]:
 
         def _entry(self, path: str, sha256: str) -> dict[str, object]:
             size = len(hub.contents[sha256])
-            entry = {"type": "file", "path": path, "size": size, "oid": sha256[:40]}
-            return entry | ({"lfs": {"oid": sha256, "size": size, "pointerSize": 134}} if path in hub.large else {})
+            entry: dict[str, object] = {"type": "file", "path": path, "size": size, "oid": sha256[:40]}
+            if path in hub.large:
+                entry["lfs"] = {"oid": sha256, "size": size, "pointerSize": 134}
+            return entry
 
         def _modes(self, files: list[dict[str, str]], branch: str) -> list[dict[str, object]]:
             def mode(path: str) -> str:
@@ -126,16 +128,15 @@ def serve(hub: HubServer) -> Iterator[HubServer]:
             return [{"path": f["path"], "uploadMode": mode(f["path"]), "shouldIgnore": False} for f in files]
 
         def _batch(self, asked: dict[str, list[dict[str, object]]]) -> None:
-            answers = []
+            answers: list[dict[str, object]] = []
             for each in asked["objects"]:
                 sha256, size = str(each["oid"]), int(str(each["size"]))
                 answers.append({"oid": sha256, "size": size})
                 if sha256 not in hub.contents:
                     count = -(-size // hub.part_bytes)
                     urls = {f"{i:05d}": f"{hub.address}/put/{sha256}/{i}" for i in range(1, count + 1)}
-                    upload = {"href": f"{hub.address}/complete/{sha256}"}
-                    upload["header"] = {"chunk_size": str(hub.part_bytes), **urls}
-                    answers[-1]["actions"] = {"upload": upload}
+                    header = {"chunk_size": str(hub.part_bytes), **urls}
+                    answers[-1]["actions"] = {"upload": {"href": f"{hub.address}/complete/{sha256}", "header": header}}
             self._json(200, {"transfer": "multipart", "objects": answers})
 
         def _complete(self, sha256: str, asked: dict[str, list[dict[str, int]]]) -> None:
