@@ -25,7 +25,7 @@ TAKEN = frozenset({
     MARK, "config.yaml", "inputs.json", "stages.json", "duplicates.parquet", "against-duplicates.parquet",
     "against-changed.parquet",
 })  # fmt: skip
-RESULTS = frozenset({"manifest.json", "index.parquet", "validated", "map", "training.parquet"})
+RESULTS = frozenset({"manifest.json", "index.parquet", "validated", "map", "training.parquet", "consent-again"})
 CARD = frozenset({"README.md", "croissant.json"})  # in a store it lies with the tars that it is of; on a disk in DIR
 
 Place = TypeVar("Place", Path, UPath, Path | UPath)

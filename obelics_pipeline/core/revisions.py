@@ -262,6 +262,7 @@ def _link(path: Path, target: Path) -> None:
     if not path.is_dir():
         os.link(path, target)
         return
+    made: list[Path] = []
     for folder, below, names in os.walk(path):
         below[:] = [name for name in below if not name.startswith(".")]
         there = target / Path(folder).relative_to(path)
@@ -269,6 +270,8 @@ def _link(path: Path, target: Path) -> None:
         for name in names:
             if not name.startswith("."):
                 os.link(Path(folder, name), there / name)
+        made.append(there)
+    for there in reversed(made):  # a folder after those in it: their names are in it, too
         sync(there)
 
 

@@ -61,6 +61,11 @@ class Disk:
         if name == "os.remove" and os.path.isfile(path):
             self._removed.setdefault(os.path.dirname(path), {})[path] = Path(path).read_bytes()
 
+    def moved(self, old: str, new: str) -> None:
+        """Note that a folder has another name: what was synced in it stays so."""
+        for where in [name for name in self._named if name == old or name.startswith(f"{old}/")]:
+            self._named[new + where[len(old) :]] = self._named.pop(where)
+
     def kill(self) -> None:
         """Die before the operation is done."""
         self.dead = True
@@ -168,6 +173,8 @@ def _hook(event: str, told: tuple[Any, ...]) -> None:
     disk = _watched[0]
     if isinstance(where, str) and where.startswith(f"{disk.folder}/") and os.path.basename(where) not in LOCKS:
         disk.operation(event, where)
+        if event == "os.rename":
+            disk.moved(os.fspath(told[0]), where)
 
 
 @contextmanager

@@ -62,3 +62,21 @@ def test_a_disk_that_loses_what_was_not_synced_loses_it(tmp_path: Path) -> None:
     done = disk.cut_power(Random(1))
     assert {line.split()[0] for line in done} == {"gone", "empty", "cut", "zeros"}
     assert 0 < sum(path.read_bytes() == b"content" for path in disk.folder.iterdir()) < 40
+
+
+def test_what_was_synced_in_a_folder_stays_when_the_folder_is_renamed(tmp_path: Path) -> None:
+    from random import Random
+
+    from obelics_pipeline.core.storage import sync
+    from tests.faults.failing_disk import Disk, watched
+
+    disk = Disk(tmp_path / "disk")
+    (disk.folder / "draft" / "below").mkdir(parents=True)
+    with watched(disk):
+        for number in range(20):
+            path = disk.folder / "draft" / "below" / f"{number}"
+            path.write_bytes(b"content")
+            sync(path)
+        sync(path.parent)
+        (disk.folder / "draft").rename(disk.folder / "made")
+    assert disk.cut_power(Random(1)) == []
