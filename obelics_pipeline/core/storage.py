@@ -365,13 +365,21 @@ def _listed(folder: UPath, root: str, asked: Mapping[str, str]) -> dict[str, int
 
 
 def remove(locations: Iterable[Location]) -> None:
-    """Remove files; files that do not exist are skipped."""
+    """Remove files; files that do not exist are skipped.
+
+    They stay away: on a disk the removal is synced, or a power cut could bring back what a later note calls gone.
+    """
     remote: list[UPath] = []
+    folders: dict[Path, None] = {}
     for where in locations:
-        if isinstance(where, Path):
-            where.unlink(missing_ok=True)
-        else:
+        if not isinstance(where, Path):
             remote.append(where)
+            continue
+        with suppress(FileNotFoundError):
+            where.unlink()
+            folders[where.parent] = None
+    for folder in folders:
+        sync(folder)
     if remote:
         at_once(_remove_object, remote)
 
@@ -385,9 +393,11 @@ def _remove_object(where: UPath) -> None:
 
 
 def remove_tree(where: Location) -> None:
-    """Remove a folder and all that is in it, if it is there."""
+    """Remove a folder and all that is in it, if it is there. On a disk it stays away, as with `remove`."""
     if isinstance(where, Path):
-        shutil.rmtree(where, ignore_errors=True)
+        if where.exists():
+            shutil.rmtree(where, ignore_errors=True)
+            sync(where.parent)
     else:
         remove(where / name for name in files_below(where))
 

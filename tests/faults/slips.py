@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import secrets
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +99,16 @@ def a_log_alone_is_a_strangers(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RunFolder, "differing", differing)
 
 
+def removals_may_come_back(patch: pytest.MonkeyPatch) -> None:
+    """Manifests of a replaced input are removed, and the removal is not synced before the new state is noted."""
+
+    def remove(locations: Iterable[Any]) -> None:
+        for where in locations:
+            where.unlink(missing_ok=True)
+
+    patch.setattr(value, "remove", remove)
+
+
 def a_pointer_is_moved_too_soon(patch: pytest.MonkeyPatch) -> None:
     """A revision is the current one when it begins."""
 
@@ -125,6 +135,7 @@ SLIPS: tuple[Slip, ...] = (
     inputs_are_noted_too_soon,
     notes_of_shuffles_are_believed,
     a_log_alone_is_a_strangers,
+    removals_may_come_back,
 )
 STORE_SLIPS: tuple[Slip, ...] = (a_pointer_is_moved_too_soon, refused_requests_are_bugs)
 

@@ -17,6 +17,8 @@ FOUND_BY = (
     (slips.inputs_are_noted_too_soon, 9),
     (slips.a_log_alone_is_a_strangers, 10),
     (slips.a_damaged_run_is_complete, 12),
+    (slips.removals_may_come_back, 50142),
+    (slips.images_are_believed, 1042),
 )  # for leases: tests/core/test_lease_simulator.py
 
 
