@@ -57,11 +57,11 @@ documents = st.builds(
 @given(st.lists(documents, max_size=3))
 def test_documents_survive_a_file(tmp_path_factory: object, found: list[Document]) -> None:
     path = tmp_path_factory.mktemp("t") / "d.parquet"  # type: ignore[attr-defined]
-    with DocumentWriter(path, ["s"], ["a"]) as writer:
+    with DocumentWriter(path, ["s"], ["a", "sharpness"]) as writer:
         for document in found:
             writer.write(document)
     assert list(read_documents(path)) == found
-    assert score_columns(path) == (["s"], ["a"])
+    assert score_columns(path) == (["s"], ["a", "sharpness"])
 
 
 def document(row: int) -> Document:

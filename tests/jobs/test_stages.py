@@ -14,6 +14,7 @@ ALLOWED = [
     ("__init__.py", "extract score", "functions of the library"),
     ("beam_jobs/drawing.py", "extract", "an example of a folder, in a drawing of a pipeline"),
     ("cli/curate.py", "score", "the command obelics score"),
+    ("cli/publish.py", "consent", "the command obelics consent"),
     ("core/config/own_stages.py", "site", "where a config puts a stage that says nothing: a promise to configs"),
     ("core/config/run.py", "score", "a section of the config"),
     ("core/folder.py", "consent dedup extract fetch", "the layout of a run's folder"),

@@ -38,6 +38,7 @@ class Answer:
     height: int | None = 300
     phash: str | None = None
     duplicate_of: str | None = None
+    quality: Mapping[str, float] | None = None
 
 
 def url(name: str, row: int) -> str:
