@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from obelics_pipeline.core.revisions import revisions_of
@@ -103,6 +103,12 @@ class World:
         run = self.start(output, how)
         run.until(lambda: sum(event["event"] == "unit_done" for event in events(output)) >= units)
         return run
+
+    def by(self, how: How, folder: Path) -> World:
+        """The same input, and what an undisturbed run makes of it that is given in another way."""
+        code, said = self.start(folder, how).end()
+        assert code == 0, said
+        return replace(self, expected=published(folder))
 
     def verdict(self, output: Location, disturbed: Run, then: How | None = None) -> str:
         """How the disturbed command ended, and what the command, given `then`, makes of it."""

@@ -40,6 +40,7 @@ from obelics_pipeline.core import code_identity
 real = code_identity._content
 code_identity._content = lambda path: "edited" if path.name == "compose.py" else real(path)
 """  # the code of the stage extract has another content, and does the same
+UPGRADED = How(code=NEWER)
 OTHER_SHARDS = (*AGREED, "--set", "shard.target_bytes=50000")
 
 Row = Callable[[World, Path], str]
@@ -99,10 +100,18 @@ def handed_over(first: How, then: How) -> Row:
     return row
 
 
+def upgraded_when_killed(world: World, folder: Path) -> str:
+    """A killed run, given to newer code. Names of units say which code it was, so the shards are those of that code."""
+    run = world.disturbed(folder / "out")
+    run.kill()
+    return world.by(UPGRADED, folder / "undisturbed").verdict(folder / "out", run, UPGRADED)
+
+
 def upgraded_when_finished(world: World, folder: Path) -> str:
     """A finished run, given to newer code that nobody has agreed to, and then to the same with --yes."""
     world.start(folder / "out").end()
-    return world.verdict(folder / "out", world.start(folder / "out", How((), code=NEWER)), How(code=NEWER))
+    refused = world.start(folder / "out", How((), code=NEWER))
+    return world.by(UPGRADED, folder / "undisturbed").verdict(folder / "out", refused, UPGRADED)
 
 
 def killed_on_s3(whom: Callable[[Run], list[int]]) -> Row:
@@ -221,7 +230,7 @@ ROWS: dict[str, Row] = {
     "killed, then on Beam": handed_over(How(), BEAM),
     "killed on Ray, then local": handed_over(RAY, How()),
     "killed on Beam, then local": handed_over(BEAM, How()),
-    "killed, then newer code": handed_over(How(), How(code=NEWER)),
+    "killed, then newer code": upgraded_when_killed,
     "finished, then newer code": upgraded_when_finished,
 }
 
