@@ -254,14 +254,15 @@ class RunFolder:
             return False
 
     def mark_validated(self) -> None:
-        """Note that they were: a run that is killed before must check when it goes on.
+        """Note that they were: a run that is killed before must check when it goes on."""
+        write_bytes(self.validated, f"{file_sha256(self.manifest)}\n".encode())
+        self._sync_names()
 
-        The names of the tars and of their indexes are on the disk by then: a power cut must not take what is finished.
-        """
+    def sync_results(self) -> None:
+        """Bring the names of the tars, of the index and of its parts to the disk: a power cut must not take them."""
         for folder in (self.shards, self.shards / "index"):
             if isinstance(folder, Path) and folder.is_dir():
                 sync(folder)
-        write_bytes(self.validated, f"{file_sha256(self.manifest)}\n".encode())
         self._sync_names()
 
 

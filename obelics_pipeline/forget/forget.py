@@ -368,6 +368,7 @@ class _Work:
         if done.problems:
             remove([self._run.validated])
         elif self._pending.validated:
+            self._run.sync_results()
             self._run.mark_validated()
 
     def _note(self, done: Done) -> None:

@@ -50,6 +50,7 @@ def _publish(job: Job) -> None:
         notes=notes,
     )
     write_manifest(folder.path, manifest)
+    folder.sync_results()
 
 
 def _index(job: Job) -> None:

@@ -202,6 +202,7 @@ def test_a_power_cut_takes_no_tar_of_a_validated_run(tmp_path: Path) -> None:
         for path in (folder.shards / "shard-000000.tar", folder.shards / "index" / "shard-000000.parquet"):
             write_bytes(path, b"rows")
         write_bytes(folder.manifest, b"{}")
+        folder.sync_results()
         folder.mark_validated()
     assert [line for seed in range(10) for line in disk.cut_power(Random(seed))] == []
     assert folder.is_validated()

@@ -10,6 +10,7 @@ from tests.faults.simulator import Simulator, a_cheap_world
 from tests.faults.slips import Slip
 
 SEEDS = 24  # for CI; more by hand: python -m tests.faults.simulator --seeds 0 1000
+MENDED = (50_367,)  # a power cut after tars were made again took the index
 FOUND_BY = (
     (slips.notes_of_shuffles_are_believed, 0),
     (slips.hashes_are_not_read, 3),
@@ -30,7 +31,7 @@ def simulator(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulator]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("seed", [*range(SEEDS), *MENDED])
 def test_a_run_on_a_failing_disk_ends_as_an_undisturbed_one(simulator: Simulator, seed: int) -> None:
     story, wrong = simulator.tell(seed)
     assert not wrong, "\n".join([wrong, *story.lines])

@@ -11,8 +11,8 @@ from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.runner import StageRunner
 
 
-def disown_damaged(units: Sequence[Unit], folder: Location, runner: StageRunner) -> int:
-    """Remove the manifests of units whose tar or index part differs from what was committed; returns how many.
+def disown_damaged(units: Sequence[Unit], folder: Location, runner: StageRunner) -> None:
+    """Remove the manifests of units whose tar or index part differs from what was committed.
 
     So these units are done again. The workers read the files. In an object store only sizes are compared, because the
     store keeps checksums of its own.
@@ -20,7 +20,7 @@ def disown_damaged(units: Sequence[Unit], folder: Location, runner: StageRunner)
     found = read_manifests(folder, [unit.name for unit in units]).values()
     files = [(folder / file["name"], file["sha256"], m.unit) for m in found for file in m.files.values()]
     if not is_local(folder) or not files:
-        return 0
+        return
     total = sum(m.files["data"]["bytes"] for m in found if m.files)
     tars = counted(sum(bool(m.files) for m in found), "tars")
     runner.say(f"shard: verifying {tars} of an earlier run ({total / 1e9:,.2f} GB)")
@@ -29,7 +29,6 @@ def disown_damaged(units: Sequence[Unit], folder: Location, runner: StageRunner)
     for place, unit in damaged:
         runner.say(f"{place}: damaged, its hash is wrong; it is written again")
         remove([manifest_path(folder, unit)])
-    return len(damaged)
 
 
 def _is_whole(stated: tuple[Location, str]) -> bool:

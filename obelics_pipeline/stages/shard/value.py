@@ -24,8 +24,7 @@ def work(job: Job) -> None:
     """Write the documents that are left to tars; `jobs/publish.py` makes a finished run of these."""
     folder, left_out = job.folder.shards, _left_out(job, settle(job))
     units = plan_tars(job.documents.units, job.documents.folder, job.config, job.columns, left_out)
-    if disown_damaged(units, folder, job.runner):
-        remove([job.folder.validated])  # what is made again is read back, though its bytes are the same
+    disown_damaged(units, folder, job.runner)
     standing = read_manifests(folder, [unit.name for unit in units])
     if not isinstance(folder, Path):
         take_home(folder, standing.values())  # a tar is read by its name in this folder, by programs of others as well
@@ -59,8 +58,11 @@ def _left_out(job: Job, settled: Sequence[Manifest]) -> dict[str, list[int]]:
 
 
 def _withdraw(job: Job, standing: Iterable[Manifest]) -> None:
-    """Remove the manifest of an earlier run before tars are written, because their names are used again."""
-    remove([job.folder.manifest, job.folder.index])
+    """Remove the manifest of an earlier run before tars are written, because their names are used again.
+
+    What is made again is read back, though its bytes may be the same.
+    """
+    remove([job.folder.validated, job.folder.manifest, job.folder.index])
     sweep(job.folder.shards, standing)
 
 
