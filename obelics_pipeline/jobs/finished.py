@@ -48,9 +48,8 @@ class Run:
     """
 
     def __init__(self, path: str | Path, storage_options: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        self.path: Location = revisions_of(
-            location(str(path), storage_options)
-        ).current()  # stays it while another becomes current
+        base = location(str(path), storage_options)
+        self.path: Location = revisions_of(base).current()  # stays it while another becomes current
         self.manifest: RunManifest = read_manifest(self.path)
 
     def __len__(self) -> int:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,10 +12,11 @@ from obelics_pipeline.core.errors import Stopped, UserError
 from obelics_pipeline.core.shards.index import read_span
 from obelics_pipeline.core.shards.manifest import INDEX
 from obelics_pipeline.core.shards.source import StoredDocument, documents_of
-from obelics_pipeline.core.storage import Location, draft, file_sha256, read_bytes, write_bytes
+from obelics_pipeline.core.storage import Location, draft, file_sha256
 from obelics_pipeline.core.unit import digest
 from obelics_pipeline.inspect.exported.format import ExportedFile, Format
 from obelics_pipeline.inspect.published.parts import Part
+from obelics_pipeline.inspect.published.standing_files import StandingFiles
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,15 @@ class FileWriter:
         Equal runs give equal bytes. Raises UserError where the run is damaged, and Stopped where the file that was
         written holds other documents than were given.
         """
-        target, made_of = self.output / part.name, digest(self.made_of, part.start, part.stop)
-        for before in (self._noted(part), *self.known):
-            if before and (before.name, before.made_of) == (part.name, made_of) and _holds(target, before.sha256):
-                return before
-        with draft(target) as path:
+        made_of = digest(self.made_of, part.start, part.stop)
+        files = StandingFiles(ExportedFile, self.output, self.notes, self.known)
+        if before := files.find(part.name, made_of):
+            return before
+        with draft(self.output / part.name) as path:
             self._write(path, part)
             size = path.stat().st_size
             written = ExportedFile(part.name, file_sha256(path), size, self._counted(path, part), made_of)
-        write_bytes(self.notes / f"{part.name}.json", json.dumps(asdict(written)).encode())
+        files.note(written)
         return written
 
     def _write(self, path: Path, part: Part) -> None:
@@ -69,12 +69,6 @@ class FileWriter:
             )
         return count
 
-    def _noted(self, part: Part) -> ExportedFile | None:
-        try:
-            return ExportedFile(**json.loads(read_bytes(self.notes / f"{part.name}.json")))
-        except (OSError, ValueError, TypeError):
-            return None
-
 
 def stored_documents(folder: Location, part: Part) -> Iterator[StoredDocument]:
     """The documents of a part, in their order. Raises UserError where the run is damaged."""
@@ -84,11 +78,3 @@ def stored_documents(folder: Location, part: Part) -> Iterator[StoredDocument]:
     except (OSError, pa.ArrowException) as error:
         raise UserError(f"{index}: cannot be read ({error}); obelics validate {folder} says more") from None
     yield from documents_of(folder, rows)
-
-
-def _holds(target: Location, sha256: str) -> bool:
-    """Whether a file is there with this content."""
-    try:
-        return file_sha256(target) == sha256
-    except OSError:
-        return False

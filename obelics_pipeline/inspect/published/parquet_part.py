@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,12 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.shards.index import read_span
 from obelics_pipeline.core.shards.manifest import INDEX
 from obelics_pipeline.core.shards.source import documents_of
-from obelics_pipeline.core.storage import Location, draft, file_sha256, read_bytes, write_bytes
+from obelics_pipeline.core.storage import Location, draft, file_sha256
 from obelics_pipeline.core.unit import digest
 from obelics_pipeline.inspect.consent_again.answers import page_answers
+from obelics_pipeline.inspect.published.grouped import grouped
 from obelics_pipeline.inspect.published.parts import Part
+from obelics_pipeline.inspect.published.standing_files import StandingFiles
 from obelics_pipeline.inspect.published.table import row_bytes, table_row, table_schema
 from obelics_pipeline.inspect.published.viewer import advised, refused, viewed
 
@@ -101,20 +102,13 @@ class PartWriter:
 
     def __call__(self, part: Part) -> WrittenPart:
         """Write a part, or find it written and whole. Raises UserError where the run is damaged."""
-        target, made_of = self.output / part.name, self.maker.of(part)
-        for before in (self._noted(part), *self.known):
-            if before and (before.name, before.made_of) == (part.name, made_of) and _holds(target, before.sha256):
-                return before
-        with draft(target) as path:
+        files = StandingFiles(WrittenPart, self.output, self.notes, self.known)
+        if before := files.find(part.name, self.maker.of(part)):
+            return before
+        with draft(self.output / part.name) as path:
             written = self.maker.make(part, path)
-        write_bytes(self.notes / f"{part.name}.json", json.dumps(asdict(written)).encode())
+        files.note(written)
         return written
-
-    def _noted(self, part: Part) -> WrittenPart | None:
-        try:
-            return WrittenPart(**json.loads(read_bytes(self.notes / f"{part.name}.json")))
-        except (OSError, ValueError, TypeError):
-            return None
 
 
 def write_rows(path: Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) -> None:
@@ -134,23 +128,8 @@ def write_rows(path: Path, schema: pa.Schema, rows: Iterable[dict[str, Any]]) ->
         write_page_checksum=True,
         use_content_defined_chunking=True,
     ) as writer:
-        for group in _groups(rows):
+        for group in grouped(rows, row_bytes, ROWS_PER_GROUP, BYTES_PER_GROUP):
             writer.write_table(pa.Table.from_pylist(group, schema), row_group_size=ROWS_PER_GROUP)
-
-
-def _groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Rows that stand together; a row that is larger than a group may be stands alone."""
-    group: list[dict[str, Any]] = []
-    held = 0
-    for row in rows:
-        size = row_bytes(row)
-        if group and (len(group) == ROWS_PER_GROUP or held + size > BYTES_PER_GROUP):
-            yield group
-            group, held = [], 0
-        group.append(row)
-        held += size
-    if group:
-        yield group
 
 
 def _leaves(schema: pa.Schema) -> Iterator[str]:
@@ -163,11 +142,3 @@ def _leaves(schema: pa.Schema) -> Iterator[str]:
             yield from (f"{path}.{inner.field(i).name}" for i in range(inner.num_fields))
         else:
             yield path
-
-
-def _holds(target: Location, sha256: str) -> bool:
-    """Whether a file is there with this content."""
-    try:
-        return file_sha256(target) == sha256
-    except OSError:
-        return False
