@@ -17,7 +17,7 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.revision_place import number_of
 from obelics_pipeline.core.revisions import parts_of, revisions_of
-from obelics_pipeline.core.shards.manifest import RunManifest, read_manifest
+from obelics_pipeline.core.shards.manifest import RunManifest, read_manifest, standing_manifest
 from obelics_pipeline.core.storage import Location, files_below, local_copy, size_of
 from obelics_pipeline.jobs.events import read_events, spans_of, starts_of
 from obelics_pipeline.stages.fetch.image_store import ImageStore
@@ -212,13 +212,14 @@ def make_current(folder: RunFolder, agrees: Callable[[str], bool | None], say: C
     """Make a revision that has been read back the current one.
 
     One that keeps nothing, or a tenth of the share of documents that the current one keeps, is made current where
-    `agrees` says so. Raises UserError otherwise: it stays beside.
+    `agrees` says so. Raises UserError otherwise: it stays beside. Where the current one's manifest is gone or damaged,
+    there is nothing to compare with.
     """
     base, number = folder.base, number_of(folder.path)
     known = revisions_of(base)
     before = known.current_number()
-    finished = size_of(RunFolder(base).manifest) is not None  # unless a power cut took it
-    if why := finished and _suspicious(read_manifest(folder.path), read_manifest(known.current())):
+    old = standing_manifest(known.current())
+    if why := old is not None and _suspicious(read_manifest(folder.path), old):
         told = f"revision {number} of {base} {why}"
         if not agrees(f"{told}. Make it the current one?"):
             how = f"obelics revisions {base}"

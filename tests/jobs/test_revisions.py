@@ -139,6 +139,16 @@ def test_one_that_keeps_nothing_is_not_made_current_unasked(
     assert tree(finished / "out") == before
 
 
+def test_one_is_made_current_in_the_place_of_a_damaged_one(finished: Path, tmp_path: Path) -> None:
+    assert main([*arguments([finished / "in.warc"], finished / "out", LESS), "--yes", "--stage", "extract"]) == 0
+    (finished / "out/manifest.json").write_text("{")
+    assert run(finished, LESS) == 0
+    assert revisions_of(finished / "out").current_number() == 2
+    fresh = tmp_path / "fresh"
+    assert main(arguments([finished / "in.warc"], fresh, LESS)) == 0
+    assert tree(finished / "out") == tree(fresh)
+
+
 def test_one_that_was_interrupted_goes_on_and_the_finished_one_stays_readable(
     finished: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

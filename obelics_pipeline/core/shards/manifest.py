@@ -123,13 +123,18 @@ def read_manifest(folder: Location) -> RunManifest:
         raise UserError(f"{path}: not the manifest of a run ({type(error).__name__}: {error})") from None
 
 
+def standing_manifest(folder: Location) -> RunManifest | None:
+    """The manifest of a folder; None where there is none, or a damaged one."""
+    try:
+        return read_manifest(folder)
+    except (UserError, OSError):
+        return None
+
+
 def publishes(folder: Location, shards: Sequence[ShardEntry], promises: Promises) -> bool:
     """Whether a manifest stands in a run's folder that names exactly these tars and promises."""
-    try:
-        standing = read_manifest(folder)
-    except (UserError, OSError):
-        return False
-    return standing.shards == tuple(shards) and standing.promises == promises
+    standing = standing_manifest(folder)
+    return standing is not None and standing.shards == tuple(shards) and standing.promises == promises
 
 
 def index_is_whole(folder: Location) -> bool:
