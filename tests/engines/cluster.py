@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from obelics_pipeline.core.config.ray import RayConfig
 from obelics_pipeline.engines.on_ray.session import AUTO_CONNECT, HEAD_WAIT
 
 STORE = 100 * 2**20
+FEW_ROWS = RayConfig(start_seconds=60, shuffle_partitions=4)  # of a small run: each piece of a shuffle is a task
 WAIT_SECONDS = "300"  # for a head on a busy machine; Ray gives it 30
 
 

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from obelics_pipeline.core.config.ray import RayConfig
 from obelics_pipeline.engines.on_ray.engine import RayEngine
 from obelics_pipeline.jobs.main_job import run
-from tests.engines.cluster import ray_cluster
+from tests.engines.cluster import FEW_ROWS, ray_cluster
 from tests.faults.runs import SMALL_UNITS
 
 
@@ -16,5 +15,5 @@ def run_on_ray(inputs: Sequence[Path], output: Path, sets: Sequence[str]) -> int
         return run(
             "default", [str(path) for path in inputs], output, 1, [*SMALL_UNITS, *sets],
             yes=True,
-            open_engine=lambda place, _: RayEngine(cluster.address, None, place, 600, RayConfig(start_seconds=60)),
+            open_engine=lambda place, _: RayEngine(cluster.address, None, place, 600, FEW_ROWS),
         )  # fmt: skip

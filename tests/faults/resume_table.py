@@ -32,7 +32,7 @@ from tests.faults.runs import descendants, workers_of
 
 NOT_MOUNTED = "not tried: a small file system cannot be mounted here"
 ONE_WORKER = How((*AGREED, "--workers", "1"))
-RAY = How((*AGREED, "--engine", "ray", "--set", "ray.start_seconds=300"))
+RAY = How((*AGREED, "--engine", "ray", "--set", "ray.start_seconds=300", "--set", "ray.shuffle_partitions=4"))
 BEAM = How((*AGREED, "--engine", "beam"))
 A_DAY_BACK = How(code="import time\nreal = time.time\ntime.time = lambda: real() - 86400")
 NEWER = """

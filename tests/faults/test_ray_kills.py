@@ -18,7 +18,7 @@ from obelics_pipeline.engines.groups import Group
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.engines.on_ray.engine import RayEngine
 from obelics_pipeline.jobs.main_job import run
-from tests.engines.cluster import kill_node, ray_cluster
+from tests.engines.cluster import FEW_ROWS, kill_node, ray_cluster
 from tests.engines.shuffles import content, dying, extremes, slow, write_sources
 from tests.engines.test_local import alive, wait_for
 from tests.engines.work import parent_of
@@ -63,7 +63,7 @@ def run_on(cluster: Any, warcs: list[Path], output: Path, meanwhile: Callable[[]
         thread.start()
     code = run(
         "default", [str(path) for path in warcs], output, 1, SMALL_UNITS,
-        open_engine=lambda folder, _config: RayEngine(cluster.address, None, folder, 600, RayConfig(start_seconds=60)),
+        open_engine=lambda folder, _config: RayEngine(cluster.address, None, folder, 600, FEW_ROWS),
     )  # fmt: skip
     if meanwhile:
         thread.join()

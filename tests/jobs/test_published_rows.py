@@ -227,7 +227,7 @@ def test_another_engine_makes_the_same(published: pa.Table, tmp_path: Path, monk
     monkeypatch.setenv("http_proxy", NO_WEB)
     pq.write_table(published, tmp_path / "a.parquet")
     run_rows("published", [tmp_path / "a.parquet"], tmp_path / "here")
-    overrides = [part for value in FEW for part in ("--set", value)]
+    overrides = [part for value in (*FEW, "ray.shuffle_partitions=4") for part in ("--set", value)]
     arguments = ["run", "published", "--input", str(tmp_path / "a.parquet"), "--output", str(tmp_path / "there")]
     assert main([*arguments, "--engine", "ray", *overrides]) == 0
     assert read_manifest(tmp_path / "there").index_sha256 == read_manifest(tmp_path / "here").index_sha256
