@@ -18,7 +18,8 @@ enum { TAG, PARENT, END, MARKS, JOIN, CHARS, LINKED, WORDS, COMMAS, STOPS, DIGIT
 
 /* What is done with an element; also what is told when it ends. The rows from PICTURE on are known to those in them. */
 enum { SKIP, SOURCE, BREAK, DECLARATION, DIALOG, BUTTON, IMAGE, INLINE, LINK, ROW, FIGURE, PICTURE, NOSCRIPT, HEADING, CODE };
-enum { ACTION = 15, SHOWN = 16, DECORATIVE = 32, MAY_BE_EMPTY = 64 }; /* bits of a tag's entry: its action, and flags */
+/* Bits of a tag's entry: its action, and flags. OWN is a tag of the page's own naming. */
+enum { ACTION = 15, SHOWN = 16, DECORATIVE = 32, MAY_BE_EMPTY = 64, ATTACHED = 128, OWN = 256 };
 #define WITHIN(action) (1 << (action))
 
 /* What a character is, as bits. */
@@ -463,6 +464,7 @@ typedef struct {
     Vector line;           /* the text that becomes a row */
     State now;
     size_t link_ended;     /* number of pieces at which a link ended, 0 for none */
+    size_t ended, touched; /* and at which an inline element or link ended, and another began right behind it */
     int continues, space;  /* as in simplify_pure.py */
     int32_t last_image;    /* row of the last image, -1 for none */
     PyObject *hrefs, *links, *declarations;
@@ -652,7 +654,7 @@ static int flush(Page *page)
 {
     int join = !page->continues ? 0 : page->space ? 2 : 1;
     int result = page->now.within & WITHIN(CODE) ? flush_code(page) : flush_paragraphs(page, join);
-    page->pieces.length = page->text.length = page->link_ended = 0;
+    page->pieces.length = page->text.length = page->link_ended = page->ended = page->touched = 0;
     page->continues = page->space = 0;
     return result;
 }
@@ -753,6 +755,34 @@ static int append_text(Vector *text, const byte *bytes, size_t length)
     return 0;
 }
 
+/* Whether a word ends where the text at `start` begins, and another begins there, as style may set them apart. */
+static int words_meet(const Page *page, size_t start)
+{
+    const Piece *last = piece_at(page, page->pieces.length - 1);
+    const Py_UCS4 *left = text_at(page, last->end), *right = text_at(page, start);
+    if (last->end - last->start < 2 || page->text.length == start || left[-1] >= first_wide || *right >= first_wide ||
+        (bits_of(left[-2]) & SPACE))
+        return 0;
+    if (Py_UNICODE_ISALPHA(left[-1]))
+        return Py_UNICODE_ISUPPER(*right) || Py_UNICODE_ISDECIMAL(*right);
+    return Py_UNICODE_ISDECIMAL(left[-1]) && Py_UNICODE_ISUPPER(*right) && page->text.length > start + 1 &&
+           Py_UNICODE_ISALPHA(right[1]);
+}
+
+/* A space between the last piece and the text from `start` on. */
+static int add_space_before(Page *page, size_t start)
+{
+    size_t length = page->text.length - start;
+    Piece *piece = push(&page->pieces, sizeof(Piece));
+    Py_UCS4 *text = piece ? push(&page->text, sizeof(Py_UCS4)) : NULL;
+    if (!text)
+        return -1;
+    memmove(text - length + 1, text - length, length * sizeof(Py_UCS4));
+    text[-(Py_ssize_t)length] = ' ';
+    *piece = (Piece){start, start + 1, 0, 0};
+    return 0;
+}
+
 /* Text of the paragraph at hand; white space at its beginning, and all text in noscript, goes. */
 static int add_text(Page *page, Node *node)
 {
@@ -775,6 +805,10 @@ static int add_text(Page *page, Node *node)
             page->text.length = start;
             return 0;
         }
+    } else if (page->touched == page->pieces.length && !(page->now.within & WITHIN(CODE)) && words_meet(page, start)) {
+        if (add_space_before(page, start) < 0)
+            return -1;
+        start++;
     }
     return add_piece(page, start, page->now.link.present, page->now.marks);
 }
@@ -790,7 +824,46 @@ static int tag_entry(Node *node, uintptr_t tag)
         return tag_entries[tag];
     name = lexbor.type(node) == ELEMENT_NODE ? lexbor.name(node, &length) : NULL;
     entry = name ? find(&custom_tags, name, length) - 1 : -1; /* kept one higher, for 0 is none */
-    return entry < 0 ? ROW : entry;
+    return entry < 0 ? ROW | OWN : entry;
+}
+
+/* Whether a node is text that is more than the white space of HTML; -1 with an exception. */
+static int is_seen_text(Node *node)
+{
+    size_t length = 0;
+    const byte *bytes;
+    if (!node || lexbor.tag(node) != text_tag)
+        return 0;
+    bytes = lexbor.copy_text(node, &length); /* in the document's memory, which goes with the document */
+    if (!bytes) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    while (length && memchr(" \t\n\r\f", bytes[length - 1], 5))
+        length--;
+    return length > 0;
+}
+
+/* Whether an element of the page's own naming is part of a line: it touches text, and holds no block. Such an element
+ * in another one is taken for a part of that, set apart by style. */
+static int stands_in_line(Node *node)
+{
+    Node *child, *parent = lexbor.parent(node);
+    int touches;
+    if (parent && lexbor.tag(parent) >= first_unknown_tag)
+        return 0;
+    touches = is_seen_text(lexbor.previous(node));
+    if (!touches)
+        touches = is_seen_text(lexbor.next(node));
+    if (touches <= 0)
+        return touches;
+    for (child = lexbor.first_child(node); child; child = lexbor.next(child)) {
+        uintptr_t tag = lexbor.tag(child);
+        int action = tag == text_tag || tag == comment_tag ? INLINE : tag_entry(child, tag) & ACTION;
+        if (action != INLINE && action != LINK && action != SKIP && action != SOURCE)
+            return 0;
+    }
+    return 1;
 }
 
 /* An image, or a source of a picture. Takes the reference to its attributes. */
@@ -861,6 +934,12 @@ static int add_link(Page *page, const Value *href, const Value *rel)
     return result;
 }
 
+static void begin_inline(Page *page)
+{
+    if (page->ended == page->pieces.length)
+        page->touched = page->ended;
+}
+
 /* Two links that touch are two words, for pages set them apart by style. */
 static int begin_link(Page *page, const Value *href, const Value *rel, int32_t marks)
 {
@@ -872,6 +951,7 @@ static int begin_link(Page *page, const Value *href, const Value *rel, int32_t m
         if ((last->start == last->end || *text_at(page, last->end - 1) < first_wide) && add_character(page, ' ') < 0)
             return -1;
     }
+    begin_inline(page);
     page->now.marks |= marks;
     page->now.link = (Value){href->bytes ? href->bytes : (const byte *)"", href->length, 1};
     return LINK;
@@ -924,7 +1004,7 @@ static int enter(Page *page, Node *node, uintptr_t tag)
 {
     Value values[KNOWN];
     int32_t role, marks;
-    int entry = tag_entry(node, tag), action = entry & ACTION;
+    int entry = tag_entry(node, tag), action = entry & ACTION, in_line;
     if (action == SKIP)
         return SKIP;
     if (action == SOURCE)
@@ -933,6 +1013,11 @@ static int enter(Page *page, Node *node, uintptr_t tag)
         page->continues = page->continues && page->pieces.length;
         return page->pieces.length && add_character(page, 0) < 0 ? -1 : SKIP;
     }
+    in_line = entry & OWN ? stands_in_line(node) : 0;
+    if (in_line < 0)
+        return -1;
+    if (in_line)
+        action = INLINE;
     read_attributes(node, values);
     if (read_role(&values[ROLE], &role) < 0)
         return -1;
@@ -944,8 +1029,12 @@ static int enter(Page *page, Node *node, uintptr_t tag)
         tag = block_tag;
     if (action == DECLARATION)
         return add_declaration(page, node, tag);
-    if (action == BUTTON)
-        return page->now.within & WITHIN(HEADING) ? INLINE : SKIP;
+    if (action == BUTTON) {
+        if (!(page->now.within & WITHIN(HEADING)))
+            return SKIP;
+        begin_inline(page);
+        return INLINE;
+    }
     if (action == DIALOG && !values[OPEN].present)
         return SKIP;
     marks = marks_of(&values[CLASS]) | marks_of(&values[ID]) | marks_of(&values[ITEMPROP]);
@@ -954,6 +1043,8 @@ static int enter(Page *page, Node *node, uintptr_t tag)
     if (action == IMAGE)
         return end_run(page) < 0 ? -1 : add_leaf(page, attributes_of(node), tag, marks);
     if (action == INLINE) {
+        if (!(entry & ATTACHED))
+            begin_inline(page);
         page->now.marks |= marks;
         return INLINE;
     }
@@ -964,6 +1055,8 @@ static int leave(Page *page, Node *node, int action)
 {
     if (action == LINK)
         page->link_ended = page->pieces.length;
+    if (action == LINK || action == INLINE)
+        page->ended = page->pieces.length;
     return action >= ROW ? end_row(page, node, action) : 0;
 }
 

@@ -67,7 +67,9 @@ TAGS: dict[int, tuple[str, ...]] = {
     BASE: ("base",),
     DIALOG: ("dialog",),
 }
-# Every other tag, such as a custom element, is a block that is walked through.
+# Every other tag, such as a custom element, is a block that is walked through. One that the page names itself, that
+# touches text and holds no block, is part of its line, as HTML shows it.
+HTML_SPACE = " \t\n\r\f"  # ASCII white space of the HTML standard
 
 # ARIA roles that make any element boilerplate (WAI-ARIA 1.2, landmark and window roles).
 FRAME_ROLES = frozenset({"contentinfo", "complementary"})  # as footer and aside
@@ -76,6 +78,8 @@ LAYOUT_ROLES = frozenset({"presentation", "none"})  # a table with one is laid o
 DROPPED_ROLES = frozenset(
     {"navigation", "search", "menu", "menubar", "toolbar", "dialog", "alertdialog", "tooltip", "progressbar"}
 )
+
+ATTACHED_TAGS = ("sub", "sup")  # what stands in one belongs to the word before it
 
 CELL_TAGS = ("td", "th")  # an empty one keeps the columns of its table in place
 

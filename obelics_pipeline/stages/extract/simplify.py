@@ -27,7 +27,7 @@ SELECTOLAX: str = selectolax.__version__
 # What the compiled walk does with an element (_simplify.c): its actions, and the bits beside them.
 _SKIP, _SOURCE, _BREAK, _DECLARATION, _DIALOG, _BUTTON, _IMAGE, _INLINE, _LINK, _ROW = range(10)
 _FIGURE, _PICTURE, _NOSCRIPT, _HEADING, _CODE = range(10, 15)
-_SHOWN, _DECORATIVE, _MAY_BE_EMPTY = 16, 32, 64
+_SHOWN, _DECORATIVE, _MAY_BE_EMPTY, _ATTACHED = 16, 32, 64, 128
 _ACTIONS = {
     rules.DROP: _SKIP,
     rules.BREAK: _BREAK,
@@ -98,6 +98,7 @@ def _entries() -> bytes:
         (_SHOWN, rules.SHOWN_TAGS),
         (_DECORATIVE, rules.DECORATIVE_TAGS),
         (_MAY_BE_EMPTY, rules.CELL_TAGS),
+        (_ATTACHED, rules.ATTACHED_TAGS),
     ):
         for name in names:
             entries[tags.tag_id(name)] |= bit

@@ -17,8 +17,8 @@ CONFIG = ExtractionConfig()
 
 NAMES = (
     "html body main article div p span b i a img picture source noscript table tbody tr td th ul li dl dd pre code br "
-    "h1 h2 button dialog nav aside footer header figure figcaption script style template svg math mrow amp-img my-tag "
-    "select option textarea title meta base blockquote time label frameset iframe plaintext"
+    "h1 h2 sub button dialog nav aside footer header figure figcaption script style template svg math mrow amp-img "
+    "my-tag select option textarea title meta base blockquote time label frameset iframe plaintext"
 ).split()
 VALUES = (
     "", "x", "post-meta ad", "rounded overflow-hidden ad", "overflowAd hidden",
@@ -31,7 +31,7 @@ ATTRIBUTES = (
     "class id itemprop itemid data-x hidden style aria-hidden role href rel open src alt onclick CLASS xlink:href"
 ).split()
 TEXTS = (
-    "word", " two words ", "\n", " ", "\xa0", "&shy;", "soft\xadhyphen", "\u200b", "\u200b \u200b",
+    "word", "Word", "12", " two words ", "\n", " ", "\xa0", "&shy;", "soft\xadhyphen", "\u200b", "\u200b \u200b",
     "a, b. C3!", "日本語。",
     "สวัสดี", "\U00020000", "é", "end.”)", "\x0b", "\x1c", "&nbsp;x",
     "…", "１２", "line\n\n  in code  \n", "\u0085", "&lt;b&gt;",
@@ -75,6 +75,8 @@ def assert_twins_agree(page: str | bytes, config: ExtractionConfig = CONFIG) -> 
 @example("<p>a<img src=x> <img src=y>\u200b<img src=z>b")
 @example("<a href=x>one</a><a>two</a>三<a>四</a>")
 @example("<picture><source srcset=a><img src=b></picture><source srcset=c>")
+@example("<b>ab</b><i>Cd</i><span></span>E<b>1</b><i>2</i><sub>3</sub><a>DE</a><u>Fg</u>")
+@example("ab<my-tag>c</my-tag><my-tag>d</my-tag>e<my-tag><p>f</p></my-tag>g<my-tag><i>h</i><svg></svg></my-tag>")
 @example("<pre>  a\n\n b <img src=x>\n<br>c\n </pre>")
 @example("<pre data-language=é>a</pre><pre data-language=b></pre><pre data-language=''>c</pre><pre data-language>d")
 def test_twins_make_the_same_tree(page: str) -> None:
@@ -170,3 +172,44 @@ def test_another_version_of_selectolax_is_walked_in_python(monkeypatch: pytest.M
 def test_a_figure_without_a_picture_may_tell_of_one(figure: str, sources: list[str]) -> None:
     for tree in trees(figure):
         assert [value["src"] for value in tree.values if isinstance(value, dict)] == sources
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("<span>HOKA</span><span>Kaha 3</span>", "HOKA Kaha 3"),
+        ("<a href=/>Home</a><span>Accessories</span>", "Home Accessories"),
+        ("<b>Field</b><i></i><i>RVNG</i>", "Field RVNG"),
+        ("<span>Reviews</span><span>12</span>", "Reviews 12"),
+        ("<span>€25</span><span>Build</span>", "€25 Build"),
+        ("<b>T</b><b>here</b>", "There"),
+        ("<b>A</b><b>Bc</b>", "ABc"),  # a letter drawn large
+        ("<span>Securi</span><span>ng</span>", "Securing"),
+        ("<span>19</span><span>99</span>", "1999"),
+        ("<span>12</span><span>K</span>", "12K"),
+        ("<b>CO</b><sub>2</sub>", "CO2"),
+        ("<b>Play</b>Station", "PlayStation"),
+        ("<b>東京</b><b>Tower</b>", "東京Tower"),
+        ("<pre><b>ab</b><b>Cd</b></pre>", "abCd"),
+    ],
+)
+def test_two_elements_that_touch_are_two_words_where_one_is_not_written_so(body: str, text: str) -> None:
+    for tree in trees(f"<div>{body}</div>"):
+        assert [value for value in tree.values if isinstance(value, str)] == [text]
+
+
+@pytest.mark.parametrize(
+    ("body", "texts"),
+    [
+        ("with <side-note>Yaml 1.2</side-note> in", ["with Yaml 1.2 in"]),
+        ("in <st1:place><b>London</b></st1:place>", ["in London"]),
+        ("<x-ref>1</x-ref> says", ["1 says"]),
+        ("<x-card>one</x-card> <x-card>two</x-card>", ["one", "two"]),
+        ("\n<x-card>one</x-card>\n<b>two</b>", ["one", "two"]),
+        ("<x-card>one<x-price>two</x-price></x-card>", ["one", "two"]),
+        ("says <x-list><p>one</p></x-list> so", ["says", "one", "so"]),
+    ],
+)
+def test_an_element_of_the_pages_own_is_part_of_a_line_where_it_touches_text(body: str, texts: list[str]) -> None:
+    for tree in trees(f"<div>{body}</div>"):
+        assert [value for value in tree.values if isinstance(value, str)] == texts
