@@ -124,7 +124,7 @@ def read_manifest(folder: Location) -> RunManifest:
 
 
 def standing_manifest(folder: Location) -> RunManifest | None:
-    """The manifest of a folder; None where there is none, or a damaged one."""
+    """The manifest of a folder; None where it is missing or damaged."""
     try:
         return read_manifest(folder)
     except (UserError, OSError):
