@@ -71,11 +71,14 @@ def everything(run: Run) -> list[int]:
 
 
 def ray_process(name: str) -> Callable[[Run], list[int]]:
-    """The first process of a run's own Ray whose command line begins so, its folder left out."""
+    """The first process of a run's own Ray whose command line begins so, its folder left out.
+
+    Not an agent of the raylet, which dies with it.
+    """
 
     def found(run: Run) -> list[int]:
         lines = {pid: line.split(" ")[0].rpartition("/")[2] for pid, line in descendants(run.pid).items()}
-        return [pid for pid, line in lines.items() if line.startswith(name)][:1]
+        return [pid for pid, line in lines.items() if line.startswith(name) and not line.endswith("Agent")][:1]
 
     return found
 
