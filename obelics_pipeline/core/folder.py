@@ -259,8 +259,11 @@ class RunFolder:
         self._sync_names()
 
     def sync_results(self) -> None:
-        """Bring the names of the tars, of the index and of its parts to the disk: a power cut must not take them."""
-        for folder in (self.shards, self.shards / "index"):
+        """Bring the names of the tars, of their manifests, of the index and of its parts to the disk.
+
+        A power cut must not take them: a tar without a manifest is made again, and until then the run is not finished.
+        """
+        for folder in (self.shards, self.shards / "manifests", self.shards / "index"):
             if isinstance(folder, Path) and folder.is_dir():
                 sync(folder)
         self._sync_names()

@@ -199,7 +199,8 @@ def test_an_output_below_a_file_is_one_line(tmp_path: Path) -> None:
 def test_a_power_cut_takes_no_tar_of_a_validated_run(tmp_path: Path) -> None:
     folder, disk = RunFolder(tmp_path), Disk(tmp_path)
     with watched(disk):
-        for path in (folder.shards / "shard-000000.tar", folder.shards / "index" / "shard-000000.parquet"):
+        names = "shard-000000.tar", "manifests/shard-000000.json", "index/shard-000000.parquet"
+        for path in (folder.shards / name for name in names):
             write_bytes(path, b"rows")
         write_bytes(folder.manifest, b"{}")
         folder.sync_results()
