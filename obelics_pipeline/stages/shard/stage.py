@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -31,6 +32,9 @@ from obelics_pipeline.stages.shard.assemble import Fetched, assemble
 from obelics_pipeline.stages.shard.finish import ParagraphScore
 
 SIZES = pa.schema([("row", pa.int64()), ("bytes", pa.int64())])
+
+Rows = npt.NDArray[np.int64]  # of a file of documents, or a number for each row
+NO_ROWS: Rows = np.empty(0, np.int64)
 
 # Files of answers and of overused images -> what the fetch stage knows of each URL.
 Answers = Callable[[Sequence[str], Sequence[str]], Mapping[str, Fetched]]
@@ -100,11 +104,12 @@ def plan_tars(
     folder: Location,
     config: RunConfig,
     score_names: Sequence[str],
-    left_out: Mapping[str, Sequence[int]],
+    left_out: Mapping[str, Rows],
 ) -> list[Unit]:
     """Which rows of which assembled units make which tar: in order, a tar is closed once it has its target bytes.
 
-    `left_out` are the rows, by assembled unit, of documents that are duplicates of others.
+    `left_out` are the rows, by assembled unit, of documents that are duplicates of others. Nothing is done for each
+    row: a tar's last one is looked up in the sums of the sizes.
     """
     units: list[Unit] = []
     spans: list[dict[str, Any]] = []
@@ -121,28 +126,30 @@ def plan_tars(
 
     tables = read_tables([manifest.path(folder, "sizes") for manifest in assembled])
     for manifest, table in zip(assembled, tables, strict=True):
-        gone = sorted(set(left_out.get(manifest.unit, ())))
-        without = frozenset(gone)
-        for row, size in zip(table["row"].to_pylist(), table["bytes"].to_pylist(), strict=True):
-            if row in without:
-                continue
-            if not spans or spans[-1]["unit"] != manifest.unit:
-                sha256 = manifest.files["data"]["sha256"]
-                spans.append({"unit": manifest.unit, "sha256": sha256, "start": row, "without": []})
-            span = spans[-1]
-            span["without"] += gone[bisect_left(gone, span.get("stop", row)) : bisect_left(gone, row)]
-            span["stop"] = row + 1
-            filled += planned_bytes(size, form)
-            if filled >= config.shard.target_bytes:
+        sha256, gone = manifest.files["data"]["sha256"], np.unique(left_out.get(manifest.unit, NO_ROWS))
+        kept = table.filter(np.isin(table["row"], gone, invert=True))
+        rows, sums = kept["row"].to_numpy(), np.cumsum(planned_bytes(kept["bytes"].to_numpy(), form))
+        first = 0  # of the rows, the first that is in no tar yet
+        while first < len(rows):
+            before = int(sums[first - 1]) if first else 0
+            last = int(np.searchsorted(sums, config.shard.target_bytes - filled + before))
+            full = last < len(rows)
+            last = min(last, len(rows) - 1)
+            start, stop = int(rows[first]), int(rows[last]) + 1
+            without = gone[np.searchsorted(gone, start) : np.searchsorted(gone, stop)].tolist()
+            spans.append({"unit": manifest.unit, "sha256": sha256, "start": start, "without": without, "stop": stop})
+            filled += int(sums[last]) - before
+            first = last + 1
+            if full:
                 close()
     if spans:
         close()
     return units
 
 
-def planned_bytes(size: int, form: Format) -> int:
-    """About how many bytes a plain record of `size` bytes takes in this form: base64 makes four of three."""
-    return size if form == "webdataset" else size * 4 // 3
+def planned_bytes(sizes: Rows, form: Format) -> Rows:
+    """About how many bytes plain records of these sizes take in this form: base64 makes four of three."""
+    return sizes if form == "webdataset" else sizes * 4 // 3
 
 
 def tar_unit(unit: Unit, *, folder: Location, assembled_folder: Location, read_image: ReadImage) -> Manifest:
@@ -173,6 +180,7 @@ def shard_entries(manifests: Sequence[Manifest]) -> tuple[ShardEntry, ...]:
 def _kept(unit: Unit, folder: Location) -> Iterator[Document]:
     for span in unit.payload["spans"]:
         path = committed(folder, span["unit"]).path(folder, "data")
+        without = frozenset(span["without"])
         for row, document in enumerate(read_documents(path, span["start"], span["stop"]), span["start"]):
-            if document.reason is None and row not in span["without"]:
+            if document.reason is None and row not in without:
                 yield document

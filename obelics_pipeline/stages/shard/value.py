@@ -13,7 +13,7 @@ from obelics_pipeline.stages.dedup.deduplication import compares, deduplication_
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.job import Job
 from obelics_pipeline.stages.shard.cost import COST
-from obelics_pipeline.stages.shard.stage import plan_tars, tar_unit
+from obelics_pipeline.stages.shard.stage import Rows, plan_tars, tar_unit
 from obelics_pipeline.stages.shard.standing import disown_damaged
 from obelics_pipeline.stages.stage import Stage
 
@@ -49,12 +49,12 @@ def settle(job: Job) -> list[Manifest]:
     return deduplication_of(job).settle(job.documents.units, job.documents.folder)
 
 
-def _left_out(job: Job, settled: Sequence[Manifest]) -> dict[str, list[int]]:
+def _left_out(job: Job, settled: Sequence[Manifest]) -> dict[str, Rows]:
     """The rows of duplicates by assembled unit."""
     folder = job.folder.shuffled / "settled"
     some = [m for m in settled if m.notes["rows"]["data"]]
     tables = read_tables([m.path(folder, "data") for m in some], ["row"])
-    return {m.notes["documents"]: table["row"].to_pylist() for m, table in zip(some, tables, strict=True)}
+    return {m.notes["documents"]: table["row"].to_numpy() for m, table in zip(some, tables, strict=True)}
 
 
 def _withdraw(job: Job, standing: Iterable[Manifest]) -> None:

@@ -1,14 +1,23 @@
 """The shard stage: kept documents meet their images, and are dealt out to tars by size."""
 
 import hashlib
+import json
 import tarfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from obelics_pipeline.core.commit import Attempt, Manifest, sweep
 from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.config.sharding import Format
 from obelics_pipeline.core.document import Document, ImageNode, TextNode, make_doc_id
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.shards.index import read_index
@@ -16,6 +25,8 @@ from obelics_pipeline.core.tables import DocumentWriter
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.filters.rule import paragraph_score
 from obelics_pipeline.stages.shard.stage import (
+    SIZES,
+    Rows,
     assemble_unit,
     assemble_units,
     plan_tars,
@@ -90,7 +101,7 @@ class Stage:
             for unit in units
         ]
 
-    def tars(self, assembled: list[Manifest], left_out: Mapping[str, Sequence[int]] | None = None) -> list[Manifest]:
+    def tars(self, assembled: list[Manifest], left_out: Mapping[str, Rows] | None = None) -> list[Manifest]:
         units = plan_tars(assembled, self.folder / "assembled", self.config, ["word_count"], left_out or {})
         return [
             tar_unit(
@@ -177,7 +188,7 @@ def test_equal_documents_make_equal_tars(tmp_path: Path) -> None:
 def test_a_duplicate_is_in_no_tar_and_its_neighbours_are(tmp_path: Path) -> None:
     stage = Stage(tmp_path, [extracted(tmp_path, "one", 8), extracted(tmp_path, "two", 2)], target=1)
     assembled = stage.assemble()
-    left_out = {assembled[0].unit: [0, 3, 4, 7], assembled[1].unit: [1]}
+    left_out = {assembled[0].unit: np.array([0, 3, 4, 7]), assembled[1].unit: np.array([1])}
     tars = stage.tars(assembled, left_out)
     assert placed(stage, tars) == [("one", 1), ("one", 2), ("one", 5), ("one", 6), ("two", 0)]
     assert sum(m.notes["documents"] for m in tars) == 5
@@ -204,5 +215,62 @@ def test_tars_in_open_flamingos_form_hold_the_same_documents_and_are_redone_wher
 
 
 def test_base64_is_reckoned_with_where_a_tar_is_full() -> None:
-    assert planned_bytes(3000, "webdataset") == 3000
-    assert planned_bytes(3000, "open_flamingo") == 4000
+    sizes = np.array([3000, 4])
+    assert planned_bytes(sizes, "webdataset").tolist() == [3000, 4]
+    assert planned_bytes(sizes, "open_flamingo").tolist() == [4000, 5]
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 9), st.booleans()), max_size=30), max_size=5),
+    st.integers(1, 40),
+    st.sampled_from(get_args(Format)),
+)
+@settings(max_examples=200)
+def test_tars_are_planned_as_by_a_walk_over_the_rows(
+    tmp_path_factory: pytest.TempPathFactory, files: list[list[tuple[int, int, bool]]], target: int, form: Format
+) -> None:
+    """A file has a row for each triple: how far it is from the row before, its bytes, and whether it is left out."""
+    folder = tmp_path_factory.getbasetemp() / "planned"
+    folder.mkdir(exist_ok=True)
+    config = RunConfig.model_validate({"shard": {"target_bytes": target, "format": form}})
+    assembled, left_out = [], {}
+    for number, file in enumerate(files):
+        rows = np.cumsum([step for step, _, _ in file], dtype=np.int64) - 1
+        table = pa.table([rows, pa.array([size for _, size, _ in file], pa.int64())], SIZES)
+        pq.write_table(table, folder / f"{number}.parquet")
+        about = {"data": {"sha256": f"{number:064}"}, "sizes": {"name": f"{number}.parquet"}}
+        assembled.append(Manifest(f"u-{number}", "assemble", about, {}, {}))
+        gone = np.array([out for _, _, out in file], bool)
+        if gone.any():
+            left_out[f"u-{number}"] = rows[gone][::-1]
+    units = plan_tars(assembled, folder, config, ["word_count"], left_out)
+    walked = walk(assembled, folder, target, form, left_out)
+    assert [unit.payload["spans"] for unit in units] == walked
+    assert json.dumps([unit.payload["spans"] for unit in units]) == json.dumps(walked)
+    assert len({unit.name for unit in units}) == len(units)
+
+
+def walk(
+    assembled: Sequence[Manifest], folder: Path, target: int, form: Format, left_out: Mapping[str, Rows]
+) -> list[list[dict[str, Any]]]:
+    """The spans of each tar, row after row."""
+    tars: list[list[dict[str, Any]]] = [[]]
+    filled = 0
+    for manifest in assembled:
+        table = pq.read_table(manifest.path(folder, "sizes"))
+        gone = {int(row) for row in left_out.get(manifest.unit, ())}
+        for row, size in zip(table["row"].to_pylist(), table["bytes"].to_pylist(), strict=True):
+            if row in gone:
+                continue
+            spans = tars[-1]
+            if not spans or spans[-1]["unit"] != manifest.unit:
+                sha256 = manifest.files["data"]["sha256"]
+                spans.append({"unit": manifest.unit, "sha256": sha256, "start": row, "without": [], "stop": row})
+            span = spans[-1]
+            span["without"] += sorted(r for r in gone if span["stop"] <= r < row)
+            span["stop"] = row + 1
+            filled += size if form == "webdataset" else size * 4 // 3
+            if filled >= target:
+                tars.append([])
+                filled = 0
+    return tars if tars[-1] else tars[:-1]
