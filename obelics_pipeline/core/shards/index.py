@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.shards.record import Record, scores
 from obelics_pipeline.core.shards.tar import Placed
-from obelics_pipeline.core.storage import Location, open_parquet
+from obelics_pipeline.core.storage import Location, open_parquet, read_tables
 
 COLUMNS = [
     pa.field("shard", pa.string(), nullable=False),  # name within the folder `shards`
@@ -139,9 +139,36 @@ def read_span(path: Location, start: int, stop: int) -> list[dict[str, Any]]:
     return rows
 
 
-def merge_indexes(parts: Iterable[Location], path: Path, score_names: Sequence[str]) -> None:
-    """Write the rows of several indexes, in the order given, as one."""
-    with IndexWriter(path, score_names) as writer:
-        for part in parts:
-            for row in read_index(part):
-                writer.write(row)
+def merge_indexes(parts: Sequence[Location], path: Path, score_names: Sequence[str]) -> None:
+    """Write the rows of several indexes, in the order given, as one: the bytes that `IndexWriter` would write."""
+    schema = index_schema(score_names)
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for group in _in_groups(_with_columns(part, schema) for part in read_tables(parts)):
+            writer.write_table(group)
+
+
+def _with_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """A table with the columns of this schema; those that it lacks are null."""
+    own = set(table.column_names)
+    columns = [
+        table[field.name].cast(field.type) if field.name in own else pa.nulls(table.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _in_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The rows of these tables in tables of `ROWS_PER_GROUP`; the last has what is left. Each is of one piece."""
+    waiting: list[pa.Table] = []
+    rows = 0
+    for table in tables:
+        waiting.append(table)
+        rows += table.num_rows
+        if rows >= ROWS_PER_GROUP:
+            joined = pa.concat_tables(waiting)
+            whole = rows - rows % ROWS_PER_GROUP
+            for start in range(0, whole, ROWS_PER_GROUP):
+                yield joined.slice(start, ROWS_PER_GROUP).combine_chunks()
+            waiting, rows = [joined.slice(whole)], rows - whole
+    if rows:
+        yield pa.concat_tables(waiting).combine_chunks()

@@ -1,8 +1,11 @@
+import random
 from pathlib import Path
 
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from obelics_pipeline.core.shards.index import (
     COLUMNS,
@@ -59,6 +62,38 @@ def test_parts_merged_in_order_are_the_same_bytes_however_they_were_cut(tmp_path
                     writer.write(row)
         merge_indexes(parts, tmp_path / "merged.parquet", SCORES)
         assert (tmp_path / "merged.parquet").read_bytes() == whole.read_bytes()
+
+
+@given(st.lists(st.integers(0, 700), max_size=12), st.integers(0, 2))
+@settings(max_examples=8)
+def test_merged_parts_are_the_bytes_of_a_writer_of_the_same_rows(
+    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], large: int
+) -> None:
+    """Parts of any size, empty ones and ones of several groups of rows among them."""
+    folder = tmp_path_factory.mktemp("merged")
+    (made,) = rows(folder / "run", 1)
+    sizes = [*sizes, large * ROWS_PER_GROUP + large]
+    chance, parts = random.Random(repr(sizes)), []
+    with IndexWriter(folder / "whole.parquet", SCORES) as whole:
+        for number, size in enumerate(sizes):
+            parts.append(folder / f"{number}.parquet")
+            with IndexWriter(parts[-1], SCORES) as writer:
+                for at in range(size):
+                    language, kind = chance.choice([None, "en", "de"]), chance.choice([None, "forum"])
+                    score = chance.choice([None, chance.random()])
+                    row = made | {"offset": at, "language": language, "page_type": kind, "perplexity": score}
+                    whole.write(row)
+                    writer.write(row)
+    merge_indexes(parts, folder / "merged.parquet", SCORES)
+    assert (folder / "merged.parquet").read_bytes() == (folder / "whole.parquet").read_bytes()
+
+
+def test_a_column_that_a_part_lacks_is_null_in_the_whole(tmp_path: Path) -> None:
+    (row,) = rows(tmp_path / "run", 1)
+    with IndexWriter(tmp_path / "part.parquet", SCORES[:1], [f for f in COLUMNS if f.name != "page_type"]) as writer:
+        writer.write(row)
+    merge_indexes([tmp_path / "part.parquet"], tmp_path / "merged.parquet", SCORES)
+    assert list(read_index(tmp_path / "merged.parquet")) == [row | {"page_type": None, "perplexity": None}]
 
 
 def test_an_index_of_before_a_column_was_added_has_it_as_null_in_its_place(tmp_path: Path) -> None:
