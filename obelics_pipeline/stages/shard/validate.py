@@ -7,14 +7,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.counted import counted
-from obelics_pipeline.core.shards.index import fixed_columns, index_schema, read_index, read_span
+from obelics_pipeline.core.shards.index import fixed_columns, index_schema
 from obelics_pipeline.core.shards.manifest import (
     INDEX,
     SHARDS,
@@ -26,8 +26,10 @@ from obelics_pipeline.core.shards.manifest import (
 )
 from obelics_pipeline.core.storage import TEMPORARY, Location, file_sha256, local_copy, names_in, size_of
 from obelics_pipeline.stages.shard.check_shard import shard_problems, skipped_checks
+from obelics_pipeline.stages.shard.index_rows import NO_ROWS, IndexRows, handed, tars_in_order
 
-ShardTask = tuple[ShardEntry, int, int]  # a shard, and its rows of the index from the first to beyond the last
+ShardTask = tuple[ShardEntry, IndexRows]
+NO_PARTS: Mapping[str, Location] = MappingProxyType({})
 Map = Callable[[Callable[[ShardTask], list[str]], Iterable[ShardTask]], Iterable[list[str]]]
 
 
@@ -60,27 +62,34 @@ def validate(folder: Location, each: Map = map) -> Report:
     return Report(tuple(problems(folder, each)), manifest.counts(), tuple(skipped_checks()))
 
 
-def problems(folder: Location, each: Map = map) -> list[str]:
-    """Everything that is wrong with a run's folder, a line each that names shard and document. See `validate`."""
+def problems(folder: Location, each: Map = map, parts: Mapping[str, Location] = NO_PARTS) -> list[str]:
+    """Everything that is wrong with a run's folder, a line each that names shard and document. See `validate`.
+
+    `parts` are the files in which the rows of tars were committed, by the tar's name: a task then carries no rows.
+    """
     manifest = read_manifest(folder)
     found = [*_manifest_problems(folder, manifest), *_stray_files(folder, manifest)]
     try:
         with local_copy(folder / INDEX) as index:
-            wrong = list(_index_file_problems(index, manifest))
-            found += wrong
-            if not any(line.startswith(f"{INDEX}: cannot") for line in wrong):
+            found += _index_file_problems(index, manifest)
+            if not _is_unusable(found):
                 check = partial(_check, folder, manifest.promises)
-                for lines in each(check, _tasks(index, manifest, found)):
+                for lines in each(check, _tasks(index, manifest, parts, found)):
                     found += lines
+            if not _is_unusable(found):
                 found += _repeated_ids(index)
     except FileNotFoundError as error:
         found.append(f"{INDEX}: cannot be read: {error}")
     return found
 
 
+def _is_unusable(found: Iterable[str]) -> bool:
+    return any(line.startswith(f"{INDEX}: cannot") for line in found)
+
+
 def _check(folder: Location, promises: Promises, task: ShardTask) -> list[str]:
-    entry, start, stop = task
-    rows = read_span(folder / INDEX, start, stop)
+    entry, of_index = task
+    rows = of_index.read(folder / INDEX)
     try:
         with local_copy(folder / SHARDS / entry.name) as path:
             return shard_problems(path, entry, rows, promises)
@@ -88,20 +97,23 @@ def _check(folder: Location, promises: Promises, task: ShardTask) -> list[str]:
         return [f"{entry.name}: cannot be read: {os.strerror(errno.ENOENT)}"]
 
 
-def _tasks(index: Path, manifest: RunManifest, found: list[str]) -> Iterator[ShardTask]:
+def _tasks(index: Path, manifest: RunManifest, parts: Mapping[str, Location], found: list[str]) -> Iterator[ShardTask]:
     """Each shard of the manifest with its rows of the index; what does not match goes to `found`."""
     waiting = {entry.name: entry for entry in manifest.shards if _plain(entry.name)}
     start = 0
-    for name, rows in groupby(str(row["shard"]) for row in read_index(index, ["shard"])):
-        stop = start + sum(1 for _ in rows)
-        entry = waiting.pop(name, None)
-        if entry is None:
-            found.append(f"{INDEX}: rows of {name!a}, which the manifest does not list, or lists elsewhere")
-        else:
-            yield entry, start, stop
-        start = stop
+    try:
+        for name, rows in tars_in_order(index):
+            entry = waiting.pop(name, None)
+            if entry is None:
+                found.append(f"{INDEX}: rows of {name!a}, which the manifest does not list, or lists elsewhere")
+            else:
+                yield entry, handed(rows, start, parts.get(name))
+            start += rows.num_rows
+    except (OSError, ValueError, pa.ArrowException) as error:
+        found.append(_unreadable(error))
+        return
     for entry in waiting.values():
-        yield entry, 0, 0
+        yield entry, NO_ROWS
 
 
 def _plain(name: object) -> bool:
@@ -139,11 +151,12 @@ def _index_file_problems(path: Path, manifest: RunManifest) -> Iterator[str]:
         schema = pq.read_schema(path)
         if not schema.equals(index_schema(manifest.promises.score_names, fixed_columns(schema))):
             yield f"{INDEX}: cannot be used: its columns are {', '.join(schema.names)}"
-            return
-        for _row in read_index(path, ["shard"]):
-            pass
     except (OSError, ValueError, pa.ArrowException) as error:
-        yield f"{INDEX}: cannot be read: {str(error).splitlines()[0][:200]}"
+        yield _unreadable(error)
+
+
+def _unreadable(error: Exception) -> str:
+    return f"{INDEX}: cannot be read: {str(error).splitlines()[0][:200]}"
 
 
 def _repeated_ids(index: Path) -> list[str]:

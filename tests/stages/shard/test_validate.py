@@ -18,7 +18,8 @@ from obelics_pipeline.core.document import Node, TextNode
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.shards.record import content_sha256, record_size
 from obelics_pipeline.core.storage import file_sha256
-from obelics_pipeline.stages.shard import check_shard, readback
+from obelics_pipeline.stages.shard import check_shard, index_rows, readback
+from obelics_pipeline.stages.shard.index_rows import tars_in_order
 from obelics_pipeline.stages.shard.validate import problems, validate
 
 from .runs import document, image, make_run, picture, without_page_type
@@ -127,6 +128,28 @@ def test_a_run_as_written_is_valid(finished: Path) -> None:
     assert report.exit_code == 0
     assert report.counts["documents"] == 5
     assert report.lines()[-1].startswith("valid: 2 shards, 5 documents")
+
+
+def test_parts_of_the_index_are_used_and_never_believed(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = {}
+    for name, rows in tars_in_order(run / "index.parquet"):
+        parts[name] = run.parent / f"{name}.parquet"
+        pq.write_table(rows, parts[name])
+    with monkeypatch.context() as patched:
+        patched.delattr(index_rows, "read_span")  # nobody opens the whole index
+        assert problems(run, parts=parts) == []
+    change_index(run, lambda rows: rows[1].update(n_texts=99))
+    assert problems(run, parts=parts) == problems(run) != []
+
+
+def test_an_index_whose_pages_cannot_be_read_is_a_problem_and_no_crash(run: Path) -> None:
+    path = run / "index.parquet"
+    at = pq.read_metadata(path).row_group(0).column(3).data_page_offset
+    data = bytearray(path.read_bytes())
+    data[at : at + 40] = b"\xff" * 40
+    path.write_bytes(data)
+    accept(run)
+    assert said(run, "index.parquet: cannot be read")
 
 
 def test_shards_can_be_checked_by_a_pool(run: Path) -> None:
