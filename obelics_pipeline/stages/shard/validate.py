@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -28,6 +29,7 @@ from obelics_pipeline.core.storage import TEMPORARY, Location, file_sha256, loca
 from obelics_pipeline.stages.shard.check_shard import shard_problems, skipped_checks
 from obelics_pipeline.stages.shard.index_rows import NO_ROWS, IndexRows, handed, tars_in_order
 
+MEMORY = "512MB"  # of DuckDB, while it looks for repeated ids; beyond it spills to the folder for temporary files
 ShardTask = tuple[ShardEntry, IndexRows]
 NO_PARTS: Mapping[str, Location] = MappingProxyType({})
 Map = Callable[[Callable[[ShardTask], list[str]], Iterable[ShardTask]], Iterable[list[str]]]
@@ -160,10 +162,13 @@ def _unreadable(error: Exception) -> str:
 
 
 def _repeated_ids(index: Path) -> list[str]:
-    """Documents that are in the index more than once, over the whole run."""
+    """Documents that are in the index more than once, over the whole run. Memory is bounded: DuckDB spills."""
     import duckdb
 
     query = "SELECT doc_id, count(*) FROM read_parquet(?) GROUP BY doc_id HAVING count(*) > 1 ORDER BY doc_id LIMIT 20"
-    with duckdb.connect() as connection:
+    with tempfile.TemporaryDirectory(prefix=TEMPORARY) as spill, duckdb.connect() as connection:
+        connection.execute(f"SET memory_limit='{MEMORY}'")
+        connection.execute("SET threads=1")  # each thread holds groups of its own
+        connection.execute("SET temp_directory=$folder", {"folder": spill})
         rows = connection.execute(query, [str(index)]).fetchall()
     return [f"{INDEX}: document {doc_id} is in it {n} times" for doc_id, n in rows]
