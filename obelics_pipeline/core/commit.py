@@ -34,7 +34,7 @@ from obelics_pipeline.core.storage import (
     sweep_scratch,
     write_bytes,
 )
-from obelics_pipeline.core.unit import Unit, digest
+from obelics_pipeline.core.unit import Unit, digest, label_of_unit
 
 ENDING = ".json"
 SEAL = "seal"  # key of the digest of all else in a manifest or a note
@@ -205,6 +205,14 @@ def unit_names(folder: Location, label: str = "") -> list[str]:
     """The names of the units that have a manifest, sorted; of one label only, where it is given."""
     names = names_in(folder / "manifests", f"{label}-" if label else "")
     return [name.removesuffix(ENDING) for name in names if name.endswith(ENDING)]
+
+
+def names_by_label(folder: Location) -> dict[str, list[str]]:
+    """The names of the units that have a manifest, sorted, by their label: one listing for a step, not one a unit."""
+    found: dict[str, list[str]] = {}
+    for name in unit_names(folder):
+        found.setdefault(label_of_unit(name), []).append(name)
+    return found
 
 
 def committed(folder: Location, unit_name: str) -> Manifest:

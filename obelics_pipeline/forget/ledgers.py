@@ -61,7 +61,7 @@ def _urls(run: RunFolder, config: RunConfig) -> Ledger | None:
         there = set(unit_names(run.fetch))
         plans = names_in(run.fetch / "plans", plan_stem(digests, config.fetch))
         units = [
-            [fetch_unit_of(value).name for value in recall(run.fetch / "plans" / plan)]
+            [fetch_unit_of(value, {}).name for value in recall(run.fetch / "plans" / plan)]
             for plan in plans
             if not plan.endswith(".dropped.json")
         ]

@@ -10,6 +10,7 @@ from obelics_pipeline.core.commit import (
     committed,
     disown,
     manifest_path,
+    names_by_label,
     note,
     note_of,
     read_manifest,
@@ -167,6 +168,14 @@ def test_a_note_that_changed_is_made_again(tmp_path: Path, value: object) -> Non
         path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
         assert remember(path, lambda: value) == value
         assert recall(path) == value
+
+
+def test_names_are_those_of_committed_units_by_label(tmp_path: Path) -> None:
+    assert names_by_label(tmp_path) == {}
+    for unit in (Unit("s", "b", "one"), Unit("s", "a", "one"), Unit("s", "a", "one-more"), Unit("s", "c", "")):
+        with Attempt(tmp_path, unit) as attempt:
+            attempt.commit([])
+    assert names_by_label(tmp_path) == {"one": ["one-a", "one-b"], "one-more": ["one-more-a"], "": ["c"]}
 
 
 def test_a_note_of_an_earlier_version_is_its_value_alone(tmp_path: Path) -> None:

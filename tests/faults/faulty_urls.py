@@ -127,9 +127,9 @@ def _fetch(folder: Path, port: int) -> None:
     config = FetchingConfig(
         buckets=1, per_host=32, retries=0, timeout_seconds=60.0, allow_private=(f"127.0.0.1:{port}",)
     )
-    (value,) = fetch_units(Partitions(folder, {"0": ["asked.parquet"]}), folder / "fetch", config)
+    (value,) = fetch_units(Partitions(folder, {"0": ["asked.parquet"]}), folder / "fetch", config, {})
     work = partial(fetch_unit, folder=folder / "fetch", request_folder=folder, images=folder / "images", config=config)
-    manifest = work(fetch_unit_of(value))
+    manifest = work(fetch_unit_of(value, {}))
     reasons = Counter(pq.read_table(manifest.path(folder / "fetch", "data"), columns=["reason"])["reason"].to_pylist())
     own, children = _peak(os.getpid()), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**10
     children = max([children, *map(_peak, children_of(os.getpid()))])

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, get_args
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.code_identity import code_of
@@ -26,7 +28,7 @@ from obelics_pipeline.core.config.image_safety import MetadataPolicy
 from obelics_pipeline.core.document import CARRIED
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.partitions import Partitions
-from obelics_pipeline.core.storage import Location, files_below, open_parquet, read_table, remove
+from obelics_pipeline.core.storage import Location, files_below, open_parquet, read_table, read_tables, remove
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.policy.forgotten import FORGOTTEN, Forgotten
 from obelics_pipeline.stages.fetch.bucket import fetch_bucket
@@ -56,6 +58,8 @@ POINTER = ("url", "warc_filename", "warc_record_offset", "warc_record_length")  
 Treated = dict[str, str]  # see `treated_as`
 
 REQUESTS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url", pa.string())])
+ASKED = pa.schema([("partition", pa.large_string()), ("url", pa.large_string())])  # of a bucket: more than 2 GB, too
+LINES = 1_000_000  # requests that are hashed at a time
 ANSWERS = pa.schema([("partition", pa.string()), *ANSWER_SCHEMA])
 
 
@@ -117,21 +121,22 @@ def fetch_units(
     requests: Partitions,
     folder: Location,
     config: FetchingConfig,
+    names: Mapping[str, Sequence[str]],
     retry: Sequence[str] = (),
     treated: Treated | None = None,
     forgotten: str = "",
 ) -> list[dict[str, Any]]:
-    """One unit (as JSON) per bucket with requests. `retry` names the reasons whose URLs are to be asked once more.
+    """One unit (as JSON) per bucket with requests. `names` are those of the committed units, by label.
 
-    `treated` says what is done with images before they are stored. Where earlier units did otherwise there is a new
-    generation: what they stored is looked at again, and only asked for again where that is not enough. `forgotten` is
-    the digest of the tombstones of other corpora that are obeyed.
+    `retry` names the reasons whose URLs are to be asked once more. `treated` says what is done with images before they
+    are stored. Where earlier units did otherwise there is a new generation: what they stored is looked at again, and
+    only asked for again where that is not enough. `forgotten` is the digest of the tombstones of other corpora that
+    are obeyed.
     """
     units = []
-    for bucket, names in sorted(requests.files.items(), key=lambda item: int(item[0])):
-        rows = _request_rows([requests.folder / name for name in names])
-        asked = hashlib.sha256("\n".join(f"{partition} {url}" for partition, url in rows).encode()).hexdigest()
-        earlier = list(_earlier(folder, int(bucket), config))
+    for bucket, files in sorted(requests.files.items(), key=lambda item: int(item[0])):
+        asked = asked_sha256(_request_table([requests.folder / name for name in files]))
+        earlier = _earlier(folder, names.get(_label(int(bucket)), ()), config)
         generation = max((m.notes["generation"] for m in earlier), default=0)
         known = [r for m in earlier if retry for r in results_from_table(read_table(m.path(folder, "data")))]
         if any(_retried(result, retry) for result in known) or (earlier and _treated(earlier[-1]) != (treated or {})):
@@ -143,7 +148,7 @@ def fetch_units(
                 "generation": generation,
                 "retry": sorted(retry),
                 "asked": asked,
-                "requests": list(names),
+                "requests": list(files),
                 **({"treated": treated} if treated else {}),
                 **({"forgotten": forgotten} if forgotten else {}),
             }
@@ -184,12 +189,17 @@ def _treated(manifest: Manifest) -> Treated:
     return found
 
 
-def fetch_unit_of(value: dict[str, Any]) -> Unit:
-    """The unit of one bucket from its planned values."""
+def fetch_unit_of(value: dict[str, Any], names: Mapping[str, Sequence[str]]) -> Unit:
+    """The unit of one bucket from its planned values. `names` are those of the committed units, by label."""
+    label = _label(value["bucket"])
     known = [{"forgotten": value["forgotten"]}] if "forgotten" in value else []
     treated = [value["treated"]] if value.get("treated") else []
     id_ = digest(value["identity"], value["asked"], value["generation"], *treated, *known)
-    return Unit(STAGE, id_, f"bucket-{value['bucket']:04d}", value)
+    return Unit(STAGE, id_, label, value | {"earlier": list(names.get(label, ()))})
+
+
+def _label(bucket: int) -> str:
+    return f"bucket-{bucket:04d}"
 
 
 def fetch_unit(
@@ -214,7 +224,8 @@ def fetch_unit(
     urls = sorted({url for _, url in rows})
     treated: Treated = unit.payload.get("treated", {})
     store = ImageStore(images)
-    previous, again = _previous(folder, unit, config, treated)
+    earlier = _earlier(folder, unit.payload["earlier"], config)
+    previous, again = _previous(folder, unit, earlier, treated)
     left = left_of(folder, unit.name, store)
     previous, again = previous | left.results, again - left.results.keys()
     if forgotten is not None:
@@ -226,7 +237,7 @@ def fetch_unit(
     journal = journal_of(folder, unit.name)
     carried = None if rows_with_images is None else partial(rows_with_images.read, rows)
     results = fetch_bucket(urls, config, store, previous, journal, ingest, again, carried)
-    superseded = [m for m in _earlier(folder, unit.payload["bucket"], config) if m.unit != unit.name]
+    superseded = [m for m in earlier if m.unit != unit.name]
     if all(_treated(m) == treated for m in superseded):
         superseded = []
     with Attempt(folder, unit) as attempt:
@@ -248,11 +259,27 @@ def fetch_unit(
 
 def _request_rows(paths: Sequence[Location]) -> list[tuple[str, str]]:
     """(partition, url) of a bucket, in a fixed order."""
-    rows: list[tuple[str, str]] = []
-    for path in paths:
-        table = read_table(path, ["partition", "url"])
-        rows += zip(table["partition"].to_pylist(), table["url"].to_pylist(), strict=True)
-    return sorted(rows)
+    table = _request_table(paths)
+    return list(zip(table["partition"].to_pylist(), table["url"].to_pylist(), strict=True))
+
+
+def _request_table(paths: Sequence[Location]) -> pa.Table:
+    """The requests of a bucket, sorted: Arrow compares the bytes of UTF-8, which stand in the order of characters."""
+    tables = [table.select(ASKED.names).cast(ASKED) for table in read_tables(paths, ASKED.names)]
+    return pa.concat_tables(tables).sort_by([(name, "ascending") for name in ASKED.names])
+
+
+def asked_sha256(rows: pa.Table) -> str:
+    """sha256 of the lines `partition url` of ASKED rows, with a line feed between two."""
+    sha256 = hashlib.sha256()
+    feed, blank, nothing = (pa.scalar(text, pa.large_string()) for text in ("\n", " ", ""))
+    for start in range(0, rows.num_rows, LINES):
+        columns = [rows[name].slice(start, LINES).combine_chunks() for name in ASKED.names]
+        lines = pc.binary_join_element_wise(feed, columns[0], blank, columns[1], nothing)
+        _, ends, text = lines.buffers()
+        size = int(np.frombuffer(ends, np.int64)[len(lines)])
+        sha256.update(memoryview(text)[0 if start else 1 : size])
+    return sha256.hexdigest()
 
 
 def documents_with(url: str, *, rows: Sequence[tuple[str, str]], folders: Sequence[Location]) -> list[dict[str, Any]]:
@@ -307,22 +334,23 @@ def named_images(folders: Iterable[Location]) -> set[str]:
 
 def earlier_results(folder: Location, bucket: int, config: FetchingConfig) -> Iterator[tuple[int, Location]]:
     """(generation, file) of every committed unit of a bucket that was fetched under the same config, oldest first."""
-    return ((m.notes["generation"], m.path(folder, "data")) for m in _earlier(folder, bucket, config))
+    earlier = _earlier(folder, unit_names(folder, _label(bucket)), config)
+    return ((m.notes["generation"], m.path(folder, "data")) for m in earlier)
 
 
-def _earlier(folder: Location, bucket: int, config: FetchingConfig) -> list[Manifest]:
-    """Every committed unit of a bucket that was fetched under the same config, oldest first."""
-    found = read_manifests(folder, unit_names(folder, f"bucket-{bucket:04d}")).values()
+def _earlier(folder: Location, names: Sequence[str], config: FetchingConfig) -> list[Manifest]:
+    """The committed units of one bucket, which `names` names, that were fetched under the same config, oldest first."""
+    found = read_manifests(folder, names).values()
     same = [manifest for manifest in found if manifest.notes["identity"] == identity(config)]
     return sorted(same, key=lambda manifest: (manifest.notes["generation"], manifest.unit))
 
 
 def _previous(
-    folder: Location, unit: Unit, config: FetchingConfig, treated: Treated
+    folder: Location, unit: Unit, earlier: Sequence[Manifest], treated: Treated
 ) -> tuple[dict[str, FetchResult], set[str]]:
     """The results of earlier units, and the URLs whose images were stored under other rules."""
     known: dict[str, tuple[FetchResult, Treated]] = {}
-    for manifest in _earlier(folder, unit.payload["bucket"], config):
+    for manifest in earlier:
         for result in results_from_table(read_table(manifest.path(folder, "data"))):
             older = manifest.notes["generation"] < unit.payload["generation"]
             if not (older and _retried(result, unit.payload["retry"])):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from obelics_pipeline.core.commit import Manifest, remember, sweep
+from obelics_pipeline.core.commit import Manifest, names_by_label, remember, sweep
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.sharding import ImageRulesConfig
 from obelics_pipeline.core.errors import UserError
@@ -89,8 +89,9 @@ def work(job: Job) -> None:
     plan = folder / "plans" / plan_name(partitions.digests, config, treated, forgotten)
     if job.retry:
         plan.unlink(missing_ok=True)
-    planned = remember(plan, lambda: fetch_units(partitions, folder, config, job.retry, treated, forgotten))
-    units = [fetch_unit_of(value) for value in planned]
+    names = names_by_label(folder)
+    planned = remember(plan, lambda: fetch_units(partitions, folder, config, names, job.retry, treated, forgotten))
+    units = [fetch_unit_of(value, names) for value in planned]
     do = functools.partial(
         fetch_unit,
         folder=folder,

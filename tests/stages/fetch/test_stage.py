@@ -8,19 +8,23 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from obelics_pipeline.core.commit import Attempt, Manifest, once
+from obelics_pipeline.core.commit import Attempt, Manifest, names_by_label, once
 from obelics_pipeline.core.config import FetchingConfig, ImageSafetyConfig
 from obelics_pipeline.core.document import Document, ImageNode, TextNode
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.tables import DocumentWriter
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.policy.image_safety.known_abuse import prepare
+from obelics_pipeline.stages.fetch import stage as fetch_stage
 from obelics_pipeline.stages.fetch.host import host_bucket
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.fetch.result import RESULT_SCHEMA, FetchResult, results_from_table, results_to_table
 from obelics_pipeline.stages.fetch.stage import (
     ANSWERS,
+    REQUESTS,
     drop_unnamed,
     fetch_unit,
     fetch_unit_of,
@@ -85,7 +89,8 @@ class Stage:
                 name = f"{number}-{bucket}.parquet"
                 pq.write_table(table.filter([b == bucket for b in table["bucket"].to_pylist()]), dealt_folder / name)
                 files.setdefault(str(bucket), []).append(name)
-        planned = fetch_units(Partitions(dealt_folder, files), folder, self.config, retry, treated)
+        names = names_by_label(folder)
+        planned = fetch_units(Partitions(dealt_folder, files), folder, self.config, names, retry, treated)
         work = partial(
             fetch_unit,
             folder=folder,
@@ -96,7 +101,7 @@ class Stage:
             document_folders=[self.folder],
             measures=measures,
         )
-        return [once(fetch_unit_of(value), work=work, folder=folder) for value in planned]
+        return [once(fetch_unit_of(value, names), work=work, folder=folder) for value in planned]
 
 
 @pytest.fixture
@@ -232,11 +237,48 @@ def test_results_of_runs_before_there_was_such_a_column_are_read(tmp_path: Path)
     assert ANSWERS.names == ["partition", *table.drop_columns("received_sha256").column_names]
 
 
+@given(st.lists(st.tuples(st.text(max_size=4), st.text(max_size=4)), max_size=20), st.integers(1, 4), st.integers(1, 9))
+@settings(max_examples=100)
+def test_a_bucket_is_named_by_its_sorted_requests_however_they_came(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]], files: int, lines: int
+) -> None:
+    folder = tmp_path_factory.getbasetemp() / "requests"
+    folder.mkdir(exist_ok=True)
+    names = [f"{number}.parquet" for number in range(files)]
+    for number, name in enumerate(names):
+        some = rows[number::files]
+        columns = [[0] * len(some), [partition for partition, _ in some], [url for _, url in some]]
+        pq.write_table(pa.Table.from_arrays(columns, schema=REQUESTS), folder / name)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(fetch_stage, "LINES", lines)
+        [value] = fetch_units(Partitions(folder, {"0": names}), folder / "fetch", FetchingConfig(), {})
+    expected = "\n".join(f"{partition} {url}" for partition, url in sorted(rows))
+    assert value["asked"] == sha256(expected.encode()).hexdigest()
+    assert fetch_stage._request_rows([folder / name for name in names]) == sorted(rows)
+
+
+def test_a_unit_is_given_the_earlier_ones_of_its_bucket_and_lists_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {"bucket-0001": ["bucket-0001-a"], "bucket-0010": ["bucket-0010-b"]}
+    value = {"identity": "i", "asked": "a", "generation": 0, "bucket": 1}
+    assert fetch_unit_of(value, names).payload["earlier"] == ["bucket-0001-a"]
+    assert fetch_unit_of(value, names).id == fetch_unit_of(value, {}).id
+    pq.write_table(REQUESTS.empty_table(), tmp_path / "none.parquet")
+    monkeypatch.setattr(fetch_stage, "unit_names", None)  # whoever calls it now fails
+    [planned] = fetch_units(Partitions(tmp_path, {"1": ["none.parquet"]}), tmp_path / "fetch", FetchingConfig(), names)
+    unit = fetch_unit_of(planned, names)
+    made = fetch_unit(
+        unit, folder=tmp_path / "fetch", request_folder=tmp_path, images=tmp_path / "images", config=FetchingConfig()
+    )
+    assert made.unit == unit.name
+
+
 def test_without_image_safety_units_are_named_as_ever() -> None:
     value = {"identity": "i", "asked": "a", "generation": 0, "bucket": 1}
     assert treated_as(ImageSafetyConfig(), "") == {}
-    assert fetch_unit_of(value).id == digest("i", "a", 0)
-    assert fetch_unit_of({**value, "treated": {"metadata": "strip_location"}}).id != digest("i", "a", 0)
+    assert fetch_unit_of(value, {}).id == digest("i", "a", 0)
+    assert fetch_unit_of({**value, "treated": {"metadata": "strip_location"}}, {}).id != digest("i", "a", 0)
 
 
 def test_what_origins_said_is_not_lost_where_images_are_looked_at_again(
