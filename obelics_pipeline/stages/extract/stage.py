@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.code_identity import code_of
-from obelics_pipeline.core.commit import Attempt, Manifest, read_manifests, unit_names
+from obelics_pipeline.core.commit import Attempt, Manifest, read_manifests
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.document import (
     MEASURING_ERROR,
@@ -55,6 +56,7 @@ from obelics_pipeline.stages.rows.row_error import NO_TEXT, UNREADABLE_REST, Row
 from obelics_pipeline.stages.rows.task import RowsTask
 
 STAGE = "extract"
+NO_UNITS: Mapping[str, Sequence[str]] = MappingProxyType({})
 MEASURED_AT_ONCE = 16  # documents: so that the language model's tables stay in the processor's cache for that long
 
 INCOMPLETE_FILE = {  # reasons in the ledger of a file that say that the rest of it is missing
@@ -83,11 +85,12 @@ def extract_units(
     opt_outs: OptOuts = NO_LISTS,
     robots: RobotsCaptures | None = None,
     forgotten: str = "",
+    earlier: Mapping[str, Sequence[str]] = NO_UNITS,
 ) -> list[Unit]:
     """One unit per byte range. Its id follows from the range, from what is measured and from what is decided.
 
     `everything` measures documents beyond their first drop, for thresholds to be chosen on. `forgotten` is the digest
-    of the tombstones of other corpora that are obeyed.
+    of the tombstones of other corpora that are obeyed. `earlier` names the units that are committed, by label.
     """
     measured = digest(
         code_of(__name__),
@@ -102,7 +105,12 @@ def extract_units(
     lists = opt_outs.identity("pages")
     decided = digest(decision_config(config), *([lists] if lists else []))
     return [
-        Unit(STAGE, digest(measured, decided, _range(task)), task.label, _payload(task, measured, everything))
+        Unit(
+            STAGE,
+            digest(measured, decided, _range(task)),
+            task.label,
+            _payload(task, measured, everything) | {"earlier": list(earlier.get(task.label, ()))},
+        )
         for task in tasks
     ]
 
@@ -198,7 +206,7 @@ def incomplete_file(unit: Unit, manifest: Manifest) -> str | None:
 
 def _earlier(folder: Location, unit: Unit) -> Manifest | None:
     """A committed unit of the same range in which the same things were measured."""
-    for manifest in read_manifests(folder, unit_names(folder, unit.label)).values():
+    for manifest in read_manifests(folder, unit.payload["earlier"]).values():
         if manifest.notes.get("measured") == unit.payload["measured"]:
             return manifest
     return None

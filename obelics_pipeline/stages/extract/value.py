@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-from obelics_pipeline.core.commit import Manifest, manifest_path, sweep, unit_names
+from obelics_pipeline.core.commit import Manifest, manifest_path, names_by_label, sweep, unit_names
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.filtering import LanguageBounds
 from obelics_pipeline.core.errors import UserError
@@ -56,7 +56,8 @@ def work(job: Job) -> None:
     for line in job.opt_outs.lines():
         job.runner.say(line)
     robots = robots_of(job)
-    units = extract_units(tasks, config, job.sample is not None, job.opt_outs, robots, job.forgotten_elsewhere)
+    earlier, elsewhere = names_by_label(job.folder.extract), job.forgotten_elsewhere
+    units = extract_units(tasks, config, job.sample is not None, job.opt_outs, robots, elsewhere, earlier)
     do = functools.partial(
         extract_unit,
         folder=job.folder.extract,

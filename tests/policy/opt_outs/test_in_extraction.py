@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.commit import Manifest, names_by_label
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.tables import read_documents
@@ -56,12 +56,13 @@ class Extracted:
             "default", ["consent={}", "language.min_score=0", "filters.document={word_count: {min: 10}}", *sets]
         )
         self.lists = prepare(config.consent.lists, folder / "lists", {})
-        self.folder, self.unit = folder / "extract", self.unit_of(config, warc)
+        self.folder = folder / "extract"
+        self.unit = self.unit_of(config, warc)
         self.manifest: Manifest = extract_unit(self.unit, folder=self.folder, config=config, opt_outs=self.lists)
 
     def unit_of(self, config: RunConfig, warc: Path) -> Any:
         tasks = plan_ranges(resolve_inputs([str(warc)], config.reading), config.reading)
-        return extract_units(tasks, config, opt_outs=self.lists)[0]
+        return extract_units(tasks, config, opt_outs=self.lists, earlier=names_by_label(self.folder))[0]
 
     def documents(self) -> dict[str, Document]:
         return {d.url.split(".")[0][-1]: d for d in read_documents(self.manifest.path(self.folder, "data"))}

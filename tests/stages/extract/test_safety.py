@@ -1,12 +1,13 @@
 """Lists and personal data in the extract stage: before anything is measured, counted, and part of the units' ids."""
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.commit import Manifest, names_by_label
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.document import Document, ImageNode, TextNode
 from obelics_pipeline.core.tables import read_documents
@@ -14,7 +15,7 @@ from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.policy.personal_data.budget import MOST_LOOKS
 from obelics_pipeline.stages.extract.refused import Refused
 from obelics_pipeline.stages.extract.safety import Safety, notices
-from obelics_pipeline.stages.extract.stage import extract_unit, extract_units, page_documents
+from obelics_pipeline.stages.extract.stage import NO_UNITS, extract_unit, extract_units, page_documents
 from obelics_pipeline.stages.read.inputs import resolve_inputs
 from obelics_pipeline.stages.read.page import Page
 from obelics_pipeline.stages.read.ranges import plan_ranges
@@ -49,9 +50,9 @@ def blocking(path: Path, *domains: str, applies_to: str = "[pages]") -> list[str
     return [f"blocklists={{adult: {{path: '{path}', applies_to: {applies_to}}}}}"]
 
 
-def units(warcs: list[Path], config: RunConfig) -> list[Unit]:
+def units(warcs: list[Path], config: RunConfig, earlier: Mapping[str, Sequence[str]] = NO_UNITS) -> list[Unit]:
     inputs = resolve_inputs([str(path) for path in warcs], config.reading)
-    return extract_units(plan_ranges(inputs, config.reading), config)
+    return extract_units(plan_ranges(inputs, config.reading), config, earlier=earlier)
 
 
 def test_by_default_pseudonyms_stand_where_personal_data_stood_and_near_misses_stay() -> None:
@@ -157,6 +158,6 @@ def test_a_unit_measured_anew_and_one_decided_again_count_the_same(warcs: list[P
     config = load_config("default")
     changed = load_config("default", ["filters.document.word_count={min: 12}"])
     first = extract_unit(units(warcs, config)[0], folder=tmp_path, config=config)
-    again: Manifest = extract_unit(units(warcs, changed)[0], folder=tmp_path, config=changed)
+    again: Manifest = extract_unit(units(warcs, changed, names_by_label(tmp_path))[0], folder=tmp_path, config=changed)
     assert again.notes["measured"] == first.notes["measured"]
     assert again.notes["personal_data"] == first.notes["personal_data"]

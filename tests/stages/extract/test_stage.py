@@ -1,5 +1,6 @@
 """The extract stage: a range becomes documents and a row for every record; a page costs itself."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from obelics_pipeline.core.commit import Manifest
+from obelics_pipeline.core.commit import Manifest, names_by_label
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.tables import read_documents
@@ -26,10 +27,14 @@ def config() -> RunConfig:
     return load_config("default")
 
 
-def units(warcs: list[Path], config: RunConfig, everything: bool = False) -> list[Unit]:
-    return extract_units(
-        plan_ranges(resolve_inputs([str(path) for path in warcs], config.reading), config.reading), config, everything
-    )
+def units(
+    warcs: list[Path],
+    config: RunConfig,
+    everything: bool = False,
+    earlier: Mapping[str, Sequence[str]] = stage.NO_UNITS,
+) -> list[Unit]:
+    tasks = plan_ranges(resolve_inputs([str(path) for path in warcs], config.reading), config.reading)
+    return extract_units(tasks, config, everything, earlier=earlier)
 
 
 def rows(manifest: Manifest, folder: Path) -> list[dict[str, Any]]:
@@ -53,7 +58,8 @@ def test_a_committed_unit_is_not_worked_on_again(
     unit = units(warcs, config)[0]
     first = extract_unit(unit, folder=tmp_path, config=config)
     monkeypatch.setattr(stage, "read_task", None)  # whoever calls it now fails
-    assert extract_unit(unit, folder=tmp_path, config=config) == first
+    [known, *_] = units(warcs, config, earlier=names_by_label(tmp_path))
+    assert extract_unit(known, folder=tmp_path, config=config) == first
 
 
 @pytest.mark.parametrize(
@@ -90,7 +96,9 @@ def test_a_changed_decision_gives_the_bytes_of_a_fresh_run(
     unit = units(warcs, changed)[0]
     anew = extract_unit(unit, folder=fresh, config=changed)
     monkeypatch.setattr(stage, "read_task", None)
-    again = extract_unit(unit, folder=folder, config=changed)
+    [known, *_] = units(warcs, changed, earlier=names_by_label(folder))
+    assert known.name == unit.name
+    again = extract_unit(known, folder=folder, config=changed)
     assert again.to_json() == anew.to_json()
     assert again.path(folder, "data").read_bytes() == anew.path(fresh, "data").read_bytes()
 
