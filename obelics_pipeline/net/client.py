@@ -2,13 +2,18 @@
 
 A redirect is a new request to a new place: the caller joins its location, and comes back here, where it is checked
 like any other. So there is no hop that is not guarded, and no host that is asked out of its turn.
+
+http.client makes the requests: its connections are dialled by one function of ours, and take request after request.
+The pool of urllib3 or httpcore would bring retries, redirects and dialling of its own, which a guard must shut off.
 """
 
 from __future__ import annotations
 
 import http.client
 import socket
+import ssl
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -16,9 +21,10 @@ from typing import Any
 from obelics_pipeline.core.config.fetching import FetchingConfig
 from obelics_pipeline.net.address import Address, AllowList
 from obelics_pipeline.net.body import BodyBudget, read_body, read_prefix
-from obelics_pipeline.net.deadline import Deadline, DeadlineSocket, DeadlineTLSSocket, tls_context
+from obelics_pipeline.net.deadline import Deadline, DeadlineSocket, DeadlineTLSSocket, NoWait, tls_context
 from obelics_pipeline.net.failure import FetchError, Redirected, network_reason
 from obelics_pipeline.net.head import BoundedResponse
+from obelics_pipeline.net.pool import Place, Pool
 from obelics_pipeline.net.proxy import Proxies, Proxy
 from obelics_pipeline.net.resolver import Resolver
 from obelics_pipeline.net.target import Target
@@ -32,17 +38,38 @@ class Sent:
     headers: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Route:
+    """How a target is reached: through a proxy, or at addresses that were checked for this request."""
+
+    place: Place
+    proxy: Proxy | None
+    addresses: list[Address]
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    method: str
+    path: str  # or the whole URL, for a proxy
+    headers: dict[str, str]
+    body: bytes | None = None
+
+
 REDIRECTS = (301, 302, 303, 307, 308)
+MAX_UNREAD = 64 * 2**10  # bytes of a redirect's or an error's body that are read away if they have come already
+# How a server's end of a kept connection shows, where it was closed before the request came.
+_CLOSED = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
 
 
 class GuardedClient:
-    """Opens URLs for one unit. Thread-safe."""
+    """Opens URLs for one unit, and keeps connections from one request to the next until `close`. Thread-safe."""
 
     def __init__(self, config: FetchingConfig) -> None:
-        self._headers = {"User-Agent": config.user_agent, "Accept-Encoding": "identity", "Connection": "close"}
+        self._headers = {"User-Agent": config.user_agent, "Accept-Encoding": "identity"}
         self._resolver = Resolver(AllowList(config.allow_private), config.ports)
         self._proxies = Proxies()
         self._tls = tls_context()
+        self._pool = Pool(config.per_host)
 
     def open(self, target: Target, deadline: Deadline, accept: str = "*/*", sent: Sent | None = None) -> Response:
         """Ask for a target; the answer's body is not read yet.
@@ -50,48 +77,83 @@ class GuardedClient:
         Raises FetchError for anything but an answer with a body one may read, Redirected for a redirect.
         """
         try:
-            connection = self._connection(target, deadline)
-        except OSError as error:
-            raise FetchError(network_reason(error)) from None
+            route = self._route(target, deadline)
+            request = self._request(target, route.proxy, accept, sent)
+            answer = self._ask_kept(route, request, deadline) if sent is None else None
+            return answer or self._ask_new(target, route, request, deadline)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise FetchError(_reason(error)) from None
+
+    def close(self) -> None:
+        """Close the connections that are kept. No request may be under way."""
+        self._pool.close()
+
+    def __enter__(self) -> GuardedClient:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _route(self, target: Target, deadline: Deadline) -> _Route:
+        """The guard, before each request, whether its connection is a new one or not. Raises FetchError."""
+        proxy = self._proxies.for_target(target)
+        if proxy is None:
+            return _Route(Place(*target.origin), None, self._resolver.checked(target, deadline))
+        self._resolver.check_spelling(target)
+        return _Route(Place(*target.origin, (proxy.host, proxy.port)), proxy, [])
+
+    def _request(self, target: Target, proxy: Proxy | None, accept: str, sent: Sent | None) -> _Request:
+        headers = self._headers | {"Host": target.authority, "Accept": accept}
+        through = proxy is not None and target.scheme == "http"
+        if proxy is not None and through:
+            headers |= proxy.headers
+        path = target.url if through else target.path
+        if sent is None:
+            return _Request("GET", path, headers)
+        return _Request("POST", path, {**headers, "Connection": "close", **sent.headers}, sent.body)
+
+    def _ask_kept(self, route: _Route, request: _Request, deadline: Deadline) -> Response | None:
+        """The answer over a kept connection; None if the server had closed it, or none is kept."""
+        connection = self._pool.take(route.place, None if route.proxy else route.addresses)
+        if connection is None:
+            return None
+        sock = _socket(connection)
         try:
-            answer = self._ask(connection, target, deadline, accept, sent)
-            return Response(connection, answer, deadline)
-        except BaseException as error:
-            connection.close()
-            if isinstance(error, (OSError, http.client.HTTPException, ValueError)):
-                raise FetchError(_reason(error)) from None
+            return self._ask(route.place, connection, request, deadline)
+        except _CLOSED:
+            if sock.received:  # it had begun to answer: this is the failure of this request
+                raise
+            return None
+
+    def _ask_new(self, target: Target, route: _Route, request: _Request, deadline: Deadline) -> Response:
+        connection = self._connection(target, route, deadline)
+        self._pool.admit(route.place)
+        try:
+            connection.connect()
+        except BaseException:
+            self._pool.drop(route.place, connection)
             raise
+        return self._ask(route.place, connection, request, deadline)
 
     def _ask(
-        self,
-        connection: http.client.HTTPConnection,
-        target: Target,
-        deadline: Deadline,
-        accept: str,
-        sent: Sent | None,
-    ) -> http.client.HTTPResponse:
-        proxy = self._proxies.for_target(target)
-        headers = self._headers | {"Host": target.authority, "Accept": accept}
-        if proxy is not None and target.scheme == "http":
-            headers |= proxy.headers
-        connection.connect()
-        if isinstance(connection.sock, DeadlineTLSSocket):
-            connection.sock.deadline = deadline
-        place = target.url if proxy and target.scheme == "http" else target.path
-        if sent is None:
-            connection.request("GET", place, headers=headers)
-        else:
-            connection.request("POST", place, body=sent.body, headers={**headers, **sent.headers})
-        return connection.getresponse()
+        self, place: Place, connection: http.client.HTTPConnection, request: _Request, deadline: Deadline
+    ) -> Response:
+        try:
+            _socket(connection).begin(deadline)
+            connection.request(request.method, request.path, body=request.body, headers=request.headers)
+            answer = connection.getresponse()
+        except BaseException:
+            self._pool.drop(place, connection)
+            raise
+        assert isinstance(answer, BoundedResponse)
+        size = answer.size if request.method == "GET" else None
+        return Response(self._pool, place, connection, answer, size, deadline)
 
-    def _connection(self, target: Target, deadline: Deadline) -> http.client.HTTPConnection:
-        proxy = self._proxies.for_target(target)
-        if proxy is not None:
-            self._resolver.check_spelling(target)
-            return self._through_proxy(target, proxy, deadline)
-        addresses = self._resolver.checked(target, deadline)
+    def _connection(self, target: Target, route: _Route, deadline: Deadline) -> http.client.HTTPConnection:
+        if route.proxy is not None:
+            return self._through_proxy(target, route.proxy, deadline)
         connection = self._plain_or_tls(target, target.host, target.port)
-        _dial_only(connection, addresses, target.port, deadline)
+        _dial_only(connection, route.addresses, target.port, deadline)
         return connection
 
     def _through_proxy(self, target: Target, proxy: Proxy, deadline: Deadline) -> http.client.HTTPConnection:
@@ -109,18 +171,30 @@ class GuardedClient:
             else http.client.HTTPConnection(host, port)
         )
         connection.response_class = BoundedResponse
+        connection.auto_open = 0  # one that was closed is not opened again by itself
         return connection
 
 
 class Response:
-    """An answer whose headers have arrived. A context manager, as urllib's."""
+    """An answer whose headers have arrived. A context manager, as urllib's.
+
+    Its end gives the connection back, if after these `size` bytes another request may follow; None: none may.
+    """
 
     def __init__(
-        self, connection: http.client.HTTPConnection, answer: http.client.HTTPResponse, deadline: Deadline
+        self,
+        pool: Pool,
+        place: Place,
+        connection: http.client.HTTPConnection,
+        answer: http.client.HTTPResponse,
+        size: int | None,
+        deadline: Deadline,
     ) -> None:
         self.status = answer.status
         self.headers = answer.headers
-        self._connection, self._answer, self._deadline = connection, answer, deadline
+        self._pool, self._place, self._connection = pool, place, connection
+        self._answer, self._size, self._deadline = answer, size, deadline
+        self._reading = self._closed = False
 
     def demand_body(self) -> None:
         """Raises Redirected for a redirect, FetchError(http_NNN) for anything else that is not a success."""
@@ -132,28 +206,58 @@ class Response:
 
     def read_body(self, cap: int, budget: BodyBudget) -> bytes:
         """The whole body, content coding undone. Raises FetchError: too_large, timeout, incomplete_body, ..."""
+        self._reading = True  # an error leaves it so
         try:
-            return read_body(self._answer, cap, budget, self._deadline)
+            body = read_body(self._answer, cap, budget, self._deadline)
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise FetchError(_reason(error)) from None
+        self._reading = False
+        return body
 
     def read_prefix(self, cap: int) -> bytes:
         """The first `cap` bytes of the body. Raises FetchError."""
+        self._reading = True
         try:
-            return read_prefix(self._answer, cap)
+            prefix = read_prefix(self._answer, cap)
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise FetchError(_reason(error)) from None
+        self._reading = False
+        return prefix
 
     def close(self) -> None:
-        """Give the connection back to the system."""
+        """Keep the connection for the next request, if exactly this answer has come; else close it."""
+        if self._closed:
+            return
+        self._closed = True
+        whole = self._is_whole()
         self._answer.close()
-        self._connection.close()
+        if whole:
+            self._pool.give(self._place, self._connection)
+        else:
+            self._pool.drop(self._place, self._connection)
+
+    def _is_whole(self) -> bool:
+        if self._size is None or self._reading or self._connection.sock is None:
+            return False
+        sock = _socket(self._connection)
+        if self.status >= 300 and self._size - sock.received <= MAX_UNREAD:
+            sock.deadline = NoWait()
+            with suppress(OSError):
+                while sock.received < self._size and sock.recv_into(bytearray(self._size - sock.received)):
+                    pass
+        return sock.received == self._size
 
     def __enter__(self) -> Response:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+
+def _socket(connection: http.client.HTTPConnection) -> DeadlineSocket | DeadlineTLSSocket:
+    sock = connection.sock
+    assert isinstance(sock, (DeadlineSocket, DeadlineTLSSocket))
+    return sock
 
 
 def _dial_only(

@@ -30,17 +30,38 @@ class Deadline:
         self._end += seconds
 
 
+class NoWait(Deadline):
+    """Nothing is waited for at all. Where nothing is there yet a socket raises what `NOT_YET` names."""
+
+    def __init__(self) -> None:
+        super().__init__(0.0)
+
+    def remaining(self) -> float:
+        """Seconds left: none, and that is no error."""
+        return 0.0
+
+
+NOT_YET = (BlockingIOError, ssl.SSLWantReadError)
+
+
 # A socket's timeout bounds one call. Set anew from the deadline before each call, it bounds them all, without a
 # watchdog thread that might close a descriptor which has meanwhile become another connection's.
 class DeadlineSocket(socket.socket):
-    """A socket that never outlives its deadline."""
+    """A socket that never outlives its deadline. `received` counts the bytes that came since `begin`."""
 
     deadline: Deadline
+    received = 0
+
+    def begin(self, deadline: Deadline) -> None:
+        """Begin another request, with a deadline of its own."""
+        self.deadline, self.received = deadline, 0
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
         """As socket.recv_into, within the deadline."""
         self.settimeout(self.deadline.remaining())
-        return super().recv_into(*args, **kwargs)
+        count = super().recv_into(*args, **kwargs)
+        self.received += count
+        return count
 
     def sendall(self, *args: Any, **kwargs: Any) -> None:
         """As socket.sendall, within the deadline."""
@@ -53,15 +74,22 @@ class DeadlineSocket(socket.socket):
 
 
 class DeadlineTLSSocket(ssl.SSLSocket):
-    """The same for TLS. `deadline` is set once the handshake, bounded by the socket below, is done."""
+    """The same for TLS. `begin` comes once the handshake, bounded by the socket below, is done."""
 
     deadline: Deadline | None = None
+    received = 0
+
+    def begin(self, deadline: Deadline) -> None:
+        """Begin another request, with a deadline of its own."""
+        self.deadline, self.received = deadline, 0
 
     def recv_into(self, *args: Any, **kwargs: Any) -> int:
         """As SSLSocket.recv_into, within the deadline."""
         if self.deadline is not None:
             self.settimeout(self.deadline.remaining())
-        return super().recv_into(*args, **kwargs)
+        count = super().recv_into(*args, **kwargs)
+        self.received += count
+        return count
 
     def sendall(self, *args: Any, **kwargs: Any) -> None:
         """As SSLSocket.sendall, within the deadline."""

@@ -1,8 +1,6 @@
 """The connection goes to the address that was checked, and ends with the deadline."""
 
 import socket
-import ssl
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from obelics_pipeline.net.client import GuardedClient
 from obelics_pipeline.net.deadline import Deadline
 from obelics_pipeline.net.failure import FetchError, Redirected
 from obelics_pipeline.net.target import parse_target
+from tests.net.keeping import Answers, server_tls
 from tests.stages.fetch.site import Site, answer, config, fetch, in_turn, picture, raw, redirect
 
 
@@ -31,28 +30,12 @@ def reason_of(guard: GuardedClient, url: str, seconds: float = 5.0) -> str | Non
     return None
 
 
-Answers = list[list[str]]
-
-
-@pytest.fixture
-def resolver(monkeypatch: pytest.MonkeyPatch) -> Answers:
-    """Look-ups are answered from this list, one entry each; what is left over was not looked up."""
-    answers: Answers = []
-
-    def getaddrinfo(host: str, port: int, *_: Any, **__: Any) -> list[Any]:
-        if not answers:
-            raise socket.gaierror(socket.EAI_NONAME, "no such name")
-        return [(0, 0, 0, "", (address, port)) for address in answers.pop(0)]
-
-    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
-    return answers
-
-
 def test_the_private_name_of_http_client_that_is_replaced_still_decides_where_a_connection_goes() -> None:
     with Site(fallback=answer(200, b"x")) as site:
         guard = GuardedClient(config(site))
         assert reason_of(guard, site.url("/")) is None
-        connection = guard._connection(parse_target(site.url("/")), Deadline(5))
+        target, deadline = parse_target(site.url("/")), Deadline(5)
+        connection = guard._connection(target, guard._route(target, deadline), deadline)
         connection.host = "192.0.2.1"  # whatever it is called by now: the address was settled before
         connection.connect()
         assert connection.sock.getpeername() == ("127.0.0.1", site.port)
@@ -265,21 +248,6 @@ class TestBehindAProxy:
         monkeypatch.setenv("http_proxy", value)
         with pytest.raises(UserError, match=r"^http_proxy=.*http://proxy\.example:3128"):
             GuardedClient(config(proxy))
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("tls")
-    command = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test -addext subjectAltName=IP:127.0.0.1"
-    command += " -keyout key -out pem"
-    subprocess.run(["openssl", *command.split()], cwd=folder, check=True, capture_output=True)
-    return folder
-
-
-def server_tls(folder: Path) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "pem", folder / "key")
-    return context
 
 
 class TestTLS:

@@ -52,7 +52,8 @@ class Asker:
 
     def ask(self, subjects: Iterable[Subject]) -> None:
         """Ask all of them, each once."""
-        self._turns.run(task for subject in subjects for task in self._first(subject))
+        with self._guard:
+            self._turns.run(task for subject in subjects for task in self._first(subject))
 
     def _first(self, subject: Subject) -> list[Task]:
         try:

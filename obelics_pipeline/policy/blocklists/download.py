@@ -39,14 +39,14 @@ def _content(url: str, fetching: FetchingConfig) -> bytes:
     try:
         target = parse_target(url)
         ports = (*fetching.ports, target.port)  # the config names the last one
-        guard = GuardedClient(fetching.model_copy(update={"ports": ports}))
-        for _ in range(MAX_REDIRECTS + 1):
-            try:
-                with guard.open(target, deadline) as answer, budget.request():
-                    answer.demand_body()
-                    return answer.read_body(MAX_DOWNLOAD, budget)
-            except Redirected as moved:
-                target = join_location(target, moved.location)
+        with GuardedClient(fetching.model_copy(update={"ports": ports})) as guard:
+            for _ in range(MAX_REDIRECTS + 1):
+                try:
+                    with guard.open(target, deadline) as answer, budget.request():
+                        answer.demand_body()
+                        return answer.read_body(MAX_DOWNLOAD, budget)
+                except Redirected as moved:
+                    target = join_location(target, moved.location)
         raise FetchError("too_many_redirects")
     except FetchError as error:
         raise UserError(

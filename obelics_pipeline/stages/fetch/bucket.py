@@ -134,7 +134,8 @@ class _Bucket:
 
     def fetch(self, urls: Sequence[str]) -> dict[str, FetchResult]:
         tasks = [task for visit in self._visits(urls) for task in self._admit(visit)]
-        self._turns.run(tasks)
+        with self._guard:
+            self._turns.run(tasks)
         return self._results
 
     def _visits(self, urls: Sequence[str]) -> list[_Visit]:
