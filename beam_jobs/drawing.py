@@ -88,6 +88,7 @@ def map_models(config: RunConfig, output: Location) -> Build:
         folder=output / "scores",
         document_folder=output / "assembled",
         columns=model_columns(config.models),
+        measures=config.score.picture_measures,
     )
     return partial(
         build_map_models,

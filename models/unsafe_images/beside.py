@@ -68,15 +68,15 @@ def preparation(folder: Path) -> Preparation:
     return _read(folder / "preprocessor_config.json", Preparation)
 
 
-def labels(folder: Path) -> tuple[str, ...] | None:
+def labels(folder: Path, setting: str) -> tuple[str, ...] | None:
     """The names of the outputs, in order; None where the folder has none. Raises UserError for a broken file."""
-    return ordered(_read(folder / "config.json", _Labels).id2label)
+    return ordered(_read(folder / "config.json", _Labels).id2label, setting)
 
 
-def ordered(id2label: dict[int, str]) -> tuple[str, ...] | None:
-    """Names by number as a tuple. Raises UserError where a number is missing."""
+def ordered(id2label: dict[int, str], setting: str) -> tuple[str, ...] | None:
+    """Names by number as a tuple. Raises UserError where a number is missing; `setting` names the model in a config."""
     if sorted(id2label) != list(range(len(id2label))):
-        raise UserError("image_safety.classifier: id2label of the model leaves out a number; give labels in the config")
+        raise UserError(f"{setting}: id2label of the model leaves out a number; give labels in the config")
     return tuple(id2label[i] for i in range(len(id2label))) or None
 
 

@@ -8,10 +8,20 @@ from functools import partial
 from pathlib import Path
 
 from obelics_pipeline.core.config.image_safety import ClassifierConfig
+from obelics_pipeline.core.config.picture_models import PictureModelConfig
 from obelics_pipeline.models.pictures.pixels import Picture
 from obelics_pipeline.models.pictures.sources import ImageSource, no_images
 from obelics_pipeline.models.unsafe_images import beside, onnx_file
-from obelics_pipeline.models.unsafe_images.classifier import Classifier, Network, Outputs, Rule, View, unsafe_labels
+from obelics_pipeline.models.unsafe_images.classifier import (
+    UNSAFE,
+    Asked,
+    Classifier,
+    Network,
+    Outputs,
+    Rule,
+    View,
+    summed_labels,
+)
 from obelics_pipeline.models.unsafe_images.scorer import UnsafeImageScorer
 
 SIDE = 224  # pixels, where nothing says another
@@ -33,16 +43,21 @@ class LoadUnsafeImages:
 
 
 def load(config: ClassifierConfig, threads: int = 4) -> Classifier:
+    """A classifier of unsafe images that is ready: see `load_classifier`."""
+    return load_classifier(config, Asked(config.unsafe, UNSAFE, "unsafe"), threads)
+
+
+def load_classifier(config: PictureModelConfig, asked: Asked, threads: int = 4) -> Classifier:
     """A classifier that is ready; `threads` are those of ONNX Runtime on a CPU.
 
     Raises `UserError` for anything that is wrong with the config, and where a package, a file or the device is missing.
     """
     path = Path(config.model).expanduser()
     if config.embedding is not None:
-        return _on_embedding(config, path, threads)
+        return _on_embedding(config, asked, path, threads)
     if is_onnx(path):
-        return _of_onnx(config, path, threads)
-    return _of_transformers(config)
+        return _of_onnx(config, asked, path, threads)
+    return _of_transformers(config, asked)
 
 
 def is_onnx(path: Path) -> bool:
@@ -55,38 +70,38 @@ def files_beside(path: Path) -> Path:
     return path.parent.parent if path.parent.name == "onnx" else path.parent
 
 
-def _of_onnx(config: ClassifierConfig, path: Path, threads: int) -> Classifier:
-    file = onnx_file.OnnxFile(path, config.sha256, config.device, threads)
+def _of_onnx(config: PictureModelConfig, asked: Asked, path: Path, threads: int) -> Classifier:
+    file = onnx_file.OnnxFile(path, config.sha256, config.device, threads, asked.setting)
     prepared = beside.preparation(files_beside(path))
     mean, std = prepared.colours()
     channels_last = file.input.channels_last if config.channels_last is None else config.channels_last
     network = onnx_file.OnnxPixels(file, config.mean or mean or HALF, config.std or std or HALF, channels_last)
-    labels = _labels(config, beside.labels(files_beside(path)), file.outputs)
-    return _classifier(config, network, _view(config, prepared, file.input.side), labels)
+    labels = _labels(config, beside.labels(files_beside(path), asked.setting), file.outputs)
+    return _classifier(config, asked, network, _view(config, prepared, file.input.side), labels)
 
 
-def _of_transformers(config: ClassifierConfig) -> Classifier:
+def _of_transformers(config: PictureModelConfig, asked: Asked) -> Classifier:
     from obelics_pipeline.models.unsafe_images import transformers_model
 
-    model = transformers_model.load(config.model, config.sha256, config.device, config.dtype)
+    model = transformers_model.load(config.model, config.sha256, config.device, config.dtype, asked.setting)
     prepared = beside.preparation(model.folder)
     mean, std = prepared.colours()
     network = partial(model.run, mean=config.mean or mean or HALF, std=config.std or std or HALF)
-    labels = _labels(config, beside.ordered(model.id2label), None)
-    return _classifier(config, network, _view(config, prepared, model.side), labels)
+    labels = _labels(config, beside.ordered(model.id2label, asked.setting), None)
+    return _classifier(config, asked, network, _view(config, prepared, model.side), labels)
 
 
-def _on_embedding(config: ClassifierConfig, path: Path, threads: int) -> Classifier:
+def _on_embedding(config: PictureModelConfig, asked: Asked, path: Path, threads: int) -> Classifier:
     from obelics_pipeline.models.similarity.clip import Clip
     from obelics_pipeline.models.similarity.loading import load as load_clip
 
     assert config.embedding is not None
-    head = onnx_file.OnnxFile(path, config.sha256, config.device, threads)
+    head = onnx_file.OnnxFile(path, config.sha256, config.device, threads, asked.setting)
     of = config.embedding
     clip = load_clip(of.model, of.weights, of.sha256, config.device, config.dtype)
     prepared = clip.preprocessing
     view = View(clip.image_side, prepared.resize_mode, prepared.interpolation)
-    labels = _labels(config, beside.labels(files_beside(path)), head.outputs)
+    labels = _labels(config, beside.labels(files_beside(path), asked.setting), head.outputs)
 
     @dataclass(frozen=True)
     class Head:
@@ -96,10 +111,10 @@ def _on_embedding(config: ClassifierConfig, path: Path, threads: int) -> Classif
             vectors = self.clip.image_vectors(pictures, config.batch)
             return head.run(vectors.astype(head.input.kind))
 
-    return _classifier(config, Head(clip), view, labels)
+    return _classifier(config, asked, Head(clip), view, labels)
 
 
-def _labels(config: ClassifierConfig, told: tuple[str, ...] | None, outputs: int | None) -> tuple[str, ...]:
+def _labels(config: PictureModelConfig, told: tuple[str, ...] | None, outputs: int | None) -> tuple[str, ...]:
     """The config's, else those beside the model, if they are as many as its outputs."""
     if config.labels is not None:
         return config.labels
@@ -108,7 +123,7 @@ def _labels(config: ClassifierConfig, told: tuple[str, ...] | None, outputs: int
     return ONE_OUTPUT if outputs in (None, 1) else tuple(f"output {i}" for i in range(outputs))
 
 
-def _view(config: ClassifierConfig, prepared: beside.Preparation, of_model: int | None) -> View:
+def _view(config: PictureModelConfig, prepared: beside.Preparation, of_model: int | None) -> View:
     return View(
         side=config.size or prepared.side() or of_model or SIDE,
         fit=config.resize or prepared.fit() or "squash",
@@ -116,6 +131,8 @@ def _view(config: ClassifierConfig, prepared: beside.Preparation, of_model: int 
     )
 
 
-def _classifier(config: ClassifierConfig, network: Network, view: View, labels: tuple[str, ...]) -> Classifier:
+def _classifier(
+    config: PictureModelConfig, asked: Asked, network: Network, view: View, labels: tuple[str, ...]
+) -> Classifier:
     rule: Rule = ("sigmoid" if len(labels) == 1 else "softmax") if config.output == "auto" else config.output
-    return Classifier(network, view, labels, unsafe_labels(labels, config.unsafe), rule, config.batch)
+    return Classifier(network, view, labels, summed_labels(labels, asked), rule, config.batch, asked.setting)

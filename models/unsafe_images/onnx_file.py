@@ -48,14 +48,17 @@ class Input:
 class OnnxFile:
     """A session of ONNX Runtime with one input and, of its outputs, the first."""
 
-    def __init__(self, path: Path, sha256: str | None, device: str, threads: int) -> None:
-        """Raises UserError for a file that is missing, another than expected, or no such model."""
-        content = _content(path, sha256)
-        self._session = _session(content, path, device, threads)
+    def __init__(self, path: Path, sha256: str | None, device: str, threads: int, setting: str) -> None:
+        """Raises UserError for a file that is missing, another than expected, or no such model.
+
+        `setting` is where the config names it.
+        """
+        content = _content(path, sha256, setting)
+        self._session = _session(content, path, device, threads, setting)
         inputs = self._session.get_inputs()
         if len(inputs) != 1 or inputs[0].type not in TYPES:
             what = f"{len(inputs)} inputs" if len(inputs) != 1 else f"an input of type {inputs[0].type}"
-            raise UserError(f"image_safety.classifier: {path} has {what}; it must have one of {', '.join(TYPES)}")
+            raise UserError(f"{setting}: {path} has {what}; it must have one of {', '.join(TYPES)}")
         shape = tuple(n if isinstance(n, int) and n > 0 else None for n in inputs[0].shape)
         self.input = Input(inputs[0].name, TYPES[inputs[0].type], shape)
         self.outputs: int | None = _last(self._session.get_outputs()[0].shape)
@@ -98,45 +101,43 @@ class OnnxPixels:
         return self.file.run(ordered.astype(self.file.input.kind, copy=False))
 
 
-def _content(path: Path, sha256: str | None) -> bytes:
+def _content(path: Path, sha256: str | None, setting: str) -> bytes:
     try:
         size = path.stat().st_size
         if size > MAX_BYTES:
-            raise UserError(f"image_safety.classifier.model: {path}: {size:,} bytes are too many for a file of ONNX")
+            raise UserError(f"{setting}.model: {path}: {size:,} bytes are too many for a file of ONNX")
         content = path.read_bytes()
     except OSError as error:
-        raise UserError(f"image_safety.classifier.model: {path} cannot be read: {error.strerror}") from None
+        raise UserError(f"{setting}.model: {path} cannot be read: {error.strerror}") from None
     found = hashlib.sha256(content).hexdigest()
     if sha256 is not None and found != sha256:
         raise UserError(
-            f"image_safety.classifier.model: {path} is damaged or another file: its sha256 is {found}, {sha256} is "
+            f"{setting}.model: {path} is damaged or another file: its sha256 is {found}, {sha256} is "
             "expected; fetch it again"
         )
     return content
 
 
-def _session(content: bytes, path: Path, device: str, threads: int) -> Any:
+def _session(content: bytes, path: Path, device: str, threads: int, setting: str) -> Any:
     try:
         import onnxruntime
     except ImportError:
-        raise UserError(
-            f"image_safety.classifier.model: {path} needs onnxruntime; pip install 'obelics-pipeline[safety]'"
-        ) from None
+        raise UserError(f"{setting}.model: {path} needs onnxruntime; pip install 'obelics-pipeline[safety]'") from None
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.use_deterministic_compute = True
     options.log_severity_level = 4  # its log would go to the terminal past ours
-    on = providers(device)
+    on = providers(device, setting)
     try:
         with tempfile.TemporaryDirectory() as empty:  # where weights in other files are looked for, and are not
             options.add_session_config_entry(OTHER_FILES, empty)
             return onnxruntime.InferenceSession(content, options, providers=on)
     except Exception as error:  # many kinds of its own: of protobuf, of operators, of the device
         reason = " ".join(str(error).split())[:200]
-        raise UserError(f"image_safety.classifier.model: {path} is no model that can be run: {reason}") from None
+        raise UserError(f"{setting}.model: {path} is no model that can be run: {reason}") from None
 
 
-def providers(device: str) -> list[Any]:
+def providers(device: str, setting: str) -> list[Any]:
     """ONNX Runtime's words for a device. Raises UserError where this build of it has none such."""
     import onnxruntime
 
@@ -145,10 +146,10 @@ def providers(device: str) -> list[Any]:
     if kind == "cpu" or (kind == "auto" and not there):
         return [CPU]
     if kind not in ("auto", "cuda") or (number and not number.isdigit()):
-        raise UserError(f"image_safety.classifier.device: {device}: valid are auto, cpu, cuda, cuda:N")
+        raise UserError(f"{setting}.device: {device}: valid are auto, cpu, cuda, cuda:N")
     if not there:
         raise UserError(
-            f"image_safety.classifier.device: {device}: this onnxruntime is built without CUDA; install "
+            f"{setting}.device: {device}: this onnxruntime is built without CUDA; install "
             "onnxruntime-gpu in its place, or set cpu"
         )
     return [(CUDA, {"device_id": int(number or 0), "use_tf32": 0}), CPU]

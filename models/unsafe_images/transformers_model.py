@@ -57,8 +57,11 @@ class TransformersModel:
         return self.model(pixel_values=pixels.to(one.dtype)).logits.float()
 
 
-def load(model: str, sha256: str | None, device: str, dtype: str) -> TransformersModel:
-    """Load a model. Raises UserError for what is missing, of another sha256, or no image classifier."""
+def load(model: str, sha256: str | None, device: str, dtype: str, setting: str) -> TransformersModel:
+    """Load the model that `setting` of a config names.
+
+    Raises UserError for what is missing, of another sha256, or no image classifier.
+    """
     try:
         import torch
 
@@ -66,32 +69,35 @@ def load(model: str, sha256: str | None, device: str, dtype: str) -> Transformer
         from transformers import AutoModelForImageClassification
     except ImportError as error:
         raise UserError(
-            f"image_safety.classifier.model: {model} is no file of ONNX, and transformers cannot be loaded (no module "
+            f"{setting}.model: {model} is no file of ONNX, and transformers cannot be loaded (no module "
             f"{error.name}); pip install 'obelics-pipeline[flamingo]', torch for this machine first"
         ) from None
     check_dtype(dtype)
     device = chosen_device(device)
-    folder = files_of(model)
+    folder = files_of(model, setting)
     if sha256 is not None:
         check(folder / WEIGHTS, sha256)
     try:
-        made = AutoModelForImageClassification.from_pretrained(
-            str(folder), use_safetensors=True, trust_remote_code=False, local_files_only=True
+        made, about = AutoModelForImageClassification.from_pretrained(
+            str(folder), use_safetensors=True, trust_remote_code=False, local_files_only=True, output_loading_info=True
         )
     except Exception as error:  # many kinds: of a config, of weights, of a model that is none for images
-        raise UserError(f"image_safety.classifier.model: {model}: {_short(error)}") from None
+        raise UserError(f"{setting}.model: {model}: {_short(error)}") from None
+    lacking = sorted(about["missing_keys"])  # transformers makes them up at random, and warns
+    if lacking:
+        raise UserError(f"{setting}.model: {model} is no trained image classifier: {WEIGHTS} lacks {lacking[0]}")
     cast(made, getattr(torch, chosen_dtype(dtype, device)))
     return TransformersModel(made.requires_grad_(False).eval().to(device), folder)
 
 
-def files_of(model: str) -> Path:
+def files_of(model: str, setting: str) -> Path:
     """The folder of a model's files; by a name of the hub they are fetched, or found in its cache. Raises UserError."""
     path = Path(model).expanduser()
     if path.is_dir():
         return path
     if path.exists() or model.count("/") != 1 or model.startswith((".", "/", "~")):
         raise UserError(
-            f"image_safety.classifier.model: {model} is neither a file that ends in .onnx, nor a folder, nor a name of "
+            f"{setting}.model: {model} is neither a file that ends in .onnx, nor a folder, nor a name of "
             "the hub (owner/name)"
         )
     try:
@@ -100,7 +106,7 @@ def files_of(model: str) -> Path:
         return Path(snapshot_download(model, allow_patterns=["config.json", "preprocessor_config.json", WEIGHTS]))
     except Exception as error:  # many kinds: of HTTP, of the hub, of the disk
         raise UserError(
-            f"image_safety.classifier.model: {model} cannot be fetched: {_short(error)}; name a folder of it instead"
+            f"{setting}.model: {model} cannot be fetched: {_short(error)}; name a folder of it instead"
         ) from None
 
 

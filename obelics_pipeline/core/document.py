@@ -27,6 +27,7 @@ IMAGE_MEASURES = (
     "sharpness",
     "text_share",
 )  # of its pixels: stages/fetch/quality
+PICTURE = "picture_"  # begins the name of what a model measured of an image: stages/score
 DOCUMENT_DROPPED = "document_dropped"  # reason of an image nothing is wrong with, where the document is not kept
 NOT_FINITE = "not_finite"  # reason of a document, a failure: a filter or a model gave NaN or infinity as its score
 MEASURING_ERROR = "measuring_error"  # starts the reason of a document, a failure: a filter raised an error at it
@@ -79,10 +80,16 @@ class ImageNode:
     phash: str | None = None  # perceptual hash, 16 hexadecimal digits
     similarity: float | None = None  # to the text next to it, a cosine from -1 to 1, where a model measured it
     unsafe: float | None = None  # how likely it is unsafe, 0 to 1, where a classifier measured it
-    scores: dict[str, float] = field(default_factory=dict)  # of IMAGE_MEASURES, those that were measured
+    scores: dict[str, float] = field(default_factory=dict)  # see `is_image_measure`; those that were measured
 
 
 Node = TextNode | ImageNode
+
+
+def is_image_measure(name: str) -> bool:
+    """Whether a score of a node is one of images: of `IMAGE_MEASURES`, or what a model measured (`PICTURE`)."""
+    return name in IMAGE_MEASURES or name.startswith(PICTURE)
+
 
 CARRIED = "sha256:"  # begins what stands for the address of an image whose bytes came with a row
 
@@ -184,7 +191,8 @@ IMAGE_METADATA_KEYS = (
 def image_metadata(image: ImageNode, document_url: str) -> dict[str, Any]:
     """The metadata object of one image: the keys of the published data set, then ours; absent values have no key."""
     values = {key: value for key in IMAGE_METADATA_KEYS if (value := getattr(image, key)) is not None}
-    measured = {name: image.scores[name] for name in IMAGE_MEASURES if name in image.scores}
+    by_models = sorted(name for name in image.scores if name.startswith(PICTURE))
+    measured = {name: image.scores[name] for name in (*IMAGE_MEASURES, *by_models) if name in image.scores}
     return {"document_url": document_url, **values, **measured}
 
 

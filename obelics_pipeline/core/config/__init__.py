@@ -7,6 +7,7 @@ from obelics_pipeline.core.config.fetching import FetchingConfig
 from obelics_pipeline.core.config.filtering import Bounds, FiltersConfig, LanguageConfig, Threshold
 from obelics_pipeline.core.config.image_safety import ClassifierConfig, ImageSafetyConfig
 from obelics_pipeline.core.config.models import ModelsConfig
+from obelics_pipeline.core.config.picture_models import AestheticConfig, PictureClassifierConfig
 from obelics_pipeline.core.config.reading import ReadingConfig
 from obelics_pipeline.core.config.run import RunConfig, load_config
 from obelics_pipeline.core.config.scoring import (
@@ -20,6 +21,7 @@ from obelics_pipeline.core.config.sharding import FinishConfig, ImageRulesConfig
 from obelics_pipeline.core.config.site import SiteConfig
 
 __all__ = [
+    "AestheticConfig",
     "Bounds",
     "ClassifierConfig",
     "ConsentConfig",
@@ -35,6 +37,7 @@ __all__ = [
     "LanguageConfig",
     "LanguageModelConfig",
     "ModelsConfig",
+    "PictureClassifierConfig",
     "ReadingConfig",
     "RunConfig",
     "ScoringConfig",

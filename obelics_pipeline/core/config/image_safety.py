@@ -7,11 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, field_validator, model_validator
 
-from obelics_pipeline.core.config.scoring import DataType
+from obelics_pipeline.core.config.picture_models import PictureModelConfig
 from obelics_pipeline.core.config.section import Section, Sha256
 
 Share = Annotated[float, Field(ge=0, le=1)]
-Channels = tuple[float, float, float]  # red, green, blue; 1 is full
 HashKind = Literal["sha256", "md5", "pdq"]
 MetadataPolicy = Literal["keep", "strip_location", "strip_all_but_orientation"]
 
@@ -24,59 +23,15 @@ def _hook(value: str | None) -> str | None:
     return value
 
 
-class EmbeddingConfig(Section):
-    """A CLIP whose vectors of images (of length one) a classifier reads instead of pixels: docs/similarity.md."""
-
-    model: str = Field(description="The name of an architecture of open_clip, e.g. ViT-L-14, or a JSON file of one.")
-    weights: str = Field(description="A file of weights, or the name by which open_clip knows published ones.")
-    sha256: Sha256 | None = Field(None, description="What a file of weights must have; null: not compared.")
-
-
-class ClassifierConfig(Section):
+class ClassifierConfig(PictureModelConfig):
     """A model that tells of an image how likely it is unsafe: docs/image_safety.md."""
 
-    model: str = Field(
-        description="A file of ONNX, or a folder or the hub's name of an image classifier of transformers."
-    )
-    sha256: Sha256 | None = Field(
-        None, description="What the file, or the model.safetensors of the folder, must have; null: not compared."
-    )
-    labels: tuple[str, ...] | None = Field(
-        None,
-        description="Names of the outputs, in order. null: id2label of the config.json beside the model; `unsafe` "
-        "where there is one output.",
-    )
     unsafe: tuple[str, ...] = Field(
         ("nsfw", "unsafe", "porn", "hentai"),
         min_length=1,
         description="Labels that are unsafe, in any case; the score of an image is the sum of their probabilities. The "
         "model must have at least one. The default names what published models call theirs.",
     )
-    output: Literal["auto", "softmax", "sigmoid", "probabilities"] = Field(
-        "auto",
-        description="What makes probabilities of the outputs. auto: sigmoid of a single output, softmax of several; "
-        "probabilities: the model gives them itself.",
-    )
-    size: PositiveInt | None = Field(
-        None, description="Pixels of the square it is shown; null: as the model or its preprocessor_config.json says."
-    )
-    resize: Literal["squash", "shortest"] | None = Field(
-        None,
-        description="squash: the whole image pressed into the square; shortest: its middle. null: as "
-        "preprocessor_config.json says, else squash, which leaves nothing out.",
-    )
-    interpolation: Literal["bicubic", "bilinear"] | None = Field(None, description="null: as that file, else bilinear.")
-    mean: Channels | None = Field(None, description="Of RGB from 0 to 1; null: as that file, else 0.5.")
-    std: Channels | None = Field(None, description="Likewise.")
-    channels_last: bool | None = Field(
-        None, description="ONNX only: the input is (n, height, width, 3); null: told from the shape of its input."
-    )
-    embedding: EmbeddingConfig | None = Field(
-        None, description="The model is a head on the vectors of a CLIP; null: it reads pixels."
-    )
-    device: str = Field("auto", description="auto: the first GPU where there is one; else cpu, cuda or cuda:N.")
-    dtype: DataType = Field("auto", description="auto: bfloat16 on a GPU, float32 on a CPU. ONNX has its own.")
-    batch: PositiveInt = Field(64, description="Images that are classified at a time.")
     max: Share = Field(0.5, description="Scores above it are unsafe. Moved later, nothing is measured anew.")
     per: Literal["image", "document"] = Field(
         "image",

@@ -26,6 +26,7 @@ from obelics_pipeline.core.config.section import Section
 from obelics_pipeline.core.config.sharding import FinishConfig, ImageRulesConfig, ShardConfig
 from obelics_pipeline.core.config.site import SiteConfig
 from obelics_pipeline.core.config.yaml_file import read_config, read_values
+from obelics_pipeline.core.document import PICTURE
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.redacted import redacted
 
@@ -111,6 +112,21 @@ class RunConfig(Section):
         for place, filters in (("filters", self.filters.paragraph), ("finish", self.finish.paragraph)):
             for name in filters.keys() & self.images.quality.keys():
                 raise ValueError(f"{place}.paragraph.{name}: images.quality has a column of this name; choose another")
+        return self
+
+    @model_validator(mode="after")
+    def _pictures_are_there(self) -> RunConfig:
+        if self.score.picture_measures and not self.fetch.enabled:
+            raise ValueError(
+                "score.picture_classifiers and score.aesthetic look at images; leave them out, or set fetch.enabled: "
+                "true"
+            )
+        for place, filters in (("filters", self.filters.paragraph), ("finish", self.finish.paragraph)):
+            for name in filters:
+                if name.startswith(PICTURE):
+                    raise ValueError(
+                        f"{place}.paragraph.{name}: columns that begin with {PICTURE} are of images; choose another"
+                    )
         return self
 
     @model_validator(mode="after")

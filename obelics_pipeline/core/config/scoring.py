@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import Field, FiniteFloat, PositiveInt
+from pydantic import Field, FiniteFloat, PositiveInt, field_validator
 
 from obelics_pipeline.core.config.filtering import Bounds, LanguageBounds
-from obelics_pipeline.core.config.section import Section, Sha256
+from obelics_pipeline.core.config.picture_models import AestheticConfig, PictureClassifierConfig
+from obelics_pipeline.core.config.section import DataType, Section, Sha256
+from obelics_pipeline.core.document import PICTURE
 
-DataType = Literal["auto", "float32", "bfloat16", "float16"]
+PictureName = Annotated[str, Field(pattern="^[a-z][a-z0-9_]{0,39}$")]  # of what a classifier of images measures
+AESTHETIC = "aesthetic"  # the one that is no such name
 
 
 class FlamingoConfig(Section):
@@ -117,8 +120,24 @@ class ScoringConfig(Section):
     similarity: SimilarityConfig | None = Field(
         None, description="How well images fit the text beside them, by CLIP; null: not measured."
     )
+    picture_classifiers: dict[PictureName, PictureClassifierConfig] = Field(
+        default_factory=dict,
+        exclude_if=lambda named: not named,  # so that a config without it is written as before
+        description="What classifiers measure of each image, by a name of yours: watermark becomes picture_watermark.",
+    )
+    aesthetic: AestheticConfig | None = Field(
+        None,
+        exclude_if=lambda named: named is None,
+        description="How well people would like each image, as picture_aesthetic; null: not measured.",
+    )
     document: dict[str, LanguageBounds] = Field(
         default_factory=dict, description="Bounds of the columns that the models measure, in order."
+    )
+    image: dict[str, Bounds] = Field(
+        default_factory=dict,
+        exclude_if=lambda bounds: not bounds,
+        description="Bounds of what is measured of each image, such as picture_watermark. An image outside leaves; "
+        "then images.min_per_document decides on the document.",
     )
     workers: PositiveInt | None = Field(
         None,
@@ -130,3 +149,24 @@ class ScoringConfig(Section):
         description="Threads of a process that has its models on a CPU. Sums depend on it by rounding, so it is the "
         "same everywhere, whatever the machine has.",
     )
+
+    @property
+    def picture_measures(self) -> tuple[str, ...]:
+        """What the named models measure of each image, in an order that does not depend on that of the config."""
+        names = sorted(self.picture_classifiers) + ([] if self.aesthetic is None else [AESTHETIC])
+        return tuple(PICTURE + name for name in names)
+
+    @field_validator("picture_classifiers")
+    @classmethod
+    def _names_are_free(cls, named: dict[str, PictureClassifierConfig]) -> dict[str, PictureClassifierConfig]:
+        if AESTHETIC in named:
+            raise ValueError(f"{AESTHETIC}: score.{AESTHETIC} measures a column of this name; choose another")
+        return named
+
+    @field_validator("image")
+    @classmethod
+    def _of_images(cls, image: dict[str, Bounds]) -> dict[str, Bounds]:
+        for name, bounds in image.items():
+            if bounds.sample is not None:
+                raise ValueError(f"{name}.sample: documents are sampled, images are not; give min, max or below")
+        return image

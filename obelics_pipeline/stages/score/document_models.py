@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from obelics_pipeline.core.config import (
-    ClassifierConfig,
     FlamingoConfig,
     JudgeConfig,
     LanguageModelConfig,
@@ -18,14 +17,18 @@ from obelics_pipeline.core.config import (
     SimilarityConfig,
 )
 from obelics_pipeline.core.config.models import classifier_of
+from obelics_pipeline.core.config.picture_models import EmbeddingConfig, PictureModelConfig
+from obelics_pipeline.core.config.scoring import AESTHETIC
 from obelics_pipeline.core.config.section import Section
-from obelics_pipeline.core.document import Document
+from obelics_pipeline.core.document import PICTURE, Document
 from obelics_pipeline.models.device.threads import use_threads
 from obelics_pipeline.models.flamingo.statistics import COLUMNS as FLAMINGO_COLUMNS
 from obelics_pipeline.models.language_model.columns import COLUMNS as LANGUAGE_MODEL_COLUMNS
 from obelics_pipeline.models.language_model.files import pinned
 from obelics_pipeline.models.language_model.rubric import COLUMNS as JUDGE_COLUMNS
 from obelics_pipeline.models.language_model.rubric import Rubric
+from obelics_pipeline.models.picture_scores.columns import names_of
+from obelics_pipeline.models.picture_scores.loading import aesthetic, picture_classifier
 from obelics_pipeline.models.pictures.sources import ImageSource
 from obelics_pipeline.models.similarity.columns import COLUMNS as SIMILARITY_COLUMNS
 from obelics_pipeline.models.unsafe_images.columns import COLUMNS as UNSAFE_COLUMNS
@@ -38,6 +41,8 @@ MODELS: Mapping[str, Sequence[str]] = {
     "language_model": LANGUAGE_MODEL_COLUMNS,
     "similarity": SIMILARITY_COLUMNS,
     "classifier": UNSAFE_COLUMNS,
+    "picture_classifiers": (),  # as the config names them: `columns_by_model`
+    AESTHETIC: names_of(PICTURE + AESTHETIC),
     "judge": JUDGE_COLUMNS,  # last: it may look at what the others measured
 }
 EXAMPLES = {  # of these sections
@@ -45,16 +50,26 @@ EXAMPLES = {  # of these sections
     "language_model": "score.language_model={model: FOLDER}",
     "similarity": "score.similarity={model: ViT-B-32, weights: FILE}",
     "classifier": "image_safety.classifier={model: FILE.onnx}",
+    "picture_classifiers": "score.picture_classifiers.watermark={model: FOLDER, label: watermark}",
+    AESTHETIC: "score.aesthetic={head: FILE, embedding: {model: ViT-L-14, weights: openai}}",
     "judge": "score.judge={model: FOLDER, prompt: 'From 1 to 5, how useful is this page? {document}'}",
 }
 
 
+def columns_by_model(config: ScoringConfig) -> dict[str, Sequence[str]]:
+    """The columns of each model, named or not, in the order in which they measure."""
+    pictures = [column for name in sorted(config.picture_classifiers) for column in names_of(PICTURE + name)]
+    return {**MODELS, "picture_classifiers": pictures}
+
+
 def model_columns(config: ScoringConfig) -> list[str]:
     """The columns that the named models measure, in their order."""
-    return [column for name, columns in MODELS.items() if getattr(config, name, None) is not None for column in columns]
+    by_model = columns_by_model(config).items()
+    return [column for name, columns in by_model if getattr(config, name, None) is not None for column in columns]
 
 
 Config = TypeVar("Config", bound=ScoringConfig)
+Pictures = TypeVar("Pictures", bound=PictureModelConfig)
 Made = TypeVar("Made")
 
 
@@ -77,17 +92,26 @@ def located(config: Config) -> Config:
         paths = {"model": _full(similarity.model), "weights": _full(similarity.weights)}
         similarity = similarity.model_copy(update=paths)
     update = {"flamingo": flamingo, "language_model": language_model, "judge": judge, "similarity": similarity}
-    found = config.model_copy(update=update)
+    found = config.model_copy(update={**update, **_located_pictures(config)})
     classifier = classifier_of(found)
     return found if classifier is None else found.model_copy(update={"classifier": _located(classifier)})
 
 
-def _located(classifier: ClassifierConfig) -> ClassifierConfig:
-    embedding = classifier.embedding
-    if embedding is not None:
-        paths = {"model": _full(embedding.model), "weights": _full(embedding.weights)}
-        embedding = embedding.model_copy(update=paths)
+def _located_pictures(config: ScoringConfig) -> dict[str, Any]:
+    liked = config.aesthetic
+    if liked is not None:
+        liked = liked.model_copy(update={"head": _full(liked.head), "embedding": _located_clip(liked.embedding)})
+    classifiers = {name: _located(classifier) for name, classifier in config.picture_classifiers.items()}
+    return {"picture_classifiers": classifiers, AESTHETIC: liked}
+
+
+def _located(classifier: Pictures) -> Pictures:
+    embedding = classifier.embedding and _located_clip(classifier.embedding)
     return classifier.model_copy(update={"model": _full(classifier.model), "embedding": embedding})
+
+
+def _located_clip(clip: EmbeddingConfig) -> EmbeddingConfig:
+    return clip.model_copy(update={"model": _full(clip.model), "weights": _full(clip.weights)})
 
 
 def _full(name_or_path: str) -> str:
@@ -114,6 +138,10 @@ class LoadDocumentModels:
             scorers.append(_similarity(config.similarity, self.images))
         if config.classifier is not None:
             scorers.append(LoadUnsafeImages(config.classifier.model_dump_json(), self.images, config.threads)())
+        for name, classifier in sorted(config.picture_classifiers.items()):
+            scorers.append(picture_classifier(name, classifier, self.images, config.threads))
+        if config.aesthetic is not None:
+            scorers.append(aesthetic(config.aesthetic, self.images))
         if config.judge is not None:
             scorers.append(_judge(config.judge, self.images))
         if _of_torch(config):
@@ -122,9 +150,9 @@ class LoadDocumentModels:
 
 
 def _of_torch(config: ModelsConfig) -> bool:
-    classifier = config.classifier
-    by_torch = classifier is not None and (classifier.embedding is not None or not is_onnx(Path(classifier.model)))
-    others = (config.flamingo, config.language_model, config.similarity, config.judge)
+    classifiers = [*config.picture_classifiers.values(), *([] if config.classifier is None else [config.classifier])]
+    by_torch = any(one.embedding is not None or not is_onnx(Path(one.model)) for one in classifiers)
+    others = (config.flamingo, config.language_model, config.similarity, config.aesthetic, config.judge)
     return by_torch or any(model is not None for model in others)
 
 

@@ -10,49 +10,59 @@ from pathlib import Path
 from typing import Any
 
 from obelics_pipeline.core.config import (
-    ClassifierConfig,
+    AestheticConfig,
     FlamingoConfig,
     JudgeConfig,
     LanguageModelConfig,
     ScoringConfig,
     SimilarityConfig,
 )
-from obelics_pipeline.core.config.image_safety import EmbeddingConfig
 from obelics_pipeline.core.config.models import classifier_of
+from obelics_pipeline.core.config.picture_models import EmbeddingConfig, PictureModelConfig
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.near import did_you_mean
 from obelics_pipeline.core.unit import digest
 from obelics_pipeline.models.flamingo.identity import identity as flamingo_identity
 from obelics_pipeline.models.language_model.identity import identity as language_model_identity
 from obelics_pipeline.models.unsafe_images.loading import files_beside
-from obelics_pipeline.stages.score.document_models import EXAMPLES, MODELS, model_columns
+from obelics_pipeline.stages.score.document_models import EXAMPLES, columns_by_model, model_columns
 
 # Settings of a Flamingo, or of a language model, that change scores. The others (where it runs, how many documents meet
 # in a batch) change them by rounding only: docs/flamingo.md.
 OF_LOSS = {"dtype", "window_tokens", "overlap", "max_images", "image_gain"}
 OF_SIMILARITY = {"dtype", "max_images"}  # likewise
 NOT_OF_CLASSIFIER = {"model", "sha256", "embedding", "device", "batch", "max", "per", "over"}
+SAFETY = "image_safety.classifier"
 JSON_FILES = ("config.json", "preprocessor_config.json")  # beside a classifier
 WEIGHTS = "model.safetensors"
 
 
 def check_bounds(config: ScoringConfig, taken: Sequence[str] = ()) -> None:
     """Raises UserError for bounds of a column that no named model measures, and for a column that has a taken name."""
-    columns = model_columns(config)
+    columns, measures = model_columns(config), config.picture_measures
     for name in config.document:
         if name not in columns:
-            raise UserError(f"config: score.document.{name}: {_no_column(name, columns)}")
+            raise UserError(f"config: score.document.{name}: {_no_column(name, columns, config)}")
+    for name in config.image:
+        if name not in measures:
+            valid = f"valid are {', '.join(measures)}" if measures else "set score.picture_classifiers or aesthetic"
+            raise UserError(
+                f"config: score.image.{name}: no named model measures it{did_you_mean(name, measures)}; {valid}"
+            )
     for name in columns:
         if name in taken:
             raise UserError(f"config: filters.document.{name}: a model measures a column of this name; leave one out")
 
 
-def _no_column(name: str, columns: Sequence[str]) -> str:
-    for model, measured in MODELS.items():
+def _no_column(name: str, columns: Sequence[str], config: ScoringConfig) -> str:
+    for model, measured in columns_by_model(config).items():
         if name in measured:
             return f"no model is named that measures it; name one, e.g. --set '{EXAMPLES[model]}', or remove the bound"
     if not columns:
-        sections = "score.flamingo, language_model, similarity or judge, or image_safety.classifier"
+        sections = (
+            "score.flamingo, language_model, similarity, picture_classifiers, aesthetic or judge, or "
+            "image_safety.classifier"
+        )
         return f"no such column; no model is named; set {sections}"
     return f"no such column{did_you_mean(name, columns)}; valid are {', '.join(columns)}"
 
@@ -66,8 +76,25 @@ def models_identity(config: ScoringConfig) -> str:
         }
         | ({} if config.language_model is None else {"language_model": _language_model(config.language_model)})
         | ({} if config.judge is None else {"judge": _judge(config.judge)})
-        | ({} if (classifier := classifier_of(config)) is None else {"classifier": _classifier(classifier)})
+        | ({} if (classifier := classifier_of(config)) is None else {"classifier": _classifier(classifier, SAFETY)})
+        | _pictures(config)
     )
+
+
+def _pictures(config: ScoringConfig) -> dict[str, Any]:
+    named = sorted(config.picture_classifiers.items())
+    of_classifiers = {name: _classifier(one, f"score.picture_classifiers.{name}") for name, one in named}
+    return ({"picture_classifiers": of_classifiers} if of_classifiers else {}) | (
+        {} if config.aesthetic is None else {"aesthetic": _aesthetic(config.aesthetic)}
+    )
+
+
+def _aesthetic(config: AestheticConfig) -> dict[str, Any]:
+    return {
+        "head": config.sha256 or _sha256(config.head, "score.aesthetic.head"),
+        "embedding": _embedding(config.embedding, "score.aesthetic"),
+        "settings": config.model_dump(mode="json", include={"activation", "dtype"}),
+    }
 
 
 def _flamingo(config: FlamingoConfig) -> dict[str, Any]:
@@ -106,28 +133,28 @@ def _similarity(config: SimilarityConfig) -> dict[str, Any]:
     }
 
 
-def _classifier(config: ClassifierConfig) -> dict[str, Any]:
+def _classifier(config: PictureModelConfig, setting: str) -> dict[str, Any]:
     """Files count by their content, the JSON beside them too; a name of the hub counts as it is."""
-    path, setting = Path(config.model).expanduser(), "image_safety.classifier.model"
+    path, place = Path(config.model).expanduser(), f"{setting}.model"
     model, folder = config.model, None
     if path.is_dir():
-        model, folder = config.sha256 or _sha256(str(path / WEIGHTS), setting), path
+        model, folder = config.sha256 or _sha256(str(path / WEIGHTS), place), path
     elif path.suffix.lower() == ".onnx":
-        model, folder = config.sha256 or _sha256(config.model, setting), files_beside(path)
-    told = {name: _sha256(str(folder / name), setting) for name in JSON_FILES if folder and (folder / name).is_file()}
+        model, folder = config.sha256 or _sha256(config.model, place), files_beside(path)
+    told = {name: _sha256(str(folder / name), place) for name in JSON_FILES if folder and (folder / name).is_file()}
     return {
         "model": model,
         "beside": told,
-        "embedding": config.embedding and _embedding(config.embedding),
+        "embedding": config.embedding and _embedding(config.embedding, setting),
         "settings": config.model_dump(mode="json", exclude=NOT_OF_CLASSIFIER),
     }
 
 
-def _embedding(config: EmbeddingConfig) -> dict[str, Any]:
+def _embedding(config: EmbeddingConfig, setting: str) -> dict[str, Any]:
     model, weights = (Path(value).expanduser() for value in (config.model, config.weights))
-    setting = "image_safety.classifier.embedding"
-    told = config.sha256 or (_sha256(config.weights, f"{setting}.weights") if weights.is_file() else config.weights)
-    return {"model": _sha256(config.model, f"{setting}.model") if model.is_file() else config.model, "weights": told}
+    place = f"{setting}.embedding"
+    told = config.sha256 or (_sha256(config.weights, f"{place}.weights") if weights.is_file() else config.weights)
+    return {"model": _sha256(config.model, f"{place}.model") if model.is_file() else config.model, "weights": told}
 
 
 def _sha256(path: str, setting: str) -> str:

@@ -29,6 +29,9 @@ def _nothing(unit: Unit, _models: Any) -> Manifest:
 
 def processes(config: ScoringConfig) -> int:
     """How many processes of one machine hold the models: see `ScoringConfig.workers`."""
-    models = (config.flamingo, config.language_model, config.judge, config.similarity, classifier_of(config))
+    models = (
+        config.flamingo, config.language_model, config.judge, config.similarity, classifier_of(config),
+        config.aesthetic, *config.picture_classifiers.values(),
+    )  # fmt: skip
     named = {model.device for model in models if model is not None} - {"auto", "cuda"}
     return config.workers or (1 if named else max(1, len(gpus())))

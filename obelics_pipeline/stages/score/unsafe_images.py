@@ -8,7 +8,7 @@ from math import fsum
 from typing import Any
 
 from obelics_pipeline.core.config import ClassifierConfig, RunConfig
-from obelics_pipeline.core.document import Document, ImageNode
+from obelics_pipeline.core.document import PICTURE, Document, ImageNode
 from obelics_pipeline.stages.shard.finish import lack
 
 UNSAFE_IMAGE = "unsafe_image"  # reason of an image that is above the bound
@@ -68,4 +68,5 @@ class Screen:
 def arrived_images(document: Document) -> list[ImageNode]:
     """The images that a document had when it came here, decided or not."""
     nodes = (node for node in document.nodes if isinstance(node, ImageNode))
-    return [node for node in nodes if node.reason in (None, UNSAFE_IMAGE, UNCLASSIFIED)]
+    ours = (None, UNSAFE_IMAGE, UNCLASSIFIED)
+    return [node for node in nodes if node.reason in ours or str(node.reason).startswith(PICTURE)]

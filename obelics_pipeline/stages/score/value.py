@@ -20,6 +20,7 @@ from obelics_pipeline.stages.extract.measure import score_names
 from obelics_pipeline.stages.job import Documents, Job
 from obelics_pipeline.stages.score.document_models import LoadDocumentModels, located, model_columns
 from obelics_pipeline.stages.score.identity import check_bounds, models_identity
+from obelics_pipeline.stages.score.picture_bounds import PictureBounds
 from obelics_pipeline.stages.score.stage import RunImages, count, decide_unit, decide_units, measure_unit, measure_units
 from obelics_pipeline.stages.score.trial import try_models
 from obelics_pipeline.stages.score.unsafe_images import Screen, arrived_images
@@ -90,7 +91,7 @@ def work(job: Job) -> None:
 def decide(job: Job, measured: Sequence[Manifest]) -> None:
     """The documents with what models measured of them, less those that are out of the bounds."""
     folder, documents = job.folder.scored, job.documents
-    limits, screen = job.config.score.document, Screen.of(job.config)
+    limits, screen, pictures = job.config.score.document, Screen.of(job.config), PictureBounds.of(job.config)
     do = functools.partial(
         decide_unit,
         folder=folder,
@@ -98,9 +99,11 @@ def decide(job: Job, measured: Sequence[Manifest]) -> None:
         score_folder=job.folder.scores,
         columns=columns(job.config),
         bounds=limits,
+        measures=job.config.score.picture_measures,
         screen=screen,
+        pictures=pictures,
     )
-    units = decide_units(documents.units, measured, limits, screen)
+    units = decide_units(documents.units, measured, limits, screen, pictures)
     decided = job.runner.map("decide", do, units, folder, part_of=NAME)
     sweep(folder, decided)
     job.documents = Documents(decided, folder)
@@ -117,7 +120,13 @@ def image_ledger(document: Document) -> Ledger:
 def _measure(job: Job) -> list[Manifest]:
     config, folder, documents = job.config.models, job.folder.scores, job.documents
     make = LoadDocumentModels(located(config).model_dump_json(), RunImages(job.folder.images))
-    do = functools.partial(measure_unit, folder=folder, document_folder=documents.folder, columns=columns(job.config))
+    do = functools.partial(
+        measure_unit,
+        folder=folder,
+        document_folder=documents.folder,
+        columns=columns(job.config),
+        measures=config.picture_measures,
+    )
     units = measure_units(documents.units, models_identity(config))
     measured = job.runner.map_models(NAME, make, do, units, folder)
     sweep(folder, measured)

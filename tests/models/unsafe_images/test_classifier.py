@@ -12,7 +12,7 @@ import pytest
 from obelics_pipeline.core.config import ClassifierConfig
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.models.pictures.pixels import picture
-from obelics_pipeline.models.unsafe_images.classifier import Classifier, View, probable, unsafe_labels
+from obelics_pipeline.models.unsafe_images.classifier import UNSAFE, Asked, Classifier, View, probable, summed_labels
 from obelics_pipeline.models.unsafe_images.loading import load
 from tests.models.unsafe_images.drawings import NEAR, bullseye, encoded, near_miss
 
@@ -74,7 +74,7 @@ def test_labels_and_preparation_stand_beside_the_model(tmp_path: Path) -> None:
     }  # fmt: skip
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(values))
     of = load(config(tmp_path / "onnx" / "model.onnx"), threads=1)
-    assert (of.labels, of.unsafe, of.rule) == (("normal", "NSFW"), ("nsfw",), "softmax")
+    assert (of.labels, of.summed, of.rule) == (("normal", "NSFW"), ("nsfw",), "softmax")
     assert of.view == View(64, "shortest", "bicubic")
     assert of.network.mean == (0.1, 0.2, 0.3)  # type: ignore[attr-defined]
     told = load(
@@ -134,7 +134,8 @@ def test_labels_that_do_not_fit_are_told() -> None:
     of = load(config(BULLSEYE, labels=["a", "b", "unsafe"]), threads=1)
     with pytest.raises(UserError, match=r"outputs of shape \(1, 2\), and has 3 labels"):
         of.scores([np.zeros((64, 64, 3), np.uint8)])
-    assert unsafe_labels(["Neutral", "Porn", "Hentai"], ["porn", "hentai", "x"]) == ("porn", "hentai")
+    asked = Asked(("porn", "hentai", "x"), UNSAFE, "unsafe")
+    assert summed_labels(["Neutral", "Porn", "Hentai"], asked) == ("porn", "hentai")
 
 
 def test_a_device_that_is_not_there_is_told() -> None:

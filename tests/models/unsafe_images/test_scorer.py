@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from obelics_pipeline.core.document import Document, ImageNode, TextNode
+from obelics_pipeline.models.pictures import measured
 from obelics_pipeline.models.pictures.pixels import Picture
-from obelics_pipeline.models.unsafe_images import scorer
 from obelics_pipeline.models.unsafe_images.classifier import Classifier, Outputs, View
 from obelics_pipeline.models.unsafe_images.columns import COLUMNS, columns
 from obelics_pipeline.models.unsafe_images.scorer import UnsafeImageScorer
@@ -65,7 +65,7 @@ def test_images_get_their_scores_and_documents_the_columns() -> None:
 
 
 def test_an_image_in_many_documents_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scorer, "BLOCK", 3)
+    monkeypatch.setattr(measured, "BLOCK", 3)
     documents = [document(n, str(n % 5), str(n), "gone") for n in range(20)]
     _, files, network = scored(documents)
     assert set(files.asked.values()) == {1}
