@@ -43,7 +43,6 @@ from obelics_pipeline.policy.forgotten import FORGOTTEN
 from obelics_pipeline.stages.dedup.keepers import REASONS
 from obelics_pipeline.stages.fetch.result import ANSWER_SCHEMA, results_from_table
 from obelics_pipeline.stages.fetch.stage import ledger_of_results
-from obelics_pipeline.stages.score.stage import SIMILARITY, UNSAFE
 from obelics_pipeline.stages.site.sharing import KEYS
 from obelics_pipeline.stages.stage import Stage
 
@@ -184,12 +183,13 @@ class Rewriter:
             if source is not None and here:
                 stay = documents.image_places(source.path(self._run.assembled, "data"), here, self._gone)
                 rows = now.to_pylist()
+                of_images = [field.name for field in now.schema if pa.types.is_list(field.type)]
                 for row in rows:
                     places = stay.get(row["doc_id"])
-                    for of_images in (SIMILARITY, UNSAFE):
-                        values = row.get(of_images)
+                    for name in of_images:
+                        values = row[name]
                         if places is not None and values is not None and len(values) > len(places):
-                            row[of_images] = [values[i] for i in places]
+                            row[name] = [values[i] for i in places]
                 table = pa.Table.from_pylist(rows, now.schema)
             self._commit(folder, manifest, {"data": table})
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
-from obelics_pipeline.core.document import IMAGE_MEASURES, Document, ImageNode
+from obelics_pipeline.core.document import Document, ImageNode, is_image_measure
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.shards.index import with_added
@@ -166,7 +166,7 @@ def _document(found: StoredDocument, folder: Location) -> Document:
         raise UserError(f"{folder}: cannot be read ({reason}); obelics validate {folder} says more") from None
     for node, about in zip(document.images(), filter(None, found.metadata()), strict=False):
         node.similarity, node.unsafe = about.get("similarity"), about.get("unsafe")
-        node.scores = {name: about[name] for name in IMAGE_MEASURES if name in about}
+        node.scores = {name: value for name, value in about.items() if is_image_measure(name)}
     return document
 
 

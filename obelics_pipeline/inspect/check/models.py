@@ -32,7 +32,7 @@ def model_findings(config: RunConfig, engine: str) -> Iterator[Finding]:
     except UserError as error:
         yield Finding(ABOUT, "missing", str(error))
         return
-    models = ("flamingo", "language_model", "judge", "similarity", "classifier")
-    named = ", ".join(name for name in models if getattr(config.models, name) is not None)
+    models = ("flamingo", "language_model", "judge", "similarity", "classifier", "picture_classifiers", "aesthetic")
+    named = ", ".join(name for name in models if getattr(config.models, name))
     yield Finding(ABOUT, "ok", f"{named} {'loaded' if engine == 'local' else 'named; the workers load them'}")
     yield Finding(ABOUT, "warning", "none ran on the sample: the table leaves out their time (docs/check.md)")

@@ -16,7 +16,7 @@ from obelics_pipeline.core.unit import digest
 from obelics_pipeline.engines.engine import Engine
 from obelics_pipeline.engines.runner import StageRunner
 from obelics_pipeline.inspect.dry_run.extracted import extracted_unit, extracted_units, require_same_pages
-from obelics_pipeline.inspect.dry_run.known import answers, known_images, known_scores, known_unsafe, score_unit
+from obelics_pipeline.inspect.dry_run.known import answers, known_images, known_of_images, known_scores, score_unit
 from obelics_pipeline.jobs.display import Display
 from obelics_pipeline.jobs.events import EventLog
 from obelics_pipeline.jobs.noted import note_stages
@@ -100,20 +100,21 @@ class _Known:
         if not SCORE.active(job.config):
             SCORE.do(job)  # it removes what a config with models had decided there
             return
-        columns, scratch = SCORE.columns(job.config), job.folder
+        columns, measures, scratch = SCORE.columns(job.config), job.config.score.picture_measures, job.folder
         known = scratch.shuffled / "known-scores.parquet"
         write_table(known_scores(self._run, columns), known)
-        unsafe = scratch.shuffled / "known-unsafe.parquet"
-        write_table(known_unsafe(self._run), unsafe)
+        of_images = scratch.shuffled / "known-of-images.parquet"
+        write_table(known_of_images(self._run, measures), of_images)
         lay = partial(
             score_unit,
             folder=scratch.scores,
             document_folder=job.documents.folder,
             scores=known,
-            unsafe=unsafe,
+            of_images=of_images,
             columns=columns,
+            measures=measures,
         )
-        units = measure_units(job.documents.units, digest(file_sha256(known), file_sha256(unsafe)))
+        units = measure_units(job.documents.units, digest(file_sha256(known), file_sha256(of_images)))
         measured = job.runner.map(SCORE.name, lay, units, scratch.scores)
         decide(job, measured)
         self.unscored = sum(m.notes["unseen"] for m in measured)

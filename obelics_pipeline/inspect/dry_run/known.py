@@ -44,18 +44,23 @@ def known_scores(run: RunFolder, columns: Sequence[str]) -> pa.Table:
     return pa.concat_tables([schema.empty_table(), *tables])
 
 
-def known_unsafe(run: RunFolder) -> pa.Table:
-    """How likely images are unsafe, as a classifier said: a row each of sha256 and unsafe, empty where none looked."""
-    found: dict[str, float] = {}
+def known_of_images(run: RunFolder, measures: Sequence[str]) -> pa.Table:
+    """What models said of single images: a row each of sha256, unsafe and the measures of pictures; null if nothing."""
+    found: dict[str, dict[str, float]] = {}
     for m in read_manifests(run.scores, unit_names(run.scores)).values():
         measured = read_table(m.path(run.scores, "data"))
         documents = read_manifest(run.assembled, m.notes["documents"])
-        if UNSAFE in measured.column_names and documents is not None:
-            of = dict(zip(measured["doc_id"].to_pylist(), measured[UNSAFE].to_pylist(), strict=True))
-            for doc_id, hashes in _hashes(documents.path(run.assembled, "data")):
-                pairs = zip(hashes, of.get(doc_id) or (), strict=False)
-                found |= {sha256: score for sha256, score in pairs if sha256 is not None and score is not None}
-    return pa.table({"sha256": pa.array(found, pa.string()), UNSAFE: pa.array(found.values(), pa.float64())})
+        names = [name for name in (UNSAFE, *measures) if name in measured.column_names]
+        if not names or documents is None:
+            continue
+        of = {row["doc_id"]: row for row in measured.select(["doc_id", *names]).to_pylist()}
+        for doc_id, hashes in _hashes(documents.path(run.assembled, "data")):
+            for name in names:
+                for sha256, score in zip(hashes, of.get(doc_id, {}).get(name) or (), strict=False):
+                    if sha256 is not None and score is not None:
+                        found.setdefault(sha256, {})[name] = score
+    schema = pa.schema([("sha256", pa.string()), *((name, pa.float64()) for name in (UNSAFE, *measures))])
+    return pa.Table.from_pylist([{"sha256": sha256, **of_it} for sha256, of_it in found.items()], schema)
 
 
 def _hashes(path: Location) -> Iterator[tuple[str, list[str | None]]]:
@@ -100,17 +105,17 @@ def score_unit(
     folder: Location,
     document_folder: Location,
     scores: Location,
-    unsafe: Location,
+    of_images: Location,
     columns: Sequence[str],
+    measures: Sequence[str] = (),
 ) -> Manifest:
     """The known scores of the kept documents of one unit, as the stage `score` writes what it measures.
 
-    `scores` is a file of them, `unsafe` one of images; an image that no classifier saw stays. The unit notes how many
+    `scores` is a file of them, `of_images` one of images; an image that no model saw stays. The unit notes how many
     documents are `unseen` there.
     """
     known = read_table(scores)
-    of_images = read_table(unsafe)
-    seen = dict(zip(of_images["sha256"].to_pylist(), of_images[UNSAFE].to_pylist(), strict=True))
+    seen = {row["sha256"]: row for row in read_table(of_images).to_pylist()}
     hashes = _hashes(committed(document_folder, unit.payload["documents"]).path(document_folder, "data"))
     source = committed(document_folder, unit.payload["documents"]).path(document_folder, "data")
     rows: list[dict[str, object]] = []
@@ -122,9 +127,11 @@ def score_unit(
         pictures = [[None] * sum(url is not None for url in urls) for urls in table["images"].to_pylist()]
         ids = table["doc_id"].to_pylist()
         for i, p, f in zip(ids, pictures, found, strict=True):
-            likely = [seen.get(sha256 or "", 0.0) for sha256 in next(hashes)[1]]
-            rows.append({"doc_id": i, SIMILARITY: p, UNSAFE: likely, **f})
+            of_it = [seen.get(sha256 or "", {}) for sha256 in next(hashes)[1]]
+            likely = [image.get(UNSAFE) or 0.0 for image in of_it]
+            pictured = {name: [image.get(name) for image in of_it] for name in measures}
+            rows.append({"doc_id": i, SIMILARITY: p, UNSAFE: likely, **pictured, **f})
     with Attempt(folder, unit) as attempt:
-        table = pa.Table.from_pylist(rows, measured_schema(columns))
+        table = pa.Table.from_pylist(rows, measured_schema(columns, measures))
         pq.write_table(table, attempt.file("data", ".parquet"), compression="zstd")
         return attempt.commit([], {"documents": unit.payload["documents"], "unseen": unseen})

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from obelics_pipeline.core.document import PICTURE
 from obelics_pipeline.inspect.run_tables.training import SCORES as TRAINING_COLUMNS
 from obelics_pipeline.models.flamingo.statistics import COLUMNS as FLAMINGO_COLUMNS
 from obelics_pipeline.models.language_model.columns import COLUMNS as LANGUAGE_MODEL_COLUMNS
@@ -94,7 +95,7 @@ def section_of(score: str) -> str:
         return "keep"  # of a plan's recipe
     if score.startswith("site_") or score.endswith("_in_site"):
         return "site.document"
-    if score in OF_MODELS:
+    if score in OF_MODELS or score.startswith(PICTURE):
         return "score.document"
     return "filters.document"
 

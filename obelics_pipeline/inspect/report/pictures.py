@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from obelics_pipeline.core.config.sharding import ImageRulesConfig
-from obelics_pipeline.core.document import DOCUMENT_DROPPED, IMAGE_MEASURES
+from obelics_pipeline.core.document import DOCUMENT_DROPPED, IMAGE_MEASURES, PICTURE
 from obelics_pipeline.inspect.report.histogram import Histogram, Mark, histogram_of
 from obelics_pipeline.inspect.report.human import count
 from obelics_pipeline.inspect.report.scores import most
 from obelics_pipeline.inspect.report.tally import DROPPED, ELSEWHERE, KEPT, Ints, ReasonTally
+from obelics_pipeline.inspect.run_tables.images import picture_measures
 from obelics_pipeline.stages.fetch.image_rules import quality_reason
 from obelics_pipeline.stages.fetch.reason import OPT_OUT_SUFFIX
 
@@ -80,9 +81,13 @@ class PictureCounts:
         """Count a table."""
         self._total += images.num_rows
         kept = pc.or_kleene(images["reason"].is_null(), pc.equal(images["reason"], DOCUMENT_DROPPED))
+        for name in picture_measures(images.column_names):
+            self._tallies.setdefault(name, ReasonTally())
         for name, tally in self._tallies.items():
+            if name not in images.column_names:
+                continue
             there = images[name].is_valid()
-            codes = _outcomes(kept, images["reason"], BY_A_NUMBER[name]).astype(np.int64)
+            codes = _outcomes(kept, images["reason"], BY_A_NUMBER.get(name, (name,))).astype(np.int64)
             tally.add(images[name].filter(there).to_numpy().astype(np.float64), codes[there.to_numpy()])
         self._formats.update(_counts(images["format"]))
         reasons = images["reason"]
@@ -123,7 +128,9 @@ class PictureCounts:
         }
         found = []
         for name, tally in self._tallies.items():
-            title, note = told[name]
+            title, note = told.get(
+                name, (name.removeprefix(PICTURE).replace("_", " ").capitalize(), "as the model of score says")
+            )
             marks = [smallest] if name in ("width", "height") else []
             drawing, median = histogram_of(tally, marks), tally.quantile(0.5)
             found.append(Measured(title, note, drawing, median, tally.total, in_bytes=name == "n_bytes"))

@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.inspect.run_tables.rows import row_groups
 
-SCORE = "score_"  # begins the columns of paragraph scores
+SCORE = "score_"  # begins the columns of scores of nodes
 _NODES = "nodes"
 
 
 def nodes_of_kind(
-    folder: RunFolder, documents: pa.Table, kind: str, columns: Sequence[str], scores: bool = False
+    folder: RunFolder, documents: pa.Table, kind: str, columns: Sequence[str], prefix: str | None = None
 ) -> Iterator[pa.Table]:
     """The nodes of one kind (text or image), a table for each row group, in the order of files and rows.
 
     `documents` is a run table, or some rows of one. The first columns are `document`, its row there, and `node`, the
-    place among all nodes of the document; then those asked for, and with `scores` all that begin with score_.
+    place among all nodes of the document; then those asked for, and all that begin with `prefix`, such as score_.
     """
-    for table, places in row_groups(folder, documents, lambda source: _leaves(source, [*columns, "kind"], scores)):
+    for table, places in row_groups(folder, documents, lambda source: _leaves(source, [*columns, "kind"], prefix)):
         yield _flat(table[_NODES], kind, places)
 
 
@@ -37,11 +37,16 @@ def texts_of_nodes(
     rows = sorted({row for row, _ in nodes})
     found: dict[tuple[int, int], str] = {}
     some = documents.select(["file", "row"]).take(pa.array(rows, pa.int64()))
-    for table, places in row_groups(folder, some, lambda source: _leaves(source, ["text"], scores=False)):
+    for table, places in row_groups(folder, some, lambda source: _leaves(source, ["text"])):
         for values, place in zip(table[_NODES], places.tolist(), strict=True):
             row = rows[place]
             found |= {(row, i): values[i].as_py()["text"] or "" for at, i in nodes if at == row}
     return found
+
+
+def score_names(nodes: pa.Table) -> list[str]:
+    """The scores that a table of nodes has columns of."""
+    return [name.removeprefix(SCORE) for name in nodes.column_names if name.startswith(SCORE)]
 
 
 def column(nodes: pa.Table, name: str, kind: pa.DataType) -> Any:
@@ -49,12 +54,12 @@ def column(nodes: pa.Table, name: str, kind: pa.DataType) -> Any:
     return nodes[name] if name in nodes.column_names else pa.chunked_array([pa.nulls(nodes.num_rows, kind)])
 
 
-def _leaves(source: pq.ParquetFile, names: Sequence[str], scores: bool) -> list[str]:
+def _leaves(source: pq.ParquetFile, names: Sequence[str], prefix: str | None = None) -> list[str]:
     """The paths of the columns of nodes that are wanted."""
     schema = source.schema
     paths = [schema.column(i).path for i in range(len(schema))]
     nodes = [(path, path.rpartition(".")[2]) for path in paths if path.startswith(f"{_NODES}.")]
-    return [path for path, name in nodes if name in names or (scores and name.startswith(SCORE))]
+    return [path for path, name in nodes if name in names or (prefix is not None and name.startswith(prefix))]
 
 
 def _flat(lists: pa.ChunkedArray, kind: str, places: NDArray[np.int64]) -> pa.Table:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from obelics_pipeline.core.document import IMAGE_MEASURES
+from obelics_pipeline.core.document import is_image_measure
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.inspect.run_tables.nodes import SCORE, column, nodes_of_kind
+from obelics_pipeline.inspect.run_tables.nodes import SCORE, column, nodes_of_kind, score_names
 
 # Of every run table; a column of float64 per score follows, by the name of the score.
 FIELDS = pa.schema(
@@ -23,8 +23,6 @@ FIELDS = pa.schema(
     ]
 )
 
-_OF_IMAGES = {f"{SCORE}{name}" for name in IMAGE_MEASURES}
-
 
 def paragraph_tables(folder: RunFolder, documents: pa.Table) -> Iterator[pa.Table]:
     """The paragraphs of the documents of a run table, or of some rows of one, as the last stage left them.
@@ -33,16 +31,15 @@ def paragraph_tables(folder: RunFolder, documents: pa.Table) -> Iterator[pa.Tabl
     not (`pa.concat_tables(…, promote_options="default")` joins them). A paragraph that was kept may stand in a document
     that was dropped.
     """
-    for nodes in nodes_of_kind(folder, documents, "text", ["role", "reason", "duplicate_of", "text"], scores=True):
+    for nodes in nodes_of_kind(folder, documents, "text", ["role", "reason", "duplicate_of", "text"], SCORE):
         values = {
             "document": nodes["document"],
             "node": nodes["node"],
             **{name: column(nodes, name, pa.string()) for name in ("role", "reason", "duplicate_of")},
             "bytes": pc.fill_null(pc.binary_length(nodes["text"]), 0),
         }
-        names = [name for name in nodes.column_names if name.startswith(SCORE) and name not in _OF_IMAGES]
-        fields = [*FIELDS, *(pa.field(name.removeprefix(SCORE), pa.float64()) for name in names)]
-        scores = {name.removeprefix(SCORE): nodes[name] for name in names}
+        scores = {name: nodes[SCORE + name] for name in score_names(nodes) if not is_image_measure(name)}
+        fields = [*FIELDS, *(pa.field(name, pa.float64()) for name in scores)]
         yield pa.table({**values, **scores}, schema=pa.schema(fields))
 
 

@@ -60,14 +60,14 @@ def paragraph_level(config: RunConfig) -> list[dict[str, Any]]:
 
 
 def image_level(config: RunConfig) -> list[dict[str, Any]]:
-    """The thresholds of images: one side of one fact each, then the bounds of measures of their pixels."""
+    """The thresholds of images: one side of one fact each, then the bounds of what was measured of them."""
     facts = [
         {"name": score, "place": f"images.{key}", "single": True, side: getattr(config.images, key)}
         for score, side, key in IMAGE_BOUNDS
     ]
     measures = [
-        {"name": name, "place": f"images.quality.{name}", "single": False, "languages": {}, "genres": [], **_plain(b)}
-        for name, b in config.images.quality.items()
+        {"name": name, "place": place, "single": False, "languages": {}, "genres": [], **_plain(bounds)}
+        for name, place, bounds in _measures(config)
     ]
     return [*facts, *measures]
 
@@ -96,11 +96,18 @@ def image_counts(images: Images, config: RunConfig) -> list[dict[str, Any]]:
             values < limit if side == "min" else values > limit
             for values, limit, (_, side, _) in zip(scores, limits, IMAGE_BOUNDS, strict=True)
         ]
-    quality = config.images.quality
-    names = [*(score for score, _, _ in IMAGE_BOUNDS), *quality]
-    failing += [images.outside(name, bounds) for name, bounds in quality.items()]
-    scores += [images.scores[name] for name in quality]
+    measures = list(_measures(config))
+    names = [*(score for score, _, _ in IMAGE_BOUNDS), *(name for name, _, _ in measures)]
+    failing += [images.outside(name, bounds) for name, _, bounds in measures]
+    scores += [images.of(name) for name, _, _ in measures]
     return list(_counts(names, failing, scores, images.scores["bytes"]))
+
+
+def _measures(config: RunConfig) -> Iterator[tuple[str, str, Bounds]]:
+    """What is measured of images, by pixels and by models: name, place of its bounds in the config, bounds."""
+    yield from ((name, f"images.quality.{name}", bounds) for name, bounds in config.images.quality.items())
+    for name in config.score.picture_measures:
+        yield name, f"score.image.{name}", config.score.image.get(name, Bounds())
 
 
 def values_of(measured: Measured, level: str, name: str) -> tuple[Numbers, Mask, NDArray[np.int64]]:

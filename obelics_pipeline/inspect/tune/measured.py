@@ -59,12 +59,12 @@ class Measured:
         """
         mine, documents = self.config, self.documents
         paragraphs = config.filters.paragraph != mine.filters.paragraph
-        images = config.images != mine.images
+        images = (config.images, config.score.image) != (mine.images, mine.score.image)
         if not paragraphs and not images:
             return None
         return Contents(
             self.paragraphs.bytes_left(mine.filters.paragraph, config.filters.paragraph)
             if paragraphs
             else documents.bytes,
-            self.images.left(config.images) if images else documents.images,
+            self.images.left(config.images, config.score.image) if images else documents.images,
         )

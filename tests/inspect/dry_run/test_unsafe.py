@@ -1,12 +1,15 @@
-"""What a classifier said of images is known in a dry run, by the images, whatever documents they stand in now."""
+"""What models said of images is known in a dry run, by the images, whatever documents they stand in now."""
 
 from pathlib import Path
 
 from obelics_pipeline.core.document import Document, ImageNode
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.storage import read_table, write_table
-from obelics_pipeline.inspect.dry_run.known import known_scores, known_unsafe, score_unit
+from obelics_pipeline.inspect.dry_run.known import known_of_images, known_scores, score_unit
+from obelics_pipeline.models.picture_scores.columns import columns as columns_of
 from obelics_pipeline.stages.score.stage import measure_unit, measure_units
+from tests.stages.score.test_pictures import MARK
+from tests.stages.score.test_pictures import ByName as Pictures
 from tests.stages.score.test_stage import assembled, document
 from tests.stages.score.test_unsafe_images import COLUMNS, ByName
 
@@ -24,20 +27,46 @@ def test_images_that_were_seen_keep_their_scores_and_others_stay(tmp_path: Path)
     of = assembled(tmp_path / "run" / "assembled", [with_hashes(document(0, "x", ["u10", "none"])), gone])
     [unit] = measure_units([of], "models")
     measure_unit(unit, ByName(), folder=run.scores, document_folder=run.assembled, columns=COLUMNS)
-    known = known_unsafe(run)
+    known = known_of_images(run, [])
     assert known.to_pylist() == [{"sha256": f"{'u10':0>64}", "unsafe": 0.1}]
 
     moved = assembled(tmp_path / "scratch" / "assembled", [with_hashes(document(5, "y", ["u20", "u10"]))])
     write_table(known_scores(run, COLUMNS), tmp_path / "scores.parquet")
-    write_table(known, tmp_path / "unsafe.parquet")
+    write_table(known, tmp_path / "images.parquet")
     [unit] = measure_units([moved], "known")
     manifest = score_unit(
         unit,
         folder=scratch.scores,
         document_folder=scratch.assembled,
         scores=tmp_path / "scores.parquet",
-        unsafe=tmp_path / "unsafe.parquet",
+        of_images=tmp_path / "images.parquet",
         columns=COLUMNS,
     )
     assert manifest.notes["unseen"] == 1
     assert read_table(manifest.path(scratch.scores, "data"))["unsafe"].to_pylist() == [[0.0, 0.1]]
+
+
+def test_what_other_models_said_of_images_is_known_too(tmp_path: Path) -> None:
+    run, scratch = RunFolder(tmp_path / "run"), RunFolder(tmp_path / "scratch")
+    columns, measures = list(columns_of(MARK, [])), [MARK]
+    of = assembled(tmp_path / "run" / "assembled", [with_hashes(document(0, "x", ["w10", "none"]))])
+    [unit] = measure_units([of], "models")
+    measure_unit(unit, Pictures(), folder=run.scores, document_folder=run.assembled, columns=columns, measures=measures)
+    known = known_of_images(run, measures)
+    assert known.to_pylist() == [{"sha256": f"{'w10':0>64}", "unsafe": None, MARK: 0.1}]
+
+    moved = assembled(tmp_path / "scratch" / "assembled", [with_hashes(document(5, "y", ["w20", "w10"]))])
+    write_table(known_scores(run, columns), tmp_path / "scores.parquet")
+    write_table(known, tmp_path / "images.parquet")
+    [unit] = measure_units([moved], "known")
+    manifest = score_unit(
+        unit,
+        folder=scratch.scores,
+        document_folder=scratch.assembled,
+        scores=tmp_path / "scores.parquet",
+        of_images=tmp_path / "images.parquet",
+        columns=columns,
+        measures=measures,
+    )
+    table = read_table(manifest.path(scratch.scores, "data"))
+    assert (table[MARK].to_pylist(), table["unsafe"].to_pylist()) == ([[None, 0.1]], [[0.0, 0.0]])

@@ -97,6 +97,18 @@ def test_what_is_measured_of_pixels_is_of_images_and_not_of_paragraphs(tmp_path:
     assert [node.scores for node in again.nodes if isinstance(node, ImageNode)] == [{"sharpness": 7.0}]
 
 
+def test_what_models_measured_of_images_is_a_column_where_it_is_there(tmp_path: Path) -> None:
+    (tmp_path / "scored").mkdir()
+    names = ["word_count", "picture_watermark"]
+    nodes = [TextNode("words", scores={"word_count": 1.0}), ImageNode("http://a/", "/", scores={names[1]: 0.5})]
+    with DocumentWriter(tmp_path / "scored/a.parquet", [], names) as writer:
+        writer.write(Document("d", "http://a/", "w", 0, 1, list(nodes)))
+    documents = pa.table({"file": ["scored/a.parquet"], "row": [0]})
+    (image,) = joined(image_tables(RunFolder(tmp_path), documents))
+    assert image["picture_watermark"] == 0.5 and "word_count" not in image
+    assert paragraph_scores(next(paragraph_tables(RunFolder(tmp_path), documents))) == ["word_count"]
+
+
 def test_rows_are_those_of_the_table_that_is_asked_for(folder: RunFolder, documents: pa.Table) -> None:
     some = documents.take(pa.array([40, 3, 17]))
     whole = joined(paragraph_tables(folder, documents))

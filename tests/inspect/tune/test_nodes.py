@@ -93,14 +93,16 @@ def test_bytes_come_and_go_with_the_paragraphs_that_the_rules_decide() -> None:
 def test_an_image_is_dropped_as_a_run_drops_it(rows: list[tuple[int | None, int | None, str | None]]) -> None:
     rules = ImageRulesConfig()
     nodes = [ImageNode("https://a.example/x", "x", original_width=w, original_height=h, format=f) for w, h, f in rows]
-    failed = images([(w, h, f, None) for w, h, f in rows]).fails(rules)
+    failed = images([(w, h, f, None) for w, h, f in rows]).fails(rules, {})
     for i, node in enumerate(nodes):
         reasons = [reason for reason, mask in failed.items() if mask[i]]
         assert image_reason(node, rules) == (reasons[0] if reasons else None)
 
 
 def images(
-    rows: list[tuple[int | None, int | None, str | None, str | None]], sharpness: list[float | None] | None = None
+    rows: list[tuple[int | None, int | None, str | None, str | None]],
+    sharpness: list[float | None] | None = None,
+    more: pa.Table | None = None,
 ) -> Images:
     made = documents({"word_count": [1.0] * len(rows)}, images=[int(row[3] is None) for row in rows])
     n = len(rows)
@@ -113,7 +115,10 @@ def images(
         **{name: [None] * n for name in IMAGE_MEASURES},
         "sharpness": sharpness or [None] * n,
     }  # fmt: skip
-    return Images(made, [pa.table(values, schema=IMAGE_FIELDS)])
+    table = pa.table(values, schema=IMAGE_FIELDS)
+    for name in [] if more is None else more.column_names:
+        table = table.append_column(name, more[name])
+    return Images(made, [table])
 
 
 def test_images_come_and_go_with_their_rules_and_not_with_others() -> None:
@@ -125,8 +130,8 @@ def test_images_come_and_go_with_their_rules_and_not_with_others() -> None:
             (None, None, None, "http_404"),
         ]
     )
-    assert made.left(ImageRulesConfig(min_side=50)).tolist() == [1, 1, 0, 0]
-    assert made.left(ImageRulesConfig(min_side=300)).tolist() == [0, 0, 0, 0]
+    assert made.left(ImageRulesConfig(min_side=50), {}).tolist() == [1, 1, 0, 0]
+    assert made.left(ImageRulesConfig(min_side=300), {}).tolist() == [0, 0, 0, 0]
     assert np.isnan(made.scores["ratio"][3])
 
 
@@ -135,9 +140,9 @@ def test_images_come_and_go_with_what_is_measured_of_their_pixels() -> None:
     looser = ImageRulesConfig.model_validate({"quality": {"sharpness": {"min": 10}}})
     reasons = [None, "image_sharpness", None, "overused_image"]
     made = images([(300, 300, "jpeg", reason) for reason in reasons], [200.0, 50.0, None, 200.0])
-    assert made.left(rules).tolist() == [1, 0, 1, 0]
-    assert made.left(looser).tolist() == [1, 1, 1, 0]
-    assert made.left(ImageRulesConfig()).tolist() == [1, 1, 1, 0]
+    assert made.left(rules, {}).tolist() == [1, 0, 1, 0]
+    assert made.left(looser, {}).tolist() == [1, 1, 1, 0]
+    assert made.left(ImageRulesConfig(), {}).tolist() == [1, 1, 1, 0]
 
 
 def test_a_bound_on_a_measure_of_pixels_can_be_moved_and_is_counted() -> None:
@@ -149,6 +154,24 @@ def test_a_bound_on_a_measure_of_pixels_can_be_moved_and_is_counted() -> None:
     *_, counted, empty = image_counts(made, config)
     assert (counted["name"], counted["measured"], counted["drops"]) == ("sharpness", 2, 1)
     assert (empty["measured"], empty["drops"]) == (0, 0)
+
+
+def test_a_bound_on_what_a_model_measured_can_be_moved_and_is_counted() -> None:
+    named = {"watermark": {"model": "m.onnx", "label": "watermark"}}
+    config = RunConfig.model_validate({"score": {"picture_classifiers": named}})
+    name = "picture_watermark"
+    scores = pa.table({name: [0.9, 0.2, None, 0.9]}, schema=pa.schema([(name, pa.float64())]))
+    reasons = [None, name, None, "overused_image"]
+    made = images([(300, 300, "jpeg", reason) for reason in reasons], more=scores)
+    *_, level = image_level(config)
+    assert (level["place"], level["min"], level["max"]) == (f"score.image.{name}", None, None)
+    assert made.left(config.images, config.score.image).tolist() == [1, 1, 1, 0]
+    tighter = RunConfig.model_validate({"score": {"picture_classifiers": named, "image": {name: {"max": 0.5}}}})
+    *_, counted = image_counts(made, tighter)
+    assert (counted["name"], counted["measured"], counted["drops"]) == (name, 3, 2)
+    assert made.left(tighter.images, tighter.score.image).tolist() == [0, 1, 1, 0]
+    *_, unmeasured = image_counts(images([(300, 300, "jpeg", None)]), tighter)
+    assert (unmeasured["measured"], unmeasured["drops"]) == (0, 0)
 
 
 def test_each_threshold_of_images_is_counted_by_itself() -> None:

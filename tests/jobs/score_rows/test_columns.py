@@ -227,3 +227,19 @@ def test_a_classifier_is_asked_for_by_name_and_looks_at_every_image() -> None:
     assert ask(["word_count"], config).models().classifier is None
     with pytest.raises(UserError, match=r"image_safety\.classifier={model: FILE\.onnx}"):
         ask(["unsafe_image_max"], load_config("default"))
+
+
+def test_models_of_pictures_are_asked_for_by_section_or_column_and_only_what_is_needed_is_loaded() -> None:
+    named = {name: {"model": f"{name}.onnx", "label": name} for name in ("meme", "watermark")}
+    liked = {"head": "h.pth", "embedding": {"model": "ViT-L-14", "weights": "openai"}}
+    config = RunConfig.model_validate({"score": {"picture_classifiers": named, "aesthetic": liked}})
+    asked = ask(["picture_watermark_max", "word_count"], config, "fetch")
+    assert asked.of_models() == ["picture_watermark_max"] and asked.images_of_document() == EVERY_IMAGE
+    assert list(asked.models().picture_classifiers) == ["watermark"] and asked.models().aesthetic is None
+    every = [f"picture_{name}_{what}" for name in ("meme", "watermark") for what in ("images", "mean", "min", "max")]
+    assert ask(["picture_classifiers"], config).columns() == every
+    assert ask(["aesthetic"], config).columns()[0] == "picture_aesthetic_images"
+    with pytest.raises(
+        UserError, match=r"no model for it; give it one, e\.g\. --set 'score\.picture_classifiers\.water"
+    ):
+        ask(["picture_classifiers"], load_config("default"))
