@@ -15,6 +15,7 @@ from obelics_pipeline.forget.documents import PERSONAL_DATA
 from obelics_pipeline.jobs.noted import stages_in
 from obelics_pipeline.jobs.run_ledgers import run_ledgers
 from obelics_pipeline.policy.personal_data.counts import total as total_of_personal_data
+from obelics_pipeline.stages.dedup.deduplication import settles
 from obelics_pipeline.stages.fetch.stage import fetch_unit_of, plan_stem
 
 
@@ -26,7 +27,7 @@ def ledgers_now(run: RunFolder, config: RunConfig, manifest: RunManifest) -> dic
     for stage in stages_in(run):
         for step, nouns in stage.ledgers.items():
             place = stage.folder(run.path) if stage.documents else run.shuffled / step
-            if unit_names(place) and (stage.documents or config.dedup.enabled):
+            if unit_names(place) and (stage.documents or settles(config)):
                 counted[step] = {noun: _sum(place, noun) for noun in nouns}
     found = run_ledgers(stages_in(run), counted, (), manifest.counts()["documents"])
     found["urls"] = _urls(run, config) or manifest.ledgers.get("urls", Ledger("urls"))

@@ -27,6 +27,7 @@ from obelics_pipeline.stages.dedup.candidates import candidate_unit, candidate_u
 from obelics_pipeline.stages.dedup.judge import contract_turn, first, limit, link
 from obelics_pipeline.stages.dedup.uses import limits_of
 from obelics_pipeline.stages.job import Job
+from obelics_pipeline.stages.rows.layouts.layout import gives_ids
 
 TURNS = 200  # of bringing edges to their group's first; a chain of n documents needs about 2 log2 n + 2
 
@@ -35,8 +36,15 @@ class Deduplication:
     """Runs the steps that see the whole corpus: that of this run, and of those that it is added to (`earlier`)."""
 
     def __init__(
-        self, folder: RunFolder, config: DedupConfig, runner: StageRunner, earlier: Sequence[Corpus] = ()
+        self,
+        folder: RunFolder,
+        config: DedupConfig,
+        runner: StageRunner,
+        earlier: Sequence[Corpus] = (),
+        rules: Sequence[str] = keepers.RULES,
     ) -> None:
+        """`rules` say by what one of several documents is kept, in their order."""
+        self._rules = rules
         self._run, self._config, self._runner, self._earlier = folder, config, runner, earlier
         self._generation = max((corpus.generation + 1 for corpus in earlier), default=0)
         self._steps: dict[str, list[Manifest]] = {}
@@ -168,13 +176,7 @@ class Deduplication:
         """Keep the first of each group that passed everything else; for each unit a unit, with what is left out."""
         own = self._passed(documents, document_folder)
         again = self._passed_again()
-        lost = Partitions(self._folder("lost"))
-        edges: list[ShuffleInput] = []
-        for rule in keepers.RULES:
-            alive = self._alive(rule, "passed", own, lost) + self._alive(rule, "passed-again", again, lost)
-            firsts = shuffle(self._runner, self._folder(f"firsts-{rule}"), alive, "bucket", first, None)
-            edges += firsts.sources("data")
-            lost = partition_by(self._runner, self._folder(f"lost-{rule}"), edges, "partition")
+        lost = self._lost(self._rules, own, again)
         self._steps["passed"], self._steps["settled"] = own, self._settled("", own, lost)
         self._list(self._run.duplicates, "settled", self._steps["settled"], keepers.DUPLICATES)
         settled_again, changes = self._settled("-again", again, lost), self._changes()
@@ -187,6 +189,30 @@ class Deduplication:
             remove(self._run.path / name for name in ("against-duplicates.parquet", "against-changed.parquet"))
         write_corpus(self._run, self._config, self._steps, self._generation, self._earlier, document_folder.name)
         return self._steps["settled"]
+
+    def settle_ids(self, documents: Sequence[Manifest], document_folder: Location) -> list[Manifest]:
+        """As `settle`, for documents that were not compared: of those with one id the first is kept."""
+        folder = self._folder("passed")
+        units = []
+        for m in documents:
+            partition, sha256 = m.notes.get("partition", m.unit), m.files["data"]["sha256"]
+            id_ = digest("listed", code_of(keepers.__name__), m.unit, sha256)
+            payload = {"documents": m.unit, "partition": partition, "generation": self._generation}
+            units.append(Unit("passed", id_, partition.rpartition("-")[0], payload))
+        work = partial(keepers.listed_unit, folder=folder, assembled_folder=document_folder)
+        listed = self._map("passed", work, units, folder, "shard")
+        return self._settled("", listed, self._lost((keepers.ID,), listed, ()))
+
+    def _lost(self, rules: Sequence[str], own: Sequence[Manifest], again: Sequence[Manifest]) -> Partitions:
+        """Rule after rule, the documents of which another one is kept; LOST rows by extracted unit."""
+        lost = Partitions(self._folder("lost"))
+        edges: list[ShuffleInput] = []
+        for rule in rules:
+            alive = self._alive(rule, "passed", own, lost) + self._alive(rule, "passed-again", again, lost)
+            firsts = shuffle(self._runner, self._folder(f"firsts-{rule}"), alive, "bucket", first, None)
+            edges += firsts.sources("data")
+            lost = partition_by(self._runner, self._folder(f"lost-{rule}"), edges, "partition")
+        return lost
 
     def _settled(self, suffix: str, passed: Sequence[Manifest], lost: Partitions) -> list[Manifest]:
         folder, source = self._folder(f"settled{suffix}"), self._folder(f"passed{suffix}")
@@ -240,7 +266,7 @@ class Deduplication:
         parts = [source.path for source in sources_of(manifests, self._folder(step))]
         with draft(file) as path, pq.ParquetWriter(path, schema, compression="zstd") as writer:
             for part in read_tables(parts):
-                writer.write_table(part)
+                writer.write_table(keepers.of_other_ids(part) if schema is keepers.DUPLICATES else part)
 
     def _changes(self) -> list[Manifest]:
         """Documents of the runs that this one is added to that would lose paragraphs or images by its counts."""
@@ -312,6 +338,14 @@ def compares(config: RunConfig) -> bool:
     return config.dedup.enabled
 
 
+def settles(config: RunConfig) -> bool:
+    """Whether a document may be left out at the end, because another one is kept."""
+    return compares(config) or gives_ids(config.reading.layout)
+
+
 def deduplication_of(job: Job) -> Deduplication:
     """The run's comparison of documents, which later stages go on with."""
-    return job.shared(Deduplication, lambda: Deduplication(job.folder, job.config.dedup, job.runner, job.earlier))
+    rules = (keepers.ID, *keepers.RULES) if gives_ids(job.config.reading.layout) else keepers.RULES
+    return job.shared(
+        Deduplication, lambda: Deduplication(job.folder, job.config.dedup, job.runner, job.earlier, rules)
+    )

@@ -1,4 +1,8 @@
-"""The last comparison: of each group of duplicates, the first document that passed everything else is kept."""
+"""The last comparison: of each group of duplicates, the first document that passed everything else is kept.
+
+Rows of published corpora may bring an id of their own. Equal ids are one document, which may stand in two input files:
+made distinct, they would say otherwise to `obelics forget`, to later runs and to readers.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.commit import Attempt, Manifest, committed
@@ -19,10 +24,16 @@ from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.stages.dedup.candidates import TEXT, URL
 from obelics_pipeline.stages.dedup.groups import read_groups
 from obelics_pipeline.stages.dedup.shuffled_rows import CANDIDATES, EDGES, bucket_of, whole
+from obelics_pipeline.stages.rows.row_error import REPEATED_ID
 
-IMAGE_SET = "image_set"  # rule
+ID, IMAGE_SET = "id", "image_set"  # rules
 RULES = (URL, TEXT, IMAGE_SET)  # in this order: what lost as a capture is no longer there to be a text's first
-REASONS = {URL: "duplicate_url", TEXT: "duplicate_text", IMAGE_SET: "duplicate_image_set"}  # of documents
+REASONS = {
+    ID: REPEATED_ID,
+    URL: "duplicate_url",
+    TEXT: "duplicate_text",
+    IMAGE_SET: "duplicate_image_set",
+}  # of documents
 
 # A document that passed everything else: where it stands in its assembled file, and the keys of its groups.
 PASSED = pa.schema(
@@ -88,6 +99,21 @@ def passed_unit(
         return attempt.commit([], notes)
 
 
+def listed_unit(unit: Unit, *, folder: Location, assembled_folder: Location) -> Manifest:
+    """List the kept documents of one assembled unit, of which no groups are known: only their ids are compared."""
+    rows: list[dict[str, Any]] = []
+    source = committed(assembled_folder, unit.payload["documents"]).path(assembled_folder, "data")
+    for numbers, table in kept_rows(source, ["doc_id", "images"]):
+        for row, value in zip(numbers, table.to_pylist(), strict=True):
+            images = sum(image is not None for image in value["images"])
+            doc = bytes.fromhex(value["doc_id"])
+            rows.append({"row": row, "doc": doc, "images": images, "page": row, "place": row, "recency": 0})
+    with Attempt(folder, unit) as attempt:
+        pq.write_table(pa.Table.from_pylist(rows, PASSED), attempt.file("data", ".parquet"), compression="zstd")
+        notes = {key: unit.payload[key] for key in ("partition", "documents", "generation")}
+        return attempt.commit([], notes)
+
+
 def passed_again_unit(
     unit: Unit, *, folder: Location, corpus_folders: Mapping[str, Location], member_folder: Location
 ) -> Manifest:
@@ -118,6 +144,8 @@ def alive_unit(
     rule, generation = unit.payload["rule"], unit.payload["generation"]
     passed = read_table(committed(passed_folder, unit.payload["passed"]).path(passed_folder, "data"))
     lost = lost_rows(passed, read_lost(unit.payload["lost"], lost_folder))
+    if rule == ID:
+        passed = passed.append_column(ID, passed["doc"])
     alive = [value for value in passed.to_pylist() if value["row"] not in lost and value[rule] is not None]
     if rule == URL:
         alive = first_parts(alive)
@@ -165,6 +193,11 @@ def first_parts(passed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     for value in passed:
         first.setdefault(value["page"], value)
     return list(first.values())
+
+
+def of_other_ids(duplicates: pa.Table) -> pa.Table:
+    """Rows of DUPLICATES without those of repeated ids: by the id alone they would tell of the one that is kept."""
+    return duplicates.filter(pc.not_equal(duplicates["reason"], REASONS[ID]))
 
 
 def read_lost(names: Iterable[str], folder: Location) -> pa.Table:

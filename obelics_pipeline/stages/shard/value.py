@@ -9,7 +9,7 @@ from pathlib import Path
 from obelics_pipeline.core.commit import Manifest, read_manifests, sweep
 from obelics_pipeline.core.storage import read_tables, remove
 from obelics_pipeline.core.stored_revisions import take_home
-from obelics_pipeline.stages.dedup.deduplication import compares, deduplication_of
+from obelics_pipeline.stages.dedup.deduplication import compares, deduplication_of, settles
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.job import Job
 from obelics_pipeline.stages.shard.cost import COST
@@ -43,10 +43,10 @@ def work(job: Job) -> None:
 
 def settle(job: Job) -> list[Manifest]:
     """Keep the first passed document of each duplicate group. Returns the documents that are left out, by unit."""
-    if not compares(job.config):
-        remove([job.folder.duplicates])
-        return []
-    return deduplication_of(job).settle(job.documents.units, job.documents.folder)
+    if compares(job.config):
+        return deduplication_of(job).settle(job.documents.units, job.documents.folder)
+    remove([job.folder.duplicates])
+    return deduplication_of(job).settle_ids(job.documents.units, job.documents.folder) if settles(job.config) else []
 
 
 def _left_out(job: Job, settled: Sequence[Manifest]) -> dict[str, Rows]:
