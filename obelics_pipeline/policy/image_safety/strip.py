@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from obelics_pipeline.core.config.image_safety import MetadataPolicy
-from obelics_pipeline.policy.image_safety import boxes, gif, jpeg, png, webp
+from obelics_pipeline.policy.image_safety import boxes, gif, jpeg, png, tiff, webp
 from obelics_pipeline.policy.image_safety.policy import Left
 
 STRIP: dict[str, Callable[[bytes, Left], bytes]] = {
@@ -14,6 +14,7 @@ STRIP: dict[str, Callable[[bytes, Left], bytes]] = {
     "webp": webp.strip,
     "gif": gif.strip,
     "avif": boxes.strip,
+    "tiff": tiff.strip,
 }
 PLAIN = ("bmp",)  # has no metadata
 
@@ -25,8 +26,8 @@ class Unreadable(ValueError):
 def strip_metadata(content: bytes, format_: str, policy: MetadataPolicy) -> bytes:
     """An image file with the metadata that a policy leaves; `format_` as Pillow names it, lower case.
 
-    Metadata that cannot be read is removed. Raises Unreadable where the file's parts cannot be told, and for formats
-    whose metadata cannot be told from its pixels (TIFF).
+    Metadata that cannot be read is removed. Raises Unreadable where the file's parts cannot be told, as in a TIFF that
+    has more than the pixels of one picture.
     """
     if policy == "keep" or format_ in PLAIN:
         return content

@@ -31,7 +31,7 @@ REASONS = {
     "truncated_image": "an image that ends early",
     "unsupported_format": "an image of a format that is not read",
     "not_in_row": "the row that it came with does not have it any more",
-    "picture_in_tiff": "one of several pictures in one TIFF file, which are not taken apart",
+    "picture_in_tiff": "its picture in a TIFF file of several cannot be cut out, or told from the others",
     "known_abuse": "on a list of hashes of known abuse material; nothing of it was stored",
     "faces": "the function that looks for faces would not have it kept",
     "faces_failed": "the function that looks for faces failed on it",

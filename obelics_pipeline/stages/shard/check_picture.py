@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 from obelics_pipeline.models.pictures.decoding import decodable, decode_whole
+from obelics_pipeline.policy.image_safety.tiff import ORDERS
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -24,7 +26,7 @@ def picture_problems(stream: IO[bytes], about: Mapping[str, Any]) -> Iterator[st
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow's, of large images and odd EXIF
-            with Image.open(stream, formats=decodable()) as image:
+            with Image.open(_readable(stream), formats=decodable()) as image:
                 found = _facts(image)
                 stated = tuple(about.get(key) for key in ("format", "original_width", "original_height"))
                 if found != stated:
@@ -33,6 +35,13 @@ def picture_problems(stream: IO[bytes], about: Mapping[str, Any]) -> Iterator[st
                     decode_whole(image)
     except Exception as error:  # decoders meet damaged files with whatever they stumble over
         yield f"cannot be decoded: {type(error).__name__}: {ascii(str(error))[:100]}"
+
+
+def _readable(stream: IO[bytes]) -> IO[bytes]:
+    """The same, or a TIFF's bytes: libtiff asks for a file descriptor, which a member of a tar does not have."""
+    start = stream.read(4)
+    stream.seek(0)
+    return io.BytesIO(stream.read()) if start in ORDERS else stream
 
 
 def _facts(image: Image) -> tuple[str, int, int]:

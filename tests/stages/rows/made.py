@@ -12,6 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from PIL import Image
+
+from obelics_pipeline.policy.image_safety.tiff import pictures
 
 PAGE = "https://pages.example/garden.html"
 FIRST, SECOND = "https://pages.example/one.png", "https://pages.example/two.png"
@@ -59,6 +62,19 @@ def omnicorpus(**changed: Any) -> dict[str, Any]:
     about = [{"width": 640, "height": 480, "bytes": 1234, "d_hash": "0", "unsafe_prob": 0.0}]
     row = {"general_metadata": general, "images": [None, FIRST, None], "texts": ["The bench.", None, "The end."]}
     return row | {"metadata": about} | changed
+
+
+def tiff(frames: int) -> bytes:
+    """A TIFF file as in MINT-1T's tars of PDF files: a frame for each picture."""
+    out = io.BytesIO()
+    first, *others = [Image.radial_gradient("L").resize((200 + 40 * number, 200)) for number in range(frames)]
+    first.save(out, "TIFF", save_all=True, append_images=others)
+    return out.getvalue()
+
+
+def frames(count: int) -> list[bytes | None]:
+    """Its pictures, each a file."""
+    return list(pictures(tiff(count), count).files)
 
 
 def with_picture(row: dict[str, Any], content: bytes) -> dict[str, Any]:

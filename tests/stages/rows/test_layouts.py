@@ -90,19 +90,56 @@ def test_mint_1t_has_addresses_and_its_other_lists_are_not_read() -> None:
     assert (found.pictures, found.general) == ([None], {"cc_dump": "CC-MAIN-2024-18"})
 
 
-def test_pictures_of_mint_1t_are_found_by_their_names_and_frames_of_a_tiff_are_counted() -> None:
-    images_ = ["page_0_image_1", None, "page_0_image_2"]
-    texts = [None, "The bench.", None]
-    named = {"page_0_image_1.png": b"one", "page_0_image_2.png": b"two"}
-    found = document("mint1t", made.mint1t(images=images_, texts=texts) | {FILES: named})
-    assert found.pictures == [b"one", b"two"]
-    found = document(
-        "mint1t", made.mint1t(images=["page_0_image_1", None], texts=[None, "x"]) | {FILES: {"tiff": b"t"}}
-    )
-    assert found.pictures == [b"t"]
-    found = document("mint1t", made.mint1t(images=images_, texts=texts) | {FILES: {"tiff": b"t"}})
-    assert found.pictures == [None, None]
-    assert [(image.reason, image.failed) for image in images(found)] == [(FRAMES, True)] * 2
+def mint_pictures(files: dict[str, bytes], *names: str, **more: Any) -> list[bytes | None]:
+    """What a document of the tar has at the places of `names`; a picture that has none is a failure by its reason."""
+    row = made.mint1t(images=[None, *names], texts=["The bench.", *[None] * len(names)])
+    found = document("mint1t", row | {FILES: files} | more)
+    for image, picture in zip(images(found), found.pictures, strict=True):
+        assert (image.reason, image.failed) == ((None, False) if picture is not None else (FRAMES, True))
+    return found.pictures
+
+
+def objects(*numbers: int) -> dict[str, Any]:
+    return {"image_metadata": [{"page": 0, "xref": number, "width": 9} for number in numbers]}
+
+
+ONE, TWO, THREE = (f"page_0_image_{number}" for number in (1, 2, 3))
+
+
+def test_pictures_of_mint_1t_are_found_by_their_names() -> None:
+    named = {f"{ONE}.png": b"one", f"{TWO}.png": b"two", "tiff": b"no TIFF"}
+    assert mint_pictures(named, ONE, TWO) == [b"one", b"two"]
+    assert mint_pictures(named, TWO, f"key.{ONE}.png") == [b"two", b"one"]  # as in the tars that we export
+    assert mint_pictures(named, ONE, THREE, TWO) == [b"one", b"no TIFF", b"two"]
+
+
+def test_each_frame_of_a_tiff_is_the_picture_at_its_place() -> None:
+    one, two, three = made.frames(3)
+    tiff = {"tiff": made.tiff(3)}
+    assert mint_pictures(tiff, ONE, TWO, THREE) == [one, two, three]
+    assert mint_pictures(tiff, THREE, ONE, **objects(1, 2, 3)) == [three, one]
+    assert mint_pictures(tiff, THREE, THREE, **objects(1, 2, 3)) == [three, three]
+    assert mint_pictures(tiff, THREE, ONE, TWO, **objects(1, 2)) == [one, two, three]  # it does not have them all
+    assert mint_pictures({"tif": made.tiff(1)}, ONE) == [one]
+    assert mint_pictures(tiff | {f"{TWO}.png": b"two"}, ONE, TWO, THREE, **objects(1, 2, 3)) == [one, b"two", three]
+
+
+def test_a_frame_that_cannot_be_told_or_cut_out_fails_and_the_others_stay() -> None:
+    one, two, _ = made.frames(3)
+    whole = made.tiff(3)
+    assert mint_pictures({"tiff": whole}, ONE, TWO) == [None, None]  # three frames of two
+    assert mint_pictures({"tiff": whole}, ONE, TWO, **objects(1, 2)) == [None, None]
+    assert mint_pictures({"tiff": whole}, *(f"page_0_image_{number}" for number in range(4))) == [None] * 4
+    for more in ({}, objects(1, 2, 3)):
+        assert mint_pictures({"tiff": whole[:-200]}, ONE, TWO, THREE, **more) == [one, two, None]
+    assert mint_pictures({"tiff": b"no TIFF"}, ONE, TWO) == [None, None]
+    assert mint_pictures({"tiff": b"no TIFF"}, ONE) == [b"no TIFF"]  # the decoder says what it is
+
+
+def test_a_line_of_json_brings_no_members() -> None:
+    for files in ({ONE: "text"}, ["tiff"], "tiff", {"tiff": 7}):
+        row = made.mint1t(images=[None, ONE], texts=["The bench.", None]) | {FILES: files}
+        assert document("mint1t", row).pictures == [None]
 
 
 HALF = "\ud800"

@@ -1,4 +1,6 @@
 import io
+import tarfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 from obelics_pipeline.stages.shard import check_picture
 from obelics_pipeline.stages.shard.check_picture import picture_problems
+from tests.stages.rows import made
 
 from .runs import SIZES, picture
 
@@ -47,6 +50,16 @@ def test_a_cut_picture_is_told_wherever_it_was_cut(format_: str, share: float) -
     data = noise(format_)
     assert found(data, about(format_)) == []
     assert "cannot be decoded" in found(data[: int(len(data) * share)], about(format_))[0]
+
+
+def test_a_tiff_of_packed_pixels_is_read_out_of_its_tar(tmp_path: Path) -> None:
+    data = noise("tiff", compression="tiff_lzw")
+    with tarfile.open(made.tar(tmp_path / "a.tar", [("a.tiff", data), ("b.tiff", data[:100] + data[400:])])) as tar:
+        whole, cut = (tar.extractfile(name) for name in ("a.tiff", "b.tiff"))
+        assert whole is not None
+        assert cut is not None
+        assert list(picture_problems(whole, about("tiff"))) == []
+        assert "cannot be decoded" in next(picture_problems(cut, about("tiff")))
 
 
 def test_a_photograph_with_a_preview_behind_it_is_a_jpeg() -> None:
