@@ -19,6 +19,7 @@ from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.shards.manifest import read_manifest
 from obelics_pipeline.core.shards.source import all_documents
+from obelics_pipeline.policy.image_safety.tiff import pictures
 from tests.faults.inline import runs_inline
 from tests.faults.runs import published
 from tests.small import SENTENCE, THINGS
@@ -57,7 +58,7 @@ def packed(frames: int) -> bytes:
 def broken(frames: int, number: int) -> bytes:
     """A TIFF of packed pixels, those of one frame overwritten."""
     content = packed(frames)
-    file = made.pictures(content, frames).files[number]
+    file = pictures(content, frames).files[number]
     assert file is not None
     at = content.index(file[-len(file) // 2 :])
     return content[:at] + b"\xff" * 64 + content[at + 64 :]
@@ -128,10 +129,10 @@ def test_beam_makes_the_same(layout: str, tmp_path: Path) -> None:
     else:
         texts = [[SENTENCE.format(thing), None, "The end."] for thing in THINGS[:3]]
         files = made.frames(3)
-        pictures = [[None, {"bytes": file, "path": "one.tiff"}, None] for file in files]
+        columns = [[None, {"bytes": file, "path": "one.tiff"}, None] for file in files]
         rows = [
             made.published(texts=text, images=images, doc_id=f"{number:032x}")
-            for number, (text, images) in enumerate(zip(texts, pictures, strict=True))
+            for number, (text, images) in enumerate(zip(texts, columns, strict=True))
         ]
         inputs = [made.parquet(tmp_path / f"{name}.parquet", rows) for name in "ab"]  # each id twice
     formats = ["--set", "images.formats=[tiff]"]
