@@ -29,7 +29,7 @@ def saved_vit(folder: Path) -> Any:
     mend_torchvision()
     transformers = pytest.importorskip("transformers")
     torch.manual_seed(0)
-    labels = {0: "clean", 1: "watermark", 2: "meme"}
+    labels = {0: "Clean", 1: "Watermark", 2: "meme"}
     made = transformers.ViTForImageClassification(
         transformers.ViTConfig(
             image_size=SIDE, patch_size=8, hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
@@ -80,7 +80,7 @@ def test_the_probability_of_a_label_is_that_of_transformers(tmp_path: Path) -> N
     import torch
 
     names = list(pictures())
-    scores, found = scored(picture_classifier("watermark", config(tmp_path, label="Watermark", batch=3)), *names)
+    scores, found = scored(picture_classifier("watermark", config(tmp_path, batch=3)), *names)
     images = [Image.open(io.BytesIO(content)).convert("RGB") for content in pictures().values()]
     with torch.inference_mode():
         logits = made(**processor(images, return_tensors="pt")).logits
@@ -119,7 +119,7 @@ def test_what_is_no_number_makes_the_columns_none_either() -> None:
     [
         (
             {"label": "logo"},
-            r"score\.picture_classifiers\.mark\.label: the model has none of logo; its labels are clean, ",
+            r"score\.picture_classifiers\.mark\.label: the model has none of logo; its labels are Clean, ",
         ),
         ({"sha256": "0" * 64}, r"is damaged or another file: its sha256 is \w+, 0{64} is expected"),
         ({"device": "tpu:7"}, "valid are auto, cpu, cuda, cuda:N"),
