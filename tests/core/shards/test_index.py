@@ -88,6 +88,22 @@ def test_merged_parts_are_the_bytes_of_a_writer_of_the_same_rows(
     assert (folder / "merged.parquet").read_bytes() == (folder / "whole.parquet").read_bytes()
 
 
+def test_long_texts_of_merged_parts_end_on_the_same_pages(tmp_path: Path) -> None:
+    """A column of one group of rows takes several pages, which do not begin where a part does."""
+    (made,) = rows(tmp_path / "run", 1)
+    parts, number = [], 0
+    with IndexWriter(tmp_path / "whole.parquet", SCORES) as whole:
+        for size in (700, 1, ROWS_PER_GROUP + 5, 300):
+            parts.append(tmp_path / f"{size}.parquet")
+            with IndexWriter(parts[-1], SCORES) as writer:
+                for _ in range(size):
+                    row, number = made | {"url": f"http://pages.example/{number:0400}"}, number + 1
+                    whole.write(row)
+                    writer.write(row)
+    merge_indexes(parts, tmp_path / "merged.parquet", SCORES)
+    assert (tmp_path / "merged.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+
+
 def test_a_column_that_a_part_lacks_is_null_in_the_whole(tmp_path: Path) -> None:
     (row,) = rows(tmp_path / "run", 1)
     with IndexWriter(tmp_path / "part.parquet", SCORES[:1], [f for f in COLUMNS if f.name != "page_type"]) as writer:
