@@ -1,4 +1,4 @@
-"""How a published corpus was made, as OpenLineage events (openlineage.io/spec, version 2-0-2), a JSON object a line.
+"""How a published corpus was made, as OpenLineage events, a JSON object a line.
 
 A start and a completion of the run, and of each of its stages. Ids follow from the content; times are those of the
 run's event log.
@@ -7,16 +7,11 @@ run's event log.
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
-SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
-FACETS = "https://openlineage.io/spec/facets/1-0-0"
-NAMESPACE = "obelics-pipeline"
-_IDS = uuid.uuid5(uuid.NAMESPACE_DNS, "obelics-pipeline")
+from obelics_pipeline.jobs.open_lineage import dataset, run_and_job, run_event, run_id
 
 
 @dataclass(frozen=True)
@@ -46,18 +41,19 @@ def lineage(made: Made, events: Iterable[Mapping[str, Any]]) -> bytes:
 
 def _events(made: Made, log: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     first, last = _time(log, "run_started", first=True), _time(log, "run_done")
-    whole = _job(made, made.config)
-    sources = [_dataset(made, f"input/{name}") for name in made.inputs]
-    published = [_dataset(made, name, *about) for name, about in made.outputs.items()]
-    yield _event(made, "START", first, whole, sources, [])
+    whole = _job(made, made.config, {"counts": dict(made.counts)})
+    sources = [dataset(f"input/{name}") for name in made.inputs]
+    published = [dataset(name, about, made.version) for name, about in made.outputs.items()]
+    yield run_event("START", first, whole, sources, [], made.version)
     before = sources
     for stage, code in made.code.items():
-        job = _job(made, f"{made.config}.{stage}", code, whole)
-        after = [_dataset(made, f"stage/{stage}")]
-        yield _event(made, "START", _time(log, "stage_started", first, stage), job, before, [])
-        yield _event(made, "COMPLETE", _time(log, "stage_done", last, stage), job, before, after)
+        job = _job(made, f"{made.config}.{stage}", {"code": code}, whole)
+        begun, done = _time(log, "stage_started", first, stage), _time(log, "stage_done", last, stage)
+        after = [dataset(f"stage/{stage}")]
+        yield run_event("START", begun, job, before, [], made.version)
+        yield run_event("COMPLETE", done, job, before, after, made.version)
         before = after
-    yield _event(made, "COMPLETE", last, whole, sources, published)
+    yield run_event("COMPLETE", last, whole, sources, published, made.version)
 
 
 def _time(
@@ -68,60 +64,6 @@ def _time(
     return float(found[0 if first else -1]) if found else otherwise
 
 
-def _job(made: Made, name: str, code: str | None = None, parent: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The parts `run` and `job` of an event."""
-    run_id = str(uuid.uuid5(_IDS, f"{made.corpus} {made.config_sha256} {name}"))
-    facets: dict[str, Any] = {
-        "processing_engine": _facet(
-            made, f"{FACETS}/ProcessingEngineRunFacet.json", name="obelics-pipeline", version=made.version
-        )
-    }
-    own: dict[str, Any] = {"config": made.config, "config_sha256": made.config_sha256, "revision": made.revision}
-    if parent is not None:
-        facets["parent"] = _facet(
-            made,
-            f"{FACETS}/ParentRunFacet.json",
-            run={"runId": parent["run"]["runId"]},
-            job={key: parent["job"][key] for key in ("namespace", "name")},
-        )
-        own |= {"code": code}
-    else:
-        own |= {"counts": dict(made.counts)}
-    facets["obelics_run"] = _facet(made, SCHEMA.replace("RunEvent", "RunFacet"), **own)
-    return {"run": {"runId": run_id, "facets": facets}, "job": {"namespace": NAMESPACE, "name": name}}
-
-
-def _dataset(made: Made, name: str, sha256: str | None = None, size: int = 0, rows: int = 0) -> dict[str, Any]:
-    dataset: dict[str, Any] = {"namespace": NAMESPACE, "name": name}
-    if sha256 is not None:
-        version = _facet(made, f"{FACETS}/DatasetVersionDatasetFacet.json", datasetVersion=sha256)
-        counts = _facet(made, f"{FACETS}/OutputStatisticsOutputDatasetFacet.json", rowCount=rows, size=size)
-        dataset |= {"facets": {"version": version}, "outputFacets": {"outputStatistics": counts}}
-    return dataset
-
-
-def _facet(made: Made, schema: str, **values: Any) -> dict[str, Any]:
-    return {"_producer": _producer(made), "_schemaURL": schema, **values}
-
-
-def _producer(made: Made) -> str:
-    return f"urn:obelics-pipeline:{made.version}"
-
-
-def _event(
-    made: Made,
-    kind: str,
-    seconds: float,
-    job: Mapping[str, Any],
-    inputs: Sequence[Mapping[str, Any]],
-    outputs: Sequence[Mapping[str, Any]],
-) -> dict[str, Any]:
-    return {
-        "eventType": kind,
-        "eventTime": datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds"),
-        "producer": _producer(made),
-        "schemaURL": SCHEMA,
-        **job,
-        "inputs": list(inputs),
-        "outputs": list(outputs),
-    }
+def _job(made: Made, name: str, own: Mapping[str, Any], parent: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    about = {"config": made.config, "config_sha256": made.config_sha256, "revision": made.revision, **own}
+    return run_and_job(run_id(made.corpus, made.config_sha256, name), name, about, parent, made.version)
