@@ -55,6 +55,8 @@ EXTRAS = {
     "safety": ["onnxruntime>=1.32", "pdqhash>=0.2.7", "pillow>=10.3"],
     "quality": ["pillow>=10.3", "zxing-cpp>=3.1"],  # 3.1: as it was run
     "fit": ["floret>=0.10,<0.11", "lightgbm>=4.3"],
+    "mlflow": ["mlflow-skinny>=3.17"],  # as it was run
+    "wandb": ["wandb>=0.31"],  # as it was run
     "tensorboard": ["tensorboard>=2.18"],
     "tune": ["openTSNE>=1.0.2", "scikit-learn>=1.4", "scipy>=1.11", "starlette>=0.40", "uvicorn>=0.30"],
 }
@@ -98,6 +100,7 @@ EXTRAS["dev"] = [
     *EXTRAS["fit"],
     *EXTRAS["lance"],
     *EXTRAS["hub"],
+    *EXTRAS["mlflow"],
     *EXTRAS["models"],
     *EXTRAS["tensorboard"],
     *EXTRAS["tune"],
@@ -107,6 +110,7 @@ EXTRAS["dev"] = [
     *EXTRAS["gs"],
     *EXTRAS["safety"],
     *EXTRAS["quality"],
+    *EXTRAS["wandb"],
     "basedpyright>=1.20",
     "gcp-storage-emulator>=2026.7",
     "hypothesis>=6.100",

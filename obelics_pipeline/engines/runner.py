@@ -107,7 +107,9 @@ class StageRunner:
         manifests = [done[unit.name] for unit in units if unit.name in done]
         nouns = dict.fromkeys(noun for m in manifests for noun in m.ledgers)
         self.ledgers[stage] = {n: total(n, (m.ledgers[n] for m in manifests if n in m.ledgers)) for n in nouns}
-        self.events.write("stage_done", stage=stage, units=len(manifests), failed=len(units) - len(manifests))
+        counts = {noun: ledger.to_json() for noun, ledger in self.ledgers[stage].items()}
+        failed = len(units) - len(manifests)
+        self.events.write("stage_done", stage=stage, units=len(manifests), failed=failed, ledgers=counts)
         return manifests
 
     def _note(self, stage: str, unit: Unit, outcome: Manifest | Failure) -> None:

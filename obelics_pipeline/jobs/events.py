@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,8 @@ class EventLog:
     """
 
     def __init__(self, place: Location, held: bool = False) -> None:
-        self._held: list[str] | None = [] if held else None
+        self._held: list[Event] | None = [] if held else None
+        self._tell: Callable[[Event], None] | None = None
         self._place, self._path = place, scratch_of(place)
         self._path.parent.mkdir(parents=True, exist_ok=True)
         if not isinstance(place, Path):
@@ -43,22 +44,36 @@ class EventLog:
     def write(self, event: str, **values: Any) -> None:
         """Write one event. A full disk must not hide the error that matters, so a failed write is let go."""
         line = redacted({"time": round(time.time(), 3), "event": event, **values})
-        text = json.dumps(line, ensure_ascii=False) + "\n"
         if self._held is not None:
-            self._held.append(text)
+            self._held.append(line)
         else:
-            self._append(text)
+            self._append([line])
 
     def release(self) -> None:
         """Write what was held, and all that comes."""
         held, self._held = self._held or [], None
         if held:
-            self._append("".join(held))
+            self._append(held)
 
-    def _append(self, text: str) -> None:
+    @contextlib.contextmanager
+    def heard_by(self, tell: Callable[[Event], None]) -> Iterator[None]:
+        """While the block runs, `tell` is called with each event that is written, as the log has it."""
+        self._tell = tell
+        try:
+            yield
+        finally:
+            self._tell = None
+
+    def _append(self, lines: Sequence[Event]) -> None:
         with contextlib.suppress(OSError):
-            self._stream.write(text)
+            self._stream.write("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
             self._stream.flush()
+        self._put_if_due()
+        if self._tell is not None:
+            for line in lines:
+                self._tell(line)
+
+    def _put_if_due(self) -> None:
         due = time.monotonic() - self._put_at >= PUT_SECONDS
         if not isinstance(self._place, Path) and due and self._stream.tell() >= self._put_bytes * PUT_GROWTH:
             self._put()

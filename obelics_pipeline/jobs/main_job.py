@@ -19,6 +19,7 @@ from obelics_pipeline.core.corpus import read_corpora
 from obelics_pipeline.core.counted import counted
 from obelics_pipeline.core.errors import DISK_FULL, Stopped, UserError
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.redacted import redacted
 from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.storage import Location, is_local, location, names_in, remove, scratch_of
 from obelics_pipeline.engines.attempts import disk_full
@@ -28,7 +29,9 @@ from obelics_pipeline.engines.runner import StageRunner
 from obelics_pipeline.jobs.claim import Claim, Renewed
 from obelics_pipeline.jobs.compiled_parts import slow_parts
 from obelics_pipeline.jobs.display import Display
-from obelics_pipeline.jobs.events import EventLog
+from obelics_pipeline.jobs.events import EventLog, read_events
+from obelics_pipeline.jobs.hooks.configured import About, hooks_of, refuse_unready
+from obelics_pipeline.jobs.hooks.hooks import telling
 from obelics_pipeline.jobs.mending import until_whole
 from obelics_pipeline.jobs.noted import note_stages, stages_in
 from obelics_pipeline.jobs.publish import publish
@@ -101,6 +104,7 @@ def run(
     every = stages_of(checked)
     named = named_of(every, stages)
     refuse_equal_columns(every, checked)
+    refuse_unready(checked.hooks)
     notices = [*slow_parts(), *(line for stage in named for line in stage.check(checked))]
     sources = resolve_inputs(inputs, checked.reading)
     if sources.is_empty():
@@ -129,9 +133,16 @@ def run(
         gone = [stage for stage in stages_in(folder) if stage.name not in names_of(every)]
         touches = bool(changed) and folder.holds_shards()
         asks = touches and not (yes or force)
-        with closing(EventLog(folder.events, held=asks)) as events, Display(Console()) as display:
+        about = About(checked, name, _shown(base), every, sources_of)
+        hooks = hooks_of(about, read_events(folder.events) if checked.hooks else ())
+        with (
+            closing(EventLog(folder.events, held=asks)) as events,
+            Display(Console()) as display,
+            telling(hooks, events, display),
+        ):
             started = {"workers": workers, "changed": changed, "sample": sample}
-            events.write("run_started", config=config, inputs=list(inputs), **started)
+            of_config = {"config": config, "config_sha256": about.config_sha256}
+            events.write("run_started", **of_config, inputs=list(inputs), output=about.output, **started)
             for line in notices + _format_changes(changed, asks):
                 display.say(line)
 
@@ -186,6 +197,11 @@ def run(
                 make_current(folder, agrees, say)
             events.write("run_done", exit_code=code)
             return code
+
+
+def _shown(folder: Location) -> str:
+    """A run's folder for those who are elsewhere: whole, and without secrets."""
+    return str(redacted(str(folder.absolute() if isinstance(folder, Path) else folder)))
 
 
 def _folder_at(output: Location) -> RunFolder:

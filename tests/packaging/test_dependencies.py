@@ -34,7 +34,13 @@ NEVER_DECLARED = {
     "pandas": "the type of what Run.to_pandas returns; who calls it has pandas, or is told to install it",
 }
 # Where it is not installed, nobody says so.
-INSTALLED_BY = {"lance": "pylance", "open_clip": "open_clip_torch", "openTSNE": "opentsne", "sklearn": "scikit-learn"}
+INSTALLED_BY = {
+    "lance": "pylance",
+    "mlflow": "mlflow-skinny",
+    "open_clip": "open_clip_torch",
+    "openTSNE": "opentsne",
+    "sklearn": "scikit-learn",
+}
 CHOSEN_BY_THE_MACHINE = {"torch", "torchvision"}  # a build for its processor or GPU
 NOT_IN_ALL = {"flamingo", "language-model", "train"}  # they bring torch
 

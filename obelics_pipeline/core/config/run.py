@@ -15,6 +15,7 @@ from obelics_pipeline.core.config.extraction import ExtractionConfig
 from obelics_pipeline.core.config.fetching import FetchingConfig
 from obelics_pipeline.core.config.filtering import FiltersConfig, LanguageConfig
 from obelics_pipeline.core.config.forgetting import ForgottenFolders
+from obelics_pipeline.core.config.hooks import HookConfig
 from obelics_pipeline.core.config.image_safety import ImageSafetyConfig
 from obelics_pipeline.core.config.models import ModelsConfig
 from obelics_pipeline.core.config.own_stages import OwnStage
@@ -87,6 +88,12 @@ class RunConfig(Section):
     )
     forgotten: ForgottenFolders = ()
     stages: tuple[OwnStage, ...] = Field((), description="Stages of your own: docs/stages.md.")
+    hooks: tuple[HookConfig, ...] = Field(
+        (),
+        exclude=True,  # no part of what a run is: neither noted beside the output, nor compared, nor sent to workers
+        description="Programs, servers and trackers that hear of a run while it works. They change no result: "
+        "docs/howto/hooks.md.",
+    )
 
     @property
     def models(self) -> ModelsConfig:

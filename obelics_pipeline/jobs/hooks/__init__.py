@@ -1,0 +1,1 @@
+"""Hooks: programs, servers and trackers that hear of a run while it works."""
