@@ -69,15 +69,24 @@ class Measurer:
 
         `everything` measures on after a drop, for the paragraphs as well; the reasons are the same.
         """
+        if self.identify(document):
+            self.judge(document, everything)
+
+    def identify(self, document: Document) -> bool:
+        """The first half of `measure`: the language, and what is decided by it. Whether there is a text to `judge`."""
         document.scores |= dict.fromkeys([LANGUAGE_SCORE, *self._config.document])
         self._clean(document)
         text = document.text()
         if not text:
             document.reason = document.reason or NO_TEXT
-            return
+            return False
         document.language, document.scores[LANGUAGE_SCORE] = self._model.predict(text, self._language.max_characters)
         refuse_not_finite(document, [LANGUAGE_SCORE])
         document.reason = document.reason or self._first_reason(document)
+        return True
+
+    def judge(self, document: Document, everything: bool = False) -> None:
+        """The second half of `measure`: the filters, of a document whose language is known."""
         if document.reason is None or everything:
             self._judge_document(document, self._judge_paragraphs(document, everything), everything)
 

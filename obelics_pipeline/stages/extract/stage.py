@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -57,7 +57,7 @@ from obelics_pipeline.stages.rows.task import RowsTask
 
 STAGE = "extract"
 NO_UNITS: Mapping[str, Sequence[str]] = MappingProxyType({})
-MEASURED_AT_ONCE = 16  # documents: so that the language model's tables stay in the processor's cache for that long
+MEASURED_AT_ONCE = 16  # documents: their languages first, while the model's tables stay in the processor's cache
 
 INCOMPLETE_FILE = {  # reasons in the ledger of a file that say that the rest of it is missing
     TRUNCATED: "the file ends within a record; what comes before it was read, what should follow is missing",
@@ -248,19 +248,23 @@ def measurer(config_json: str) -> Measurer:
 
 
 def _measure(documents: Iterator[Document], measurer: Measurer, unit: Unit) -> Iterator[Document]:
-    everything = unit.payload["everything"]
+    judge = functools.partial(measurer.judge, everything=unit.payload["everything"])
     at_once = 1 if unit.crashes else MEASURED_AT_ONCE  # page by page where `Suspects` must know which one is at hand
     while batch := list(islice(documents, at_once)):
-        for document in batch:
-            if document.reason == FORGOTTEN:
-                continue
-            try:
-                measurer.measure(document, everything=everything)
-            except UserError:
-                raise
-            except Exception as error:  # a filter of somebody else's, or ours, at a document it did not expect
-                document.reason = f"{MEASURING_ERROR}_{type(error).__name__}"
+        for document in [d for d in batch if d.reason != FORGOTTEN and _attempt(measurer.identify, d)]:
+            _attempt(judge, document)
         yield from batch
+
+
+def _attempt(step: Callable[[Document], bool | None], document: Document) -> bool | None:
+    """What a step of measuring says of a document; None where it raises, which is then the document's reason."""
+    try:
+        return step(document)
+    except UserError:
+        raise
+    except Exception as error:  # a filter of somebody else's, or ours, at a document it did not expect
+        document.reason = f"{MEASURING_ERROR}_{type(error).__name__}"
+        return None
 
 
 def _decide_again(path: Location, measurer: Measurer, unit: Unit, opt_outs: OptOuts) -> Iterator[Document]:

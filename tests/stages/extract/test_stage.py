@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -138,24 +139,44 @@ def test_a_page_that_we_fail_at_costs_itself(
     assert [r["url"] for r in rows(manifest, tmp_path) if r["reason"] == "extraction_error_MemoryError"] == [calls[2]]
 
 
+@pytest.mark.parametrize("step", ["identify", "judge"])
 def test_a_filter_that_raises_costs_its_document(
-    warcs: list[Path], config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    warcs: list[Path], config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     unit = units(warcs, config)[0]
     good = extract_unit(unit, folder=tmp_path / "good", config=config)
     measurer = stage.measurer(config.model_dump_json())
-    real, calls = measurer.measure, []
+    real, calls = getattr(measurer, step), []
 
-    def fragile(document: Any, everything: bool = False) -> None:
+    def fragile(document: Any, **options: bool) -> Any:
         calls.append(document)
         if len(calls) == 2:
             raise ZeroDivisionError
-        real(document, everything)
+        return real(document, **options)
 
-    monkeypatch.setattr(measurer, "measure", fragile)
+    monkeypatch.setattr(measurer, step, fragile)
     manifest = extract_unit(unit, folder=tmp_path / "bad", config=config)
     assert manifest.ledgers["documents"].failed == {"measuring_error_ZeroDivisionError": 1}
     assert manifest.ledgers["documents"].entered == good.ledgers["documents"].entered
+
+
+def test_languages_of_several_documents_are_told_before_they_are_judged(
+    warcs: list[Path], config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measurer = stage.measurer(config.model_dump_json())
+    told: list[tuple[str, str]] = []
+
+    def noted(step: str, real: Any, document: Document, **options: bool) -> Any:
+        told.append((step, document.doc_id))
+        return real(document, **options)
+
+    for step in ("identify", "judge"):
+        monkeypatch.setattr(measurer, step, partial(noted, step, getattr(measurer, step)))
+    extract_unit(units(warcs, config)[0], folder=tmp_path, config=config)
+    known, judged = ([name for done, name in told if done == step] for step in ("identify", "judge"))
+    assert len(known) > 1 and set(judged) <= set(known)
+    batch = min(len(known), stage.MEASURED_AT_ONCE)
+    assert [step for step, _ in told[:batch]] == ["identify"] * batch
 
 
 def test_a_page_that_kills_its_worker_is_singled_out(warcs: list[Path], config: RunConfig, tmp_path: Path) -> None:
@@ -176,14 +197,14 @@ def test_after_a_death_each_page_is_measured_while_it_is_the_one_that_is_noted(
 ) -> None:
     unit = replace(units(warcs, config)[0], crashes=1)
     measurer = stage.measurer(config.model_dump_json())
-    real, noted = measurer.measure, []
+    real, noted = measurer.judge, []
 
     def watched(document: Document, everything: bool = False) -> None:
         [notes] = tmp_path.glob(".tmp-suspects*")
         noted.append((notes.read_text("utf-8").split()[-1], f"{document.warc_record_offset}.0"))
         real(document, everything)
 
-    monkeypatch.setattr(measurer, "measure", watched)
+    monkeypatch.setattr(measurer, "judge", watched)
     extract_unit(unit, folder=tmp_path, config=config)
     assert len(noted) > 1
     assert all(last == page for last, page in noted)
