@@ -159,6 +159,23 @@ def test_what_comes_unasked_after_the_answer_is_not_the_next_one() -> None:
         assert site.over == [0, 1]
 
 
+def test_the_page_of_an_error_is_read_away_if_it_has_come() -> None:
+    told, come = threading.Event(), threading.Event()
+
+    def late(sock: socket.socket, request: Request) -> None:
+        sock.sendall(b"HTTP/1.1 404 No\r\nContent-Length: 9\r\n\r\n")
+        told.wait(20)
+        sock.sendall(b"not there")
+        come.set()
+
+    with site_of(late=late) as site, GuardedClient(config(site)) as guard:
+        with guard.open(parse_target(site.url("/late")), Deadline(5)):
+            told.set()
+            assert come.wait(20)
+        assert ask(guard, site.url("/good")) == GOOD
+        assert site.over == [0, 0]
+
+
 def test_a_body_that_is_not_wanted_is_not_read_to_keep_a_connection() -> None:
     with site_of(mine=answer(200, bytes(60_000))) as site, GuardedClient(config(site)) as guard:
         with guard.open(parse_target(site.url("/mine")), Deadline(5)):
