@@ -41,6 +41,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or, on a connection that is kept, a body waits until its head is acknowledged
     server: _Server
 
     def do_GET(self) -> None:
