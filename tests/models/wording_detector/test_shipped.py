@@ -36,6 +36,12 @@ PORTUGUESE = (
     "Não havia ninguém em casa, mas um vizinho disse-lhe que a família se mudara para a costa há alguns anos. Ela "
     "agradeceu a ajuda, escreveu o nome da cidade e voltou para a estação. No caminho pensou no que a sua mãe diria."
 )
+ITALIAN = (
+    "La mattina prese l'autobus per l'altra riva del fiume, perché voleva vedere la casa in cui era nata sua madre. In "
+    "casa non c'era nessuno, ma un vicino le disse che la famiglia si era trasferita sulla costa qualche anno prima. "
+    "Lei lo ringraziò per l'aiuto, annotò il nome della città e tornò alla stazione. Per strada pensava a quello che "
+    "ne avrebbe detto sua madre."
+)
 
 
 def swapped(text: str) -> str:
@@ -52,7 +58,7 @@ def test_that_of_english_is_small_and_tells_what_made_it() -> None:
     assert all(len(file["sha256"]) == 64 and file["texts"] for file in (*about["trusted"], *about["unusual"]))
 
 
-@pytest.mark.parametrize("language", ["de", "es", "fr", "pt"])
+@pytest.mark.parametrize("language", ["de", "es", "fr", "it", "pt"])
 def test_each_of_phrasing_is_small_and_tells_what_made_it(language: str) -> None:
     path = Path(all_of_phrasing()[language])
     assert path.stat().st_size < 1_500_000
@@ -69,7 +75,7 @@ def test_a_text_translated_word_by_word_is_told_from_one_that_was_written() -> N
     assert written < 0.5 and translated > 0.95
 
 
-@pytest.mark.parametrize(("language", "text"), [("de", GERMAN), ("pt", PORTUGUESE)])
+@pytest.mark.parametrize(("language", "text"), [("de", GERMAN), ("it", ITALIAN), ("pt", PORTUGUESE)])
 def test_words_that_changed_places_raise_the_score(language: str, text: str) -> None:
     detector = load(all_of_phrasing()[language])
     written, moved = detector.score(text), detector.score(swapped(text))
