@@ -25,6 +25,7 @@ SENTENCES = {
     "es": "Por la noche volvió a pasar por el jardín, porque buscaba la carta que su hermano había perdido allí.",
     "it": "La sera passò ancora una volta per il giardino, perché cercava la lettera che il fratello aveva perduto.",
     "pt": "À noite passou outra vez pelo jardim, porque procurava a carta que o irmão lá tinha perdido.",
+    "ru": "Вечером она ещё раз прошла по саду, потому что искала письмо, которое потерял там её младший брат.",
 }
 
 

@@ -79,7 +79,7 @@ def test_the_wheel_carries_the_models_and_what_they_are_made_with(wheel_files: s
     }
     named |= {f"models/kenlm/en.{ending}" for ending in ("arpa.bin", "sp.model", "json")}
     named |= {f"models/quality/{name}" for name in ("en.ftz", "en.json", "farm_texts.json")}
-    named |= {f"fit/farm_detector/wording/{language}.txt" for language in ("en", "de", "fr", "es", "it", "pt")}
+    named |= {f"fit/farm_detector/wording/{language}.txt" for language in ("en", "de", "fr", "es", "it", "pt", "ru")}
     named = {f"obelics_pipeline/{name}" for name in named}
     assert named <= data <= wheel_files
 

@@ -8,7 +8,7 @@ from obelics_pipeline.inspect.card.contents import Contents
 from obelics_pipeline.inspect.report.opened import Run
 
 # Scores that are null in other languages, unless lists or detectors were given -> the languages that they know.
-OF_SOME_LANGUAGES = {"farm_score": "de, en, es, fr, it and pt", "flagged_word_ratio": "en"}
+OF_SOME_LANGUAGES = {"farm_score": "de, en, es, fr, it, pt and ru", "flagged_word_ratio": "en"}
 
 
 def known_limits(run: Run, contents: Contents) -> Iterator[str]:

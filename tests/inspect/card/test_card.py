@@ -310,7 +310,7 @@ def test_limits_follow_from_the_config(run_of_demo: Path) -> None:
     assert "names, addresses" in limits(run_of_demo, personal_data={"enabled": True})
     assert "No list of domains" in limits(run_of_demo)
     measured = {"document": {"farm_score": {"max": 0.9}}}
-    known = "farm_score (de, en, es, fr, it and pt)"
+    known = "farm_score (de, en, es, fr, it, pt and ru)"
     assert f"null in languages they do not know: {known}" in limits(run_of_demo, filters=measured)
     assert "program wrote were not looked for" not in limits(run_of_demo, filters=measured)
 
