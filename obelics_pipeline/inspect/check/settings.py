@@ -10,6 +10,7 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.filters.rule import build_rules
 from obelics_pipeline.inspect.check.finding import Finding
 from obelics_pipeline.jobs.compiled_parts import slow_parts
+from obelics_pipeline.jobs.hooks.configured import unready
 from obelics_pipeline.jobs.stages import stages_of
 from obelics_pipeline.models.language_id import LanguageModel
 from obelics_pipeline.models.lmplz import Programs
@@ -20,8 +21,9 @@ TRAINED_BY_LMPLZ = ("perplexity", "worse_than_unigram_ratio")  # filters whose m
 
 
 def setting_findings(config: RunConfig) -> list[Finding]:
-    """Every filter, model and list by itself, so that all that is missing is named."""
+    """Every filter, model, list and hook by itself, so that all that is missing is named."""
     found = [*_rules(config), *_language(config), *_images(config.fetch)]
+    found += [Finding("hooks", "missing", str(error)) for error in unready(config.hooks)]
     return [*found, *(Finding("compiled parts", "warning", line) for line in slow_parts())]
 
 

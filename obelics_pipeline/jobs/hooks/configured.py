@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -52,16 +52,28 @@ class About:
 
 
 def refuse_unready(hooks: Sequence[HookConfig]) -> None:
-    """Raises UserError for a hook that could tell nobody: a program, a package or a key is missing."""
+    """Raises UserError for the first hook that could tell nobody."""
+    for error in unready(hooks):
+        raise error
+
+
+def unready(hooks: Sequence[HookConfig]) -> Iterator[UserError]:
+    """What is missing of each hook that could tell nobody: a program, a package, an address or a key."""
     for number, hook in enumerate(hooks):
-        place = f"hooks.{number}.{hook.kind}"
-        if hook.command is not None and shutil.which(hook.command[0]) is None:
-            raise UserError(f"{place}: no program {hook.command[0]}; give the path of one that can be executed")
-        if hook.kind in EXTRAS and find_spec(hook.kind) is None:
-            raise UserError(f"{place}: needs the extra: pip install 'obelics-pipeline[{hook.kind}]'")
-        if hook.url is not None or hook.openlineage is not None:
-            _target(hook, place)
-        _key(hook, place)
+        try:
+            _demand(hook, f"hooks.{number}.{hook.kind}")
+        except UserError as error:
+            yield error
+
+
+def _demand(hook: HookConfig, place: str) -> None:
+    if hook.command is not None and shutil.which(hook.command[0]) is None:
+        raise UserError(f"{place}: no program {hook.command[0]}; give the path of one that can be executed")
+    if hook.kind in EXTRAS and find_spec(hook.kind) is None:
+        raise UserError(f"{place}: needs the extra: pip install 'obelics-pipeline[{hook.kind}]'")
+    if hook.url is not None or hook.openlineage is not None:
+        _target(hook, place)
+    _key(hook, place)
 
 
 def hooks_of(about: About, earlier: Sequence[Event]) -> list[Hook]:

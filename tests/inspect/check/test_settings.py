@@ -74,6 +74,12 @@ def test_a_model_that_is_shipped_is_missed_only_where_its_packages_are(monkeypat
     assert not [finding for finding in found if finding.about == "lmplz"]
 
 
+def test_each_hook_that_could_tell_nobody_is_named() -> None:
+    hooks = ({"command": ("no-such-program",)}, {"url": "https://a.example/", "key_variable": "NO_SUCH_KEY"})
+    found = [f.text for f in setting_findings(RunConfig.model_validate({"hooks": hooks})) if f.about == "hooks"]
+    assert [text.partition(":")[0] for text in found] == ["hooks.0.command", "hooks.1.url"]
+
+
 def test_a_filter_that_drops_nothing_is_a_warning() -> None:
     found = setting_findings(load_config("obelics"))
     assert missing(found) == []
