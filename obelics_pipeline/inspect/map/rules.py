@@ -18,8 +18,11 @@ from obelics_pipeline.models.flamingo.statistics import COLUMNS as FLAMINGO_COLU
 from obelics_pipeline.models.language_model.columns import COLUMNS as LANGUAGE_MODEL_COLUMNS
 from obelics_pipeline.models.language_model.rubric import COLUMNS as JUDGE_COLUMNS
 from obelics_pipeline.models.similarity.columns import COLUMNS as SIMILARITY_COLUMNS
+from obelics_pipeline.models.unsafe_images.columns import COLUMNS as UNSAFE_COLUMNS
 
-OF_MODELS = frozenset((*FLAMINGO_COLUMNS, *LANGUAGE_MODEL_COLUMNS, *JUDGE_COLUMNS, *SIMILARITY_COLUMNS))
+OF_MODELS = frozenset(
+    (*FLAMINGO_COLUMNS, *LANGUAGE_MODEL_COLUMNS, *JUDGE_COLUMNS, *SIMILARITY_COLUMNS, *UNSAFE_COLUMNS)
+)
 BEST = 5  # rules that are shown
 GAIN = 0.01  # of F1: what two bounds must be better by than each alone
 PLACES = 12  # of a score that a second bound is tried at, spread over the region's values

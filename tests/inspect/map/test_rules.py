@@ -99,6 +99,7 @@ def test_scores_stand_where_a_config_has_their_bounds() -> None:
     assert section_of("farm_score") == "filters.document"
     assert section_of("site_template_share") == section_of("farm_score_in_site") == "site.document"
     assert section_of("image_text_similarity") == section_of("flamingo_image_gain") == "score.document"
+    assert section_of("unsafe_image_max") == "score.document"
     assert section_of("lm_curvature") == section_of("picture_watermark_mean") == "score.document"
 
 
