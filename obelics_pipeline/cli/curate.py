@@ -24,7 +24,8 @@ def add_run(commands: Commands) -> None:
         "config",
         metavar="CONFIG",
         help="a YAML file, or a bundled config: default, obelics; for rows of "
-        "published corpora: published, obelics-rows, mint1t, mmc4, omnicorpus",
+        "published corpora: published, obelics-rows, mint1t, mmc4, omnicorpus, "
+        "curator",
     )
     run.add_argument(
         "--input", nargs="+", required=True, metavar="INPUT",

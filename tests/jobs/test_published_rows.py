@@ -151,6 +151,25 @@ def test_images_of_the_published_obelics_are_fetched(
         assert document.record.doc_id in {known.record.doc_id for known in all_documents(run_of_demo)}
 
 
+def test_what_was_exported_for_curator_comes_back(
+    run_of_demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", NO_WEB)
+    assert main(["export", str(run_of_demo), "--format", "curator", "--output", str(tmp_path / "curator")]) == 0
+    (file,) = (tmp_path / "curator").glob("*.parquet")
+    as_published = "dedup.paragraphs={min_count: null}"  # what repeats on a site went when they were made
+    ledgers = run_rows("curator", [file], tmp_path / "run", "reading.unit_rows=500", as_published)
+    before = {found.record.doc_id: found for found in all_documents(run_of_demo)}
+    assert ledgers["records"].kept == len(before)
+    found = list(all_documents(tmp_path / "run"))
+    assert 0.8 * len(before) < len(found) <= len(before)  # scores are measured again
+    for document in found:
+        known = before[document.record.doc_id]
+        assert [document.value[key] for key in ("texts", "images")] == [known.value[key] for key in ("texts", "images")]
+        assert list(document.images.values()) == list(known.images.values())
+        assert json.loads(document.value["general_metadata"]) == json.loads(known.value["general_metadata"])
+
+
 def as_mmc4(row: Row) -> Row:
     sentences = [text for text in row["texts"] if text is not None]
     infos: list[Row] = []

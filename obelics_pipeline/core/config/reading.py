@@ -10,11 +10,11 @@ from obelics_pipeline.core.config.section import Section
 class ReadingConfig(Section):
     """How WARC files become decoded pages, and tables of published documents become documents."""
 
-    layout: Literal["pages", "obelics", "published", "mint1t", "mmc4", "omnicorpus"] = Field(
+    layout: Literal["pages", "obelics", "published", "mint1t", "mmc4", "omnicorpus", "curator"] = Field(
         "pages",
         description="What the input is. pages: WARC files. The others are rows of interleaved documents, in Parquet, "
         "JSON Lines (.jsonl, .jsonl.gz, .jsonl.zst) or tars: the published OBELICS, what obelics publish writes, "
-        "MINT-1T, MMC4, OmniCorpus.",
+        "MINT-1T, MMC4, OmniCorpus, the interleaved Parquet of NeMo Curator.",
     )
     unit_rows: PositiveInt = Field(
         500,

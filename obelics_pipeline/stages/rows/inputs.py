@@ -9,7 +9,8 @@ from obelics_pipeline.core.storage import location, open_parquet
 from obelics_pipeline.stages.rows.layouts.layout import LAYOUTS, PARQUET
 from obelics_pipeline.stages.rows.read import Options
 
-NEEDED = {"mmc4": "text_list"}  # a column without which a file is of another layout; `texts` for all others
+# a column without which a file is of another layout; `texts` for all others
+NEEDED = {"mmc4": "text_list", "curator": "sample_id"}
 
 
 def count_rows(path: str, layout: str, options: Options) -> int | None:

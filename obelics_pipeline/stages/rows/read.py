@@ -10,6 +10,7 @@ from obelics_pipeline.core.storage import Location, location
 from obelics_pipeline.stages.rows.files.json_lines import json_lines
 from obelics_pipeline.stages.rows.files.parquet_rows import parquet_rows
 from obelics_pipeline.stages.rows.files.raw_row import MayRead, RawRow, always
+from obelics_pipeline.stages.rows.files.sample_rows import sample_rows
 from obelics_pipeline.stages.rows.files.tar_rows import tar_rows
 from obelics_pipeline.stages.rows.layouts.layout import LAYOUTS, PARQUET, TAR
 from obelics_pipeline.stages.rows.row_document import RowDocument, checked
@@ -21,7 +22,7 @@ Options = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row by its number in the file, from 0."""
+    """A row, or the first of a document's rows, by its number in the file, from 0."""
 
     number: int
     document: RowDocument | RowError
@@ -49,7 +50,9 @@ def read_rows(task: RowsTask, options: Options, may_read: MayRead = always) -> I
 
 
 def _raw_rows(where: Location, task: RowsTask, may_read: MayRead) -> Iterator[RawRow]:
-    name = where.name.lower()
+    name, layout = where.name.lower(), LAYOUTS[task.layout]
+    if layout.sample is not None:
+        return sample_rows(where, task.start, task.end, layout.columns, layout.sample, may_read)
     if name.endswith(PARQUET):
-        return parquet_rows(where, task.start, task.end, LAYOUTS[task.layout].columns, may_read)
+        return parquet_rows(where, task.start, task.end, layout.columns, may_read)
     return tar_rows(where, may_read) if name.endswith(TAR) else json_lines(where, may_read)

@@ -64,6 +64,20 @@ def omnicorpus(**changed: Any) -> dict[str, Any]:
     return row | {"metadata": about} | changed
 
 
+def curator(sample: str = "a", page: str = PAGE, count: int = 2, **of_text: Any) -> list[dict[str, Any]]:
+    """The rows of a document with so many texts and a picture behind each."""
+
+    def row(position: int, modality: str, **values: Any) -> dict[str, Any]:
+        empty = dict.fromkeys(("text_content", "binary_content", "url", "image_url", "image_metadata"))
+        return {"sample_id": sample, "position": position, "modality": modality, **empty, **values}
+
+    rows = [row(-1, "metadata", url=page)]
+    for number in range(count):
+        rows.append(row(2 * number, "text", text_content=f"Text {number}.", **of_text))
+        rows.append(row(2 * number + 1, "image", binary_content=b"picture", image_metadata='{"alt_text": "A bench"}'))
+    return rows
+
+
 def tiff(frames: int) -> bytes:
     """A TIFF file as in MINT-1T's tars of PDF files: a frame for each picture."""
     out = io.BytesIO()
@@ -85,6 +99,18 @@ def with_picture(row: dict[str, Any], content: bytes) -> dict[str, Any]:
 
 def parquet(path: Path, rows: Sequence[Mapping[str, Any]], row_group_size: int = 100) -> Path:
     pq.write_table(pa.Table.from_pylist(list(rows)), path, row_group_size=row_group_size)
+    return path
+
+
+def damaged(path: Path, group: int) -> Path:
+    """The file with pages of one group of rows that cannot be read."""
+    about = pq.ParquetFile(path).metadata.row_group(group)
+    data = bytearray(path.read_bytes())
+    for i in range(about.num_columns):
+        column = about.column(i)
+        at = column.dictionary_page_offset or column.data_page_offset
+        data[at : at + column.total_compressed_size] = b"\xff" * column.total_compressed_size
+    path.write_bytes(data)
     return path
 
 

@@ -45,14 +45,7 @@ def test_spans_of_a_parquet_file_have_each_row_once(tmp_path: Path) -> None:
 
 
 def test_a_damaged_group_costs_its_rows_and_a_cut_file_says_so(tmp_path: Path) -> None:
-    path = made.parquet(tmp_path / "a.parquet", rows(9), row_group_size=3)
-    group = pq.ParquetFile(path).metadata.row_group(1)
-    data = bytearray(path.read_bytes())
-    for i in range(group.num_columns):
-        column = group.column(i)
-        at = column.dictionary_page_offset or column.data_page_offset
-        data[at : at + column.total_compressed_size] = b"\xff" * column.total_compressed_size
-    path.write_bytes(data)
+    path = made.damaged(made.parquet(tmp_path / "a.parquet", rows(9), row_group_size=3), group=1)
     assert read(path) == [*whole(3), *((number, "damaged_rows") for number in (3, 4, 5)), *whole(9)[6:]]
 
 
