@@ -15,9 +15,9 @@ MENDED = (
     60_357,  # the manifest of the current revision was damaged when another one was to take its place
 )
 FOUND_BY = (
-    (slips.notes_of_shuffles_are_believed, 0),
+    (slips.notes_of_shuffles_are_believed, 3),
     (slips.hashes_are_not_read, 3),
-    (slips.a_run_is_changed_in_place, 0),
+    (slips.a_run_is_changed_in_place, 9),
     (slips.inputs_are_noted_too_soon, 9),
     (slips.a_log_alone_is_a_strangers, 10),
     (slips.a_damaged_run_is_complete, 12),
