@@ -1,5 +1,6 @@
 """Thresholds: what a score must be for a paragraph or a document to be kept."""
 
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -69,6 +70,13 @@ class Bounds(Section):
                 return share + (following - share) * (score - left) / (right - left)
             left, share = right, following
         return share
+
+
+def refuse_samples(of_images: Iterable[tuple[str, Bounds]]) -> None:
+    """Raises ValueError where bounds of images, given by name, would take a sample of them."""
+    for name, bounds in of_images:
+        if bounds.sample is not None:
+            raise ValueError(f"{name}.sample: documents are sampled, images are not; give min, max or below")
 
 
 class LanguageBounds(Bounds):

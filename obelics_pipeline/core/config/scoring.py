@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, FiniteFloat, PositiveInt, field_validator
 
-from obelics_pipeline.core.config.filtering import Bounds, LanguageBounds
+from obelics_pipeline.core.config.filtering import Bounds, LanguageBounds, refuse_samples
 from obelics_pipeline.core.config.picture_models import AestheticConfig, PictureClassifierConfig
 from obelics_pipeline.core.config.section import DataType, Section, Sha256
 from obelics_pipeline.core.document import PICTURE
@@ -166,7 +166,5 @@ class ScoringConfig(Section):
     @field_validator("image")
     @classmethod
     def _of_images(cls, image: dict[str, Bounds]) -> dict[str, Bounds]:
-        for name, bounds in image.items():
-            if bounds.sample is not None:
-                raise ValueError(f"{name}.sample: documents are sampled, images are not; give min, max or below")
+        refuse_samples(image.items())
         return image

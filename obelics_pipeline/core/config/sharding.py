@@ -4,7 +4,7 @@ from typing import Literal, get_args
 
 from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
-from obelics_pipeline.core.config.filtering import Bounds, Threshold
+from obelics_pipeline.core.config.filtering import Bounds, Threshold, refuse_samples
 from obelics_pipeline.core.config.section import Section
 
 Format = Literal["webdataset", "open_flamingo"]  # of the tars of a run
@@ -52,9 +52,7 @@ class ImageRulesConfig(Section):
     @field_validator("quality")
     @classmethod
     def _of_images(cls, quality: dict[ImageMeasure, Bounds]) -> dict[ImageMeasure, Bounds]:
-        for name, bounds in quality.items():
-            if bounds.sample is not None:
-                raise ValueError(f"{name}.sample: documents are sampled, images are not; give min, max or below")
+        refuse_samples(quality.items())
         return quality
 
 

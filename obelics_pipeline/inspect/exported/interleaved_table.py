@@ -18,6 +18,7 @@ from obelics_pipeline.core.shards.source import StoredDocument
 from obelics_pipeline.core.storage import Location
 from obelics_pipeline.inspect.exported.format import Format, nothing_beside
 from obelics_pipeline.inspect.exported.row_groups import document_groups
+from obelics_pipeline.stages.rows.layouts.curator import OF_DOCUMENT
 
 SCHEMA = pa.schema(
     [
@@ -40,7 +41,6 @@ SCHEMA = pa.schema(
         ("image_metadata", pa.string()),  # JSON
     ]
 )
-OF_DOCUMENT = -1  # the position of the row that is the document's
 _TYPES = {"jpg": "image/jpeg"}  # by extension; of other formats the extension is the type's name
 
 

@@ -1,4 +1,6 @@
 import random
+from collections.abc import Callable, Sequence
+from itertools import count, islice
 from pathlib import Path
 
 import duckdb
@@ -64,6 +66,23 @@ def test_parts_merged_in_order_are_the_same_bytes_however_they_were_cut(tmp_path
         assert (tmp_path / "merged.parquet").read_bytes() == whole.read_bytes()
 
 
+def merged_and_whole(
+    folder: Path, sizes: Sequence[int], row: Callable[[int], dict[str, object]]
+) -> tuple[bytes, bytes]:
+    """Parts of these sizes as they are merged, and as one writer writes their rows; `row` makes one by its number."""
+    parts, numbers = list[Path](), count()
+    with IndexWriter(folder / "whole.parquet", SCORES) as whole:
+        for part, size in enumerate(sizes):
+            parts.append(folder / f"{part}.parquet")
+            with IndexWriter(parts[-1], SCORES) as writer:
+                for number in islice(numbers, size):
+                    made = row(number)
+                    whole.write(made)
+                    writer.write(made)
+    merge_indexes(parts, folder / "merged.parquet", SCORES)
+    return (folder / "merged.parquet").read_bytes(), (folder / "whole.parquet").read_bytes()
+
+
 @given(st.lists(st.integers(0, 700), max_size=12), st.integers(0, 2))
 @settings(max_examples=8)
 def test_merged_parts_are_the_bytes_of_a_writer_of_the_same_rows(
@@ -73,35 +92,23 @@ def test_merged_parts_are_the_bytes_of_a_writer_of_the_same_rows(
     folder = tmp_path_factory.mktemp("merged")
     (made,) = rows(folder / "run", 1)
     sizes = [*sizes, large * ROWS_PER_GROUP + large]
-    chance, parts = random.Random(repr(sizes)), []
-    with IndexWriter(folder / "whole.parquet", SCORES) as whole:
-        for number, size in enumerate(sizes):
-            parts.append(folder / f"{number}.parquet")
-            with IndexWriter(parts[-1], SCORES) as writer:
-                for at in range(size):
-                    language, kind = chance.choice([None, "en", "de"]), chance.choice([None, "forum"])
-                    score = chance.choice([None, chance.random()])
-                    row = made | {"offset": at, "language": language, "page_type": kind, "perplexity": score}
-                    whole.write(row)
-                    writer.write(row)
-    merge_indexes(parts, folder / "merged.parquet", SCORES)
-    assert (folder / "merged.parquet").read_bytes() == (folder / "whole.parquet").read_bytes()
+    chance = random.Random(repr(sizes))
+
+    def row(at: int) -> dict[str, object]:
+        language, kind = chance.choice([None, "en", "de"]), chance.choice([None, "forum"])
+        score = chance.choice([None, chance.random()])
+        return made | {"offset": at, "language": language, "page_type": kind, "perplexity": score}
+
+    merged, whole = merged_and_whole(folder, sizes, row)
+    assert merged == whole
 
 
 def test_long_texts_of_merged_parts_end_on_the_same_pages(tmp_path: Path) -> None:
     """A column of one group of rows takes several pages, which do not begin where a part does."""
     (made,) = rows(tmp_path / "run", 1)
-    parts, number = [], 0
-    with IndexWriter(tmp_path / "whole.parquet", SCORES) as whole:
-        for size in (700, 1, ROWS_PER_GROUP + 5, 300):
-            parts.append(tmp_path / f"{size}.parquet")
-            with IndexWriter(parts[-1], SCORES) as writer:
-                for _ in range(size):
-                    row, number = made | {"url": f"http://pages.example/{number:0400}"}, number + 1
-                    whole.write(row)
-                    writer.write(row)
-    merge_indexes(parts, tmp_path / "merged.parquet", SCORES)
-    assert (tmp_path / "merged.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+    sizes = (700, 1, ROWS_PER_GROUP + 5, 300)
+    merged, whole = merged_and_whole(tmp_path, sizes, lambda at: made | {"url": f"http://pages.example/{at:0400}"})
+    assert merged == whole
 
 
 def test_a_column_that_a_part_lacks_is_null_in_the_whole(tmp_path: Path) -> None:

@@ -1,7 +1,11 @@
 """What models said of images is known in a dry run, by the images, whatever documents they stand in now."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import pyarrow as pa
+
+from obelics_pipeline.core.commit import Manifest
 from obelics_pipeline.core.document import Document, ImageNode
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.storage import read_table, write_table
@@ -20,6 +24,26 @@ def with_hashes(one: Document) -> Document:
     return one
 
 
+def scored_by_what_is_known(
+    folder: Path, images: Sequence[str], known: pa.Table, columns: Sequence[str], measures: Sequence[str] = ()
+) -> Manifest:
+    """A document with these images, scored in `folder`/scratch by what is known of those of `folder`/run."""
+    run, scratch = RunFolder(folder / "run"), RunFolder(folder / "scratch")
+    moved = assembled(scratch.assembled, [with_hashes(document(5, "y", list(images)))])
+    write_table(known_scores(run, columns), folder / "scores.parquet")
+    write_table(known, folder / "images.parquet")
+    [unit] = measure_units([moved], "known")
+    return score_unit(
+        unit,
+        folder=scratch.scores,
+        document_folder=scratch.assembled,
+        scores=folder / "scores.parquet",
+        of_images=folder / "images.parquet",
+        columns=columns,
+        measures=measures,
+    )
+
+
 def test_images_that_were_seen_keep_their_scores_and_others_stay(tmp_path: Path) -> None:
     run, scratch = RunFolder(tmp_path / "run"), RunFolder(tmp_path / "scratch")
     gone = with_hashes(document(1, "dropped", ["u99"]))
@@ -30,18 +54,7 @@ def test_images_that_were_seen_keep_their_scores_and_others_stay(tmp_path: Path)
     known = known_of_images(run, [])
     assert known.to_pylist() == [{"sha256": f"{'u10':0>64}", "unsafe": 0.1}]
 
-    moved = assembled(tmp_path / "scratch" / "assembled", [with_hashes(document(5, "y", ["u20", "u10"]))])
-    write_table(known_scores(run, COLUMNS), tmp_path / "scores.parquet")
-    write_table(known, tmp_path / "images.parquet")
-    [unit] = measure_units([moved], "known")
-    manifest = score_unit(
-        unit,
-        folder=scratch.scores,
-        document_folder=scratch.assembled,
-        scores=tmp_path / "scores.parquet",
-        of_images=tmp_path / "images.parquet",
-        columns=COLUMNS,
-    )
+    manifest = scored_by_what_is_known(tmp_path, ["u20", "u10"], known, COLUMNS)
     assert manifest.notes["unseen"] == 1
     assert read_table(manifest.path(scratch.scores, "data"))["unsafe"].to_pylist() == [[0.0, 0.1]]
 
@@ -55,18 +68,6 @@ def test_what_other_models_said_of_images_is_known_too(tmp_path: Path) -> None:
     known = known_of_images(run, measures)
     assert known.to_pylist() == [{"sha256": f"{'w10':0>64}", "unsafe": None, MARK: 0.1}]
 
-    moved = assembled(tmp_path / "scratch" / "assembled", [with_hashes(document(5, "y", ["w20", "w10"]))])
-    write_table(known_scores(run, columns), tmp_path / "scores.parquet")
-    write_table(known, tmp_path / "images.parquet")
-    [unit] = measure_units([moved], "known")
-    manifest = score_unit(
-        unit,
-        folder=scratch.scores,
-        document_folder=scratch.assembled,
-        scores=tmp_path / "scores.parquet",
-        of_images=tmp_path / "images.parquet",
-        columns=columns,
-        measures=measures,
-    )
+    manifest = scored_by_what_is_known(tmp_path, ["w20", "w10"], known, columns, measures)
     table = read_table(manifest.path(scratch.scores, "data"))
     assert (table[MARK].to_pylist(), table["unsafe"].to_pylist()) == ([[None, 0.1]], [[0.0, 0.0]])

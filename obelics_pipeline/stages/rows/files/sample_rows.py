@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from obelics_pipeline.core.storage import Location, open_parquet
+from obelics_pipeline.core.storage import Location
 from obelics_pipeline.stages.rows.files.parquet_rows import parquet_rows
 from obelics_pipeline.stages.rows.files.raw_row import MAX_BYTES, MayRead, RawRow, always
 from obelics_pipeline.stages.rows.layouts.curator import OF_DOCUMENT, POSITION, ROWS
@@ -24,7 +25,7 @@ def sample_rows(
     before = _sample_of(where, start - 1, sample)
     group: _Group | None = None
     lost = RowError(DAMAGED_ROWS, "") if start > 0 and before is None else None
-    for raw in parquet_rows(where, start, _count(where), columns, may_read):
+    for raw in parquet_rows(where, start, sys.maxsize, columns, may_read):
         key, wrong = _key(raw, sample)
         if group is None and key is not None and key == before:
             continue
@@ -91,8 +92,3 @@ def _sample_of(where: Location, number: int, sample: str) -> str | None:
     if number < 0:
         return None
     return next((_key(raw, sample)[0] for raw in parquet_rows(where, number, number + 1, [sample], always)), None)
-
-
-def _count(where: Location) -> int:
-    with open_parquet(where) as source:
-        return int(source.metadata.num_rows)

@@ -7,11 +7,11 @@ along those are read that our own export has (inspect/exported/interleaved_table
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from obelics_pipeline.stages.rows.layouts import obelics
+from obelics_pipeline.stages.rows.layouts.published import OUR_ID
 from obelics_pipeline.stages.rows.row_document import RowDocument
 from obelics_pipeline.stages.rows.row_error import NO_TEXT, WRONG_TYPE, RowError
 from obelics_pipeline.stages.rows.values import kind, mapped, string
@@ -23,7 +23,6 @@ COLUMNS = (
     SAMPLE, POSITION, "modality", "text_content", "binary_content", "url", "general_metadata", "image_url",
     "image_metadata",
 )  # fmt: skip
-_OURS = re.compile(r"[0-9a-f]{32}")  # see core/document.py
 
 
 def document_of(values: Mapping[str, Any]) -> RowDocument:
@@ -44,7 +43,7 @@ def document_of(values: Mapping[str, Any]) -> RowDocument:
     found.url = next((url for row in rows if (url := string(row.get("url")))), found.url)
     found.pictures = [_bytes(row) for row in items if row["modality"] == "image"]
     sample = string(rows[0].get(SAMPLE))
-    found.doc_id = sample if _OURS.fullmatch(sample) else None
+    found.doc_id = sample if OUR_ID.fullmatch(sample) else None
     return found
 
 

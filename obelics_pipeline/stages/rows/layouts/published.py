@@ -15,7 +15,7 @@ from obelics_pipeline.stages.rows.row_error import NOT_ALIGNED, WRONG_TYPE, RowE
 from obelics_pipeline.stages.rows.values import kind, refuse_unequal, string, strings
 
 COLUMNS = ("doc_id", "texts", "images", "image_urls", "metadata", "general_metadata")
-_ID = re.compile(r"[0-9a-f]{32}")  # see core/document.py
+OUR_ID = re.compile(r"[0-9a-f]{32}")  # see core/document.py
 
 
 def document_of(row: Mapping[str, Any]) -> RowDocument:
@@ -31,7 +31,7 @@ def document_of(row: Mapping[str, Any]) -> RowDocument:
             raise RowError(NOT_ALIGNED, "an image stands where a text does")
         found.pictures = [_bytes(picture) for picture, url in zip(pictures, urls, strict=True) if url is not None]
     found.doc_id = string(row.get("doc_id"))
-    if not _ID.fullmatch(found.doc_id):
+    if not OUR_ID.fullmatch(found.doc_id):
         raise RowError(WRONG_TYPE, f"doc_id {found.doc_id[:40]!a} is none of ours: 32 hexadecimal digits")
     return found
 
