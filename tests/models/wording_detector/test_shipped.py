@@ -81,12 +81,15 @@ def test_a_text_translated_word_by_word_is_told_from_one_that_was_written() -> N
     assert written < 0.5 and translated > 0.95
 
 
-@pytest.mark.parametrize(("language", "text"), [("de", GERMAN), ("it", ITALIAN), ("pt", PORTUGUESE), ("ru", RUSSIAN)])
-def test_words_that_changed_places_raise_the_score(language: str, text: str) -> None:
+@pytest.mark.parametrize(
+    ("language", "text", "most"),
+    [("de", GERMAN, 0.5), ("it", ITALIAN, 0.5), ("pt", PORTUGUESE, 0.5), ("ru", RUSSIAN, 0.7)],
+)
+def test_words_that_changed_places_raise_the_score(language: str, text: str, most: float) -> None:
     detector = load(all_of_phrasing()[language])
     written, moved = detector.score(text), detector.score(swapped(text))
     assert written is not None and moved is not None
-    assert written < 0.7 and moved > 0.95
+    assert written < most and moved > 0.95
 
 
 def test_farm_score_names_the_german_words_that_changed_places() -> None:
