@@ -69,6 +69,7 @@ class RunFolder:
         self.consent_again = path / "consent-again"  # what pages and images answered before publication
         self.scores, self.scored = path / "scores", path / "scored"  # what models measured; documents with it, decided
         self.index, self.manifest = path / "index.parquet", path / "manifest.json"
+        self.look_up = path / "look-up"  # where documents stand, by URL and id
         self.config, self.events = path / "config.yaml", self.base / "events.jsonl"
         self.duplicates = path / "duplicates.parquet"  # which documents are left out as duplicates, and of which
         self.inputs, self.validated = path / "inputs.json", path / "validated"
@@ -259,11 +260,12 @@ class RunFolder:
         self._sync_names()
 
     def sync_results(self) -> None:
-        """Bring the names of the tars, of their manifests, of the index and of its parts to the disk.
+        """Bring the names of the tars, the index, its parts and the look-ups, and of their manifests, to the disk.
 
         A power cut must not take them: a tar without a manifest is made again, and until then the run is not finished.
         """
-        for folder in (self.shards, self.shards / "manifests", self.shards / "index"):
+        shards, look_up = self.shards, self.look_up
+        for folder in (shards, shards / "manifests", shards / "index", look_up, look_up / "manifests"):
             if isinstance(folder, Path) and folder.is_dir():
                 sync(folder)
         self._sync_names()

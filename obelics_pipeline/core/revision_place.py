@@ -25,7 +25,9 @@ TAKEN = frozenset({
     MARK, "config.yaml", "inputs.json", "stages.json", "duplicates.parquet", "against-duplicates.parquet",
     "against-changed.parquet",
 })  # fmt: skip
-RESULTS = frozenset({"manifest.json", "index.parquet", "validated", "map", "training.parquet", "consent-again"})
+RESULTS = frozenset({
+    "manifest.json", "index.parquet", "look-up", "validated", "map", "training.parquet", "consent-again",
+})  # fmt: skip
 CARD = frozenset({"README.md", "croissant.json"})  # in a store it lies with the tars that it is of; on a disk in DIR
 
 Place = TypeVar("Place", Path, UPath, Path | UPath)

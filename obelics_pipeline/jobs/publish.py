@@ -1,4 +1,4 @@
-"""From tars to a finished run: the ledgers are added up, the index is written, and last of all the manifest."""
+"""From tars to a finished run: the ledgers are added up, look-ups and index are written, and last of all the manifest."""
 
 from __future__ import annotations
 
@@ -7,10 +7,18 @@ from typing import Any
 
 from obelics_pipeline.core.commit import sweep
 from obelics_pipeline.core.shards.index import COLUMNS, fixed_columns, merge_indexes
-from obelics_pipeline.core.shards.manifest import RunManifest, index_is_whole, promises_of, publishes, write_manifest
+from obelics_pipeline.core.shards.manifest import (
+    LookUpPart,
+    RunManifest,
+    index_is_whole,
+    promises_of,
+    publishes,
+    write_manifest,
+)
 from obelics_pipeline.core.storage import draft, file_sha256, read_schema, remove, size_of
 from obelics_pipeline.jobs.run_ledgers import run_ledgers
 from obelics_pipeline.stages.job import Job
+from obelics_pipeline.stages.shard.look_ups import look_up_parts, make_look_ups
 from obelics_pipeline.stages.shard.stage import shard_entries
 from obelics_pipeline.stages.stage import Stage
 
@@ -19,11 +27,13 @@ def publish(job: Job, stages: Sequence[Stage]) -> None:
     """Make the tars of a job a finished run."""
     runner, in_tars = job.runner, sum(m.notes["documents"] for m in job.tars)
     job.ledgers = run_ledgers(stages, runner.ledgers, runner.failures, in_tars)
-    _publish(job)
+    look_ups = make_look_ups(job)
+    _publish(job, look_up_parts(look_ups))
     sweep(job.folder.shards, job.tars)
+    sweep(job.folder.look_up, look_ups)
 
 
-def _publish(job: Job) -> None:
+def _publish(job: Job, look_up: tuple[LookUpPart, ...]) -> None:
     """Write the index and, last of all, the manifest that makes the folder a finished run.
 
     Where tars only went, those of before are still there: what the earlier run published is readable until now.
@@ -48,6 +58,7 @@ def _publish(job: Job) -> None:
         promises=promises,
         ledgers=job.ledgers,
         notes=notes,
+        look_up=look_up,
     )
     write_manifest(folder.path, manifest)
     folder.sync_results()

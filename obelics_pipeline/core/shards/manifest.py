@@ -34,6 +34,19 @@ class ShardEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class LookUpPart:
+    """A bucket of a look-up (see `look_up`): its name within the folder `look-up`, its hash and that of its footer."""
+
+    kind: str  # url or id
+    name: str
+    sha256: str
+    bytes: int
+    rows: int
+    footer: int  # bytes at the end of the file
+    footer_sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Promises:
     """What holds for every document of a run because its config says so; `obelics validate` holds the run to it."""
 
@@ -68,6 +81,7 @@ class RunManifest:
     promises: Promises
     ledgers: Mapping[str, Ledger]
     notes: Mapping[str, Any]
+    look_up: tuple[LookUpPart, ...] = ()  # the buckets of each kind in order; none of before there were look-ups
 
     def counts(self) -> dict[str, int]:
         """Sums over the shards."""
@@ -76,11 +90,13 @@ class RunManifest:
 
     def to_json(self) -> dict[str, Any]:
         """The manifest as JSON for the disk. It names no time and no machine: equal runs have equal manifests."""
+        look_up = [asdict(part) for part in self.look_up]
         return {
             "format": FORMAT,
             "counts": self.counts(),
             "promises": asdict(self.promises),
             "index": {"name": INDEX, "sha256": self.index_sha256, "bytes": self.index_bytes},
+            **({"look_up": look_up} if look_up else {}),
             "ledgers": {noun: ledger.to_json() for noun, ledger in self.ledgers.items()},
             "notes": redacted(dict(self.notes)),
             "shards": [asdict(shard) for shard in self.shards],
@@ -159,6 +175,7 @@ def _from_json(value: dict[str, Any]) -> RunManifest:
         promises=_typed(Promises, value["promises"] | {"score_names": tuple(value["promises"]["score_names"])}),
         ledgers={noun: Ledger.from_json(noun, counts) for noun, counts in value["ledgers"].items()},
         notes=value["notes"],
+        look_up=tuple(_typed(LookUpPart, part) for part in value.get("look_up", ())),
     )
 
 

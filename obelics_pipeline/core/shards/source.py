@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.shards.check_record import NotJson, parse_json
+from obelics_pipeline.core.shards.check_record import PROVENANCE, NotJson, parse_json
 from obelics_pipeline.core.shards.flamingo_record import plain_members
 from obelics_pipeline.core.shards.index import read_index
 from obelics_pipeline.core.shards.manifest import INDEX, SHARDS
@@ -56,16 +56,46 @@ def all_documents(folder: Location) -> Iterator[StoredDocument]:
 
 def document_at(folder: Location, row: Mapping[str, Any]) -> StoredDocument:
     """The document of one row of the index; of its shard only these bytes are read. Raises UserError as above."""
-    place = folder / SHARDS / Path(row["shard"]).name
     try:
-        data = read_bytes_at(place, row["offset"], row["length"])
-        members = read_members(io.BytesIO(data), Placed(0, row["length"]), len(data))
-        return _found(row, _named(row, members))
+        return _found(row, _named(row["doc_id"], _members_at(folder, row["shard"], row["offset"], row["length"])))
     except DAMAGE as error:
-        raise _unreadable(folder, place, error) from None
+        raise _unreadable(folder, folder / SHARDS / Path(row["shard"]).name, error) from None
 
 
-DAMAGE = (OSError, pa.ArrowException, TarDamaged, NotJson, KeyError, TypeError, ValueError)
+def document_in(folder: Location, shard: str, offset: int, length: int) -> StoredDocument:
+    """The document of these bytes of a tar, whose row of the index is made anew of it. Raises one of `DAMAGE`."""
+    members = _members_at(folder, shard, offset, length)
+    first = next(members)
+    doc_id = first.name.removesuffix(".json")
+    named = {"json": first.stream.read()} | _named(doc_id, members)
+    plain = plain_members(named)
+    value = parse_json(plain["json"])
+    general = parse_json(value["general_metadata"])
+    hashes = [(f"{doc_id}.{name}", hashlib.sha256(data).hexdigest()) for name, data in plain.items()]
+    n_images = sum(image is not None for image in value["images"])
+    row = {
+        "shard": shard,
+        "offset": offset,
+        "length": length,
+        "doc_id": doc_id,
+        **{name: general[name] for name in PROVENANCE},
+        "content_sha256": content_sha256(hashes),
+        "n_texts": len(value["images"]) - n_images,
+        "n_images": n_images,
+        "n_files": len(plain) - 1,
+        "language": value["language"],
+        "page_type": general.get("page_type"),
+        **value["scores"],
+    }
+    return _found(row, named)
+
+
+def _members_at(folder: Location, shard: str, offset: int, length: int) -> Iterator[Member]:
+    data = read_bytes_at(folder / SHARDS / Path(shard).name, offset, length)
+    return read_members(io.BytesIO(data), Placed(0, length), len(data))
+
+
+DAMAGE = (OSError, pa.ArrowException, TarDamaged, NotJson, StopIteration, KeyError, TypeError, ValueError)
 
 
 def documents_of(folder: Location, rows: Iterable[Mapping[str, Any]]) -> Iterator[StoredDocument]:
@@ -80,7 +110,7 @@ def documents_of(folder: Location, rows: Iterable[Mapping[str, Any]]) -> Iterato
                 size = shard.seek(0, 2)
                 for row in of_shard:
                     members = read_members(shard, Placed(row["offset"], row["length"]), size)
-                    yield _found(row, _named(row, members))
+                    yield _found(row, _named(row["doc_id"], members))
         except DAMAGE as error:
             raise _unreadable(folder, place, error) from None
 
@@ -92,9 +122,9 @@ def _rows(folder: Location) -> Iterator[Mapping[str, Any]]:
         raise _unreadable(folder, folder / INDEX, error) from None
 
 
-def _named(row: Mapping[str, Any], members: Iterable[Member]) -> dict[str, bytes]:
+def _named(doc_id: str, members: Iterable[Member]) -> dict[str, bytes]:
     """The bytes of members by their names after the key."""
-    return {member.name.removeprefix(f"{row['doc_id']}."): member.stream.read() for member in members}
+    return {member.name.removeprefix(f"{doc_id}."): member.stream.read() for member in members}
 
 
 def _unreadable(folder: Location, place: Location, error: Exception) -> UserError:

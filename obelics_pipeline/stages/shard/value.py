@@ -24,7 +24,7 @@ def work(job: Job) -> None:
     """Write the documents that are left to tars; `jobs/publish.py` makes a finished run of these."""
     folder, left_out = job.folder.shards, _left_out(job, settle(job))
     units = plan_tars(job.documents.units, job.documents.folder, job.config, job.columns, left_out)
-    disown_damaged(units, folder, job.runner)
+    disown_damaged(units, folder, job.runner, "tars")
     standing = read_manifests(folder, [unit.name for unit in units])
     if not isinstance(folder, Path):
         take_home(folder, standing.values())  # a tar is read by its name in this folder, by programs of others as well
@@ -70,7 +70,7 @@ SHARD = Stage(
     name=NAME,
     title="Compared with each other: one of each group of duplicates is kept",
     work=work,
-    steps=("passed", "alive", "firsts-", "lost-", "settled", "changed"),
+    steps=("passed", "alive", "firsts-", "lost-", "settled", "changed", "look-up"),
     ledgers={"settled": ("documents", "images")},
     reasons={
         "duplicate_url": "another capture of the same page is kept",
