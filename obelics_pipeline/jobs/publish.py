@@ -7,8 +7,15 @@ from typing import Any
 
 from obelics_pipeline.core.commit import sweep
 from obelics_pipeline.core.shards.index import COLUMNS, fixed_columns, merge_indexes
-from obelics_pipeline.core.shards.manifest import RunManifest, index_is_whole, promises_of, publishes, write_manifest
-from obelics_pipeline.core.storage import draft, file_sha256, read_schema, remove, size_of
+from obelics_pipeline.core.shards.manifest import (
+    RunManifest,
+    index_is_whole,
+    index_part,
+    promises_of,
+    publishes,
+    write_manifest,
+)
+from obelics_pipeline.core.storage import draft, read_schema, remove
 from obelics_pipeline.jobs.run_ledgers import run_ledgers
 from obelics_pipeline.stages.job import Job
 from obelics_pipeline.stages.shard.stage import shard_entries
@@ -43,8 +50,7 @@ def _publish(job: Job) -> None:
         _index(job)
     manifest = RunManifest(
         shards=shards,
-        index_sha256=file_sha256(folder.index),
-        index_bytes=size_of(folder.index) or 0,
+        index=(index_part(folder.index, len(shards)),),
         promises=promises,
         ledgers=job.ledgers,
         notes=notes,
