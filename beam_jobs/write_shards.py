@@ -23,6 +23,7 @@ from obelics_pipeline.core.shards.manifest import (
     SHARDS,
     RunManifest,
     ShardEntry,
+    index_part,
     promises_of,
     shard_entry,
     shard_name,
@@ -30,7 +31,7 @@ from obelics_pipeline.core.shards.manifest import (
 )
 from obelics_pipeline.core.shards.record import make_record
 from obelics_pipeline.core.shards.tar import ShardWriter
-from obelics_pipeline.core.storage import Location, draft, file_sha256, remove_tree, size_of
+from obelics_pipeline.core.storage import Location, draft, remove_tree
 from obelics_pipeline.stages.extract.measure import score_names
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.shard.assemble import image_ledger
@@ -227,8 +228,7 @@ class _Publish(beam.DoFn):
             merge_indexes([part_of_index(output, entry.name) for entry in entries], path, self._scores)
         manifest = RunManifest(
             shards=tuple(entries),
-            index_sha256=file_sha256(index),
-            index_bytes=size_of(index) or 0,
+            index=(index_part(index, len(entries)),),
             promises=promises_of(self._config, self._scores),
             ledgers=read_ledgers(joined["counts"]),
             notes={},

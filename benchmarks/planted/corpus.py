@@ -14,10 +14,16 @@ from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode, make_doc_id
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.shards.index import IndexWriter, index_row
-from obelics_pipeline.core.shards.manifest import RunManifest, promises_of, shard_entry, shard_name, write_manifest
+from obelics_pipeline.core.shards.manifest import (
+    RunManifest,
+    index_part,
+    promises_of,
+    shard_entry,
+    shard_name,
+    write_manifest,
+)
 from obelics_pipeline.core.shards.record import make_record
 from obelics_pipeline.core.shards.tar import ShardWriter
-from obelics_pipeline.core.storage import file_sha256
 from obelics_pipeline.models.packed_flamingo.tiny import tiny
 from obelics_pipeline.training.plan.command import make_plan
 from obelics_pipeline.training.plan.recipe import Recipe
@@ -130,4 +136,4 @@ def _write_run(folder: Path, pages: Sequence[Document]) -> None:
     kept.keep(len(pages))
     ledgers = {"documents": kept, "images": images}
     promises = promises_of(RunConfig(), ())
-    write_manifest(folder, RunManifest(tuple(entries), file_sha256(path), path.stat().st_size, promises, ledgers, {}))
+    write_manifest(folder, RunManifest(tuple(entries), (index_part(path, len(entries)),), promises, ledgers, {}))

@@ -20,7 +20,15 @@ from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.shards.check_record import NotJson, parse_json
 from obelics_pipeline.core.shards.flamingo_record import plain_members, shaped
 from obelics_pipeline.core.shards.index import IndexWriter, fixed_columns, read_index
-from obelics_pipeline.core.shards.manifest import INDEX, SHARDS, RunManifest, ShardEntry, read_manifest, shard_entry
+from obelics_pipeline.core.shards.manifest import (
+    INDEX,
+    SHARDS,
+    RunManifest,
+    ShardEntry,
+    index_part,
+    read_manifest,
+    shard_entry,
+)
 from obelics_pipeline.core.shards.tar import Placed, ShardWriter, TarDamaged, read_members
 from obelics_pipeline.core.storage import file_sha256, local_copy, read_schema, size_of
 from obelics_pipeline.forget.record import without_images
@@ -214,8 +222,7 @@ class Shards:
         value = replace(
             manifest,
             shards=tuple(entries),
-            index_sha256=file_sha256(index),
-            index_bytes=index.stat().st_size,
+            index=(replace(index_part(index, len(entries)), name=INDEX),),
             ledgers=ledgers,
         )
         switch.stage(index, INDEX)

@@ -24,7 +24,7 @@ from obelics_pipeline.core.errors import Damaged, UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.revision_place import FOLDER as REVISIONS
 from obelics_pipeline.core.revision_place import MARK, file_in, pieces_in
-from obelics_pipeline.core.shards.manifest import FILE, INDEX, read_manifest
+from obelics_pipeline.core.shards.manifest import FILE, read_manifest
 from obelics_pipeline.core.storage import (
     TEMPORARY,
     Location,
@@ -216,7 +216,8 @@ def _published(folder: RunFolder) -> Iterator[tuple[str, Check]]:
     with suppress(*BROKEN):
         yield FILE, partial(_hold_to_hash, folder.manifest, read_bytes(folder.validated).decode().strip())
     with suppress(*BROKEN, UserError):
-        yield INDEX, partial(_hold_to_hash, folder.index, read_manifest(folder.path).index_sha256)
+        for part in read_manifest(folder.path).index:
+            yield part.name, partial(_hold_to_hash, folder.path / part.name, part.sha256)
 
 
 def _readable(folder: RunFolder, names: Iterable[str]) -> Iterator[tuple[str, Check]]:

@@ -11,11 +11,12 @@ from obelics_pipeline.core.shards.manifest import (
     LookUpPart,
     RunManifest,
     index_is_whole,
+    index_part,
     promises_of,
     publishes,
     write_manifest,
 )
-from obelics_pipeline.core.storage import draft, file_sha256, read_schema, remove, size_of
+from obelics_pipeline.core.storage import draft, read_schema, remove
 from obelics_pipeline.jobs.run_ledgers import run_ledgers
 from obelics_pipeline.stages.job import Job
 from obelics_pipeline.stages.shard.look_ups import look_up_parts, make_look_ups
@@ -53,8 +54,7 @@ def _publish(job: Job, look_up: tuple[LookUpPart, ...]) -> None:
         _index(job)
     manifest = RunManifest(
         shards=shards,
-        index_sha256=file_sha256(folder.index),
-        index_bytes=size_of(folder.index) or 0,
+        index=(index_part(folder.index, len(shards)),),
         promises=promises,
         ledgers=job.ledgers,
         notes=notes,

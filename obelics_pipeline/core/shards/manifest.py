@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,9 +13,10 @@ from obelics_pipeline.core.config.run import RunConfig
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.redacted import redacted
-from obelics_pipeline.core.storage import Location, file_sha256, read_bytes, write_bytes
+from obelics_pipeline.core.storage import Location, file_sha256, read_bytes, size_of, write_bytes
+from obelics_pipeline.core.unit import digest
 
-FORMAT = "obelics-shards-1"
+FORMAT, IN_PARTS = "obelics-shards-1", "obelics-shards-2"  # the latter where the index is not one file
 FILE, INDEX, SHARDS = "manifest.json", "index.parquet", "shards"
 Made = TypeVar("Made")
 COUNTED = ("documents", "texts", "images", "files", "bytes")
@@ -31,6 +33,19 @@ class ShardEntry:
     texts: int
     images: int  # image references
     files: int  # image files
+
+
+@dataclass(frozen=True, slots=True)
+class IndexPart:
+    """A file of the index: its name within the run's folder, its hash, and how many tars it has the rows of.
+
+    These follow, in the manifest's order, those of the part before.
+    """
+
+    name: str
+    sha256: str
+    bytes: int
+    tars: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +91,7 @@ class RunManifest:
     """What a finished run consists of. `ledgers` are the run's; `notes` are JSON values for people."""
 
     shards: tuple[ShardEntry, ...]
-    index_sha256: str
-    index_bytes: int
+    index: tuple[IndexPart, ...]  # one that is named INDEX, or parts of any number
     promises: Promises
     ledgers: Mapping[str, Ledger]
     notes: Mapping[str, Any]
@@ -88,14 +102,27 @@ class RunManifest:
         sums = {name: sum(getattr(shard, name) for shard in self.shards) for name in COUNTED}
         return {"shards": len(self.shards), **sums}
 
+    @property
+    def only_index(self) -> IndexPart | None:
+        """The index where it is one file; None where it lies in parts."""
+        return self.index[0] if [part.name for part in self.index] == [INDEX] else None
+
+    def index_id(self) -> str:
+        """What stands for the rows of the index: the sha256 of its file, or a digest of those of its parts."""
+        only = self.only_index
+        return only.sha256 if only is not None else digest([part.sha256 for part in self.index])
+
     def to_json(self) -> dict[str, Any]:
         """The manifest as JSON for the disk. It names no time and no machine: equal runs have equal manifests."""
+        form, index = IN_PARTS, {"parts": [asdict(part) for part in self.index]}
+        if (only := self.only_index) is not None:
+            form, index = FORMAT, {"name": INDEX, "sha256": only.sha256, "bytes": only.bytes}
         look_up = [asdict(part) for part in self.look_up]
         return {
-            "format": FORMAT,
+            "format": form,
             "counts": self.counts(),
             "promises": asdict(self.promises),
-            "index": {"name": INDEX, "sha256": self.index_sha256, "bytes": self.index_bytes},
+            "index": index,
             **({"look_up": look_up} if look_up else {}),
             "ledgers": {noun: ledger.to_json() for noun, ledger in self.ledgers.items()},
             "notes": redacted(dict(self.notes)),
@@ -114,6 +141,21 @@ def shard_entry(path: Path, rows: Sequence[Mapping[str, Any]]) -> ShardEntry:
     return ShardEntry(path.name, file_sha256(path), path.stat().st_size, len(rows), texts, images, files)
 
 
+def part_name(number: int) -> str:
+    """The file name of a part of the index by its number in the run, from 0."""
+    return f"index-{number:06d}.parquet"
+
+
+def is_index_name(name: str) -> bool:
+    """Whether a file of a run's folder that is named so is its index, or a part of it."""
+    return name == INDEX or re.fullmatch(r"index-[0-9]{6,}\.parquet", name) is not None
+
+
+def index_part(path: Location, tars: int) -> IndexPart:
+    """The entry of a finished file of the index, which has the rows of so many tars."""
+    return IndexPart(path.name, file_sha256(path), size_of(path) or 0, tars)
+
+
 def write_manifest(folder: Location, manifest: RunManifest) -> None:
     """Write it whole or not at all: a folder with a manifest is a finished run."""
     text = json.dumps(manifest.to_json(), ensure_ascii=False, indent=1) + "\n"
@@ -130,8 +172,8 @@ def read_manifest(folder: Location) -> RunManifest:
     except ValueError as error:
         raise UserError(f"{path}: not JSON ({error}); run the same command again to rewrite it") from None
     try:
-        if value["format"] != FORMAT:
-            raise ValueError(f"format {value['format']!r}, this version reads {FORMAT}")
+        if value["format"] not in (FORMAT, IN_PARTS):
+            raise ValueError(f"format {value['format']!r}, this version reads {FORMAT} and {IN_PARTS}")
         manifest = _from_json(value)
         _check_sums(manifest, value["counts"])
         return manifest
@@ -155,8 +197,13 @@ def publishes(folder: Location, shards: Sequence[ShardEntry], promises: Promises
 
 def index_is_whole(folder: Location) -> bool:
     """Whether the index has the bytes that the manifest beside it states. Raises UserError where none is."""
+    return all(part_is_whole(folder, part) for part in read_manifest(folder).index)
+
+
+def part_is_whole(folder: Location, part: IndexPart) -> bool:
+    """Whether a file of the index has the bytes that its entry states."""
     try:
-        return file_sha256(folder / INDEX) == read_manifest(folder).index_sha256
+        return file_sha256(folder / part.name) == part.sha256
     except OSError:
         return False
 
@@ -170,13 +217,25 @@ def stated_counts(folder: Location) -> dict[str, Any]:
 def _from_json(value: dict[str, Any]) -> RunManifest:
     return RunManifest(
         shards=tuple(_typed(ShardEntry, shard) for shard in value["shards"]),
-        index_sha256=value["index"]["sha256"],
-        index_bytes=value["index"]["bytes"],
+        index=_index(value["format"], value["index"], len(value["shards"])),
         promises=_typed(Promises, value["promises"] | {"score_names": tuple(value["promises"]["score_names"])}),
         ledgers={noun: Ledger.from_json(noun, counts) for noun, counts in value["ledgers"].items()},
         notes=value["notes"],
         look_up=tuple(_typed(LookUpPart, part) for part in value.get("look_up", ())),
     )
+
+
+def _index(form: str, stated: dict[str, Any], tars: int) -> tuple[IndexPart, ...]:
+    """The files of the index. Raises ValueError for names of other files, and where tars are in no part."""
+    if form == FORMAT:
+        return (_typed(IndexPart, {"name": INDEX, "sha256": stated["sha256"], "bytes": stated["bytes"], "tars": tars}),)
+    parts = tuple(_typed(IndexPart, part) for part in stated["parts"])
+    names = [part.name for part in parts]
+    if strange := [name for name in names if not is_index_name(name) or name == INDEX or names.count(name) > 1]:
+        raise ValueError(f"{strange[0]!a} is no name of a part of the index, or is given twice")
+    if not parts or sum(part.tars for part in parts) != tars or any(part.tars < 0 for part in parts):
+        raise ValueError(f"the parts of the index have {[part.tars for part in parts]} of {tars} tars")
+    return parts
 
 
 def _check_sums(manifest: RunManifest, stated: Any) -> None:

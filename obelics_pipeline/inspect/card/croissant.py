@@ -85,7 +85,7 @@ def croissant(
 ) -> dict[str, Any]:
     """The JSON-LD of a finished run; `index` are the columns of its index, `further` other properties of the whole."""
     tars = [file_object(f"{SHARDS}/{s.name}", "application/x-tar", s.bytes, s.sha256) for s in manifest.shards]
-    index_file = file_object(INDEX, "application/x-parquet", manifest.index_bytes, manifest.index_sha256)
+    index_files = [file_object(p.name, "application/x-parquet", p.bytes, p.sha256) for p in manifest.index]
     records = {
         "@type": "cr:FileSet",
         "@id": "records",
@@ -94,7 +94,7 @@ def croissant(
         "encodingFormat": "application/json",
         "includes": "*.json",
     }
-    files = [index_file, *tars, *([records] if tars else [])]
+    files = [*index_files, *tars, *([records] if tars else [])]
     return dataset(said, description, languages, files, [_record_set(index)], further)
 
 

@@ -72,7 +72,7 @@ def ask_again(folder: str, say: Say = print) -> Asked:
     home, buckets = run.folder.consent_again, run.config.fetch.buckets
     with run.folder.locked():
         scratch = scratch_of(home) / "asking"
-        round_of = scratch / digest(run.manifest.index_sha256, asking(run.config.fetch).model_dump_json(), buckets)
+        round_of = scratch / digest(run.manifest.index_id(), asking(run.config.fetch).model_dump_json(), buckets)
         for other in scratch.glob("*"):
             if other != round_of:  # the shards or the manners are others now
                 shutil.rmtree(other)

@@ -71,7 +71,7 @@ def export_files(
     refuse_strangers(folder, output, format)
     known = _listed(output)
     remove([output / LIST, *(output / name for name in format.beside([]))])
-    made_of = digest(LIST_FORMAT, format.name, manifest.index_sha256)
+    made_of = digest(LIST_FORMAT, format.name, manifest.index_id())
     writer = FileWriter(format, folder, output, output / NOTES, made_of, known)
     count = workers or os.cpu_count() or 1
     with TemporaryDirectory(prefix=TEMPORARY) as scratch, LocalEngine(count, Path(scratch), PART_SECONDS) as engine:

@@ -89,7 +89,7 @@ def publish(
     target.refuse_strangers(base)
     note_export(revision, target.path if isinstance(target, Folder) else str(target))
     answers = last_round(base)
-    made_of = digest(FORMAT, manifest.index_sha256, None if answers is None else file_sha256(answers))
+    made_of = digest(FORMAT, manifest.index_id(), None if answers is None else file_sha256(answers))
     maker = PartMaker(revision, manifest.promises.score_names, made_of, answers)
     place = target.path if isinstance(target, Folder) else base
     with _local(workers) if open_engine is None else open_engine(place, run.config) as engine:
@@ -143,7 +143,7 @@ def _made(run: Run, manifest: RunManifest, inputs: Sequence[str], parts: Sequenc
         code=run.folder.noted().get("code", {}),
         inputs=sorted(inputs),
         outputs={f"{DATA}/{part.name}": (part.sha256, part.bytes, part.rows) for part in parts},
-        corpus=manifest.index_sha256,
+        corpus=manifest.index_id(),
         counts=manifest.counts(),
         version=__version__,
     )

@@ -21,6 +21,7 @@ from obelics_pipeline.core.shards.manifest import (
     SHARDS,
     RunManifest,
     ShardEntry,
+    index_part,
     read_manifest,
     shard_name,
     write_manifest,
@@ -121,8 +122,7 @@ def export_flamingo(
     ledgers = _ledgers(folder) | {ledger.noun: ledger for ledger in (tally.documents, tally.images)}
     exported = RunManifest(
         shards=tuple(entries),
-        index_sha256=file_sha256(output / INDEX),
-        index_bytes=size_of(output / INDEX) or 0,
+        index=(index_part(output / INDEX, len(entries)),),
         promises=replace(manifest.promises, format="open_flamingo"),
         ledgers=ledgers,
         notes={EXPORTED: "open_flamingo"},

@@ -148,7 +148,8 @@ def _stray_files(folder: Location, manifest: RunManifest) -> Iterator[str]:
 
 def _index_file_problems(path: Path, manifest: RunManifest) -> Iterator[str]:
     try:
-        if size_of(path) != manifest.index_bytes or file_sha256(path) != manifest.index_sha256:
+        (stated,) = manifest.index
+        if size_of(path) != stated.bytes or file_sha256(path) != stated.sha256:
             yield f"{INDEX}: its sha256 is not the manifest's"
         schema = pq.read_schema(path)
         if not schema.equals(index_schema(manifest.promises.score_names, fixed_columns(schema))):

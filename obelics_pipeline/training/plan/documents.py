@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.revisions import revisions_of
-from obelics_pipeline.core.shards.manifest import FILE, INDEX, SHARDS, read_manifest
-from obelics_pipeline.core.storage import Location, file_sha256, location, names_in, read_schema, read_table, size_of
+from obelics_pipeline.core.shards.manifest import FILE, INDEX, SHARDS, part_is_whole, read_manifest
+from obelics_pipeline.core.storage import Location, location, names_in, read_schema, read_table, size_of
 from obelics_pipeline.inspect.run_tables.training import training_schema, with_training
 from obelics_pipeline.policy.forgotten import FORGOTTEN
 from obelics_pipeline.policy.tombstones.obeyed import tombstones_of
@@ -131,8 +131,9 @@ def _shard_hashes(folder: Location) -> dict[str, str]:
     if size_of(folder / FILE) is None:
         return {}
     manifest = read_manifest(folder)
-    if file_sha256(folder / INDEX) != manifest.index_sha256:
-        raise UserError(f"{folder / INDEX}: not the index that {FILE} names; see obelics validate {folder}")
+    for part in manifest.index:
+        if not part_is_whole(folder, part):
+            raise UserError(f"{folder / part.name}: not the index that {FILE} names; see obelics validate {folder}")
     return {shard.name: shard.sha256 for shard in manifest.shards}
 
 

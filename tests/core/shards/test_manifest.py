@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,17 @@ import pytest
 
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.shards.manifest import promises_of, read_manifest, shard_name
+from obelics_pipeline.core.shards.manifest import (
+    INDEX,
+    IndexPart,
+    index_is_whole,
+    is_index_name,
+    part_name,
+    promises_of,
+    read_manifest,
+    shard_name,
+    write_manifest,
+)
 from tests.stages.shard.runs import SCORES, document, make_run
 
 
@@ -82,3 +93,72 @@ def test_values_of_another_kind_are_refused(tmp_path: Path, change: Callable[[di
     path.write_text(json.dumps(value))
     with pytest.raises(UserError, match="not the manifest of a run"):
         read_manifest(tmp_path)
+
+
+def in_parts(*tars: int) -> tuple[IndexPart, ...]:
+    return tuple(IndexPart(part_name(i), f"{i}" * 64, 10 + i, n) for i, n in enumerate(tars))
+
+
+def test_an_index_in_parts_is_read_as_it_was_written(tmp_path: Path) -> None:
+    written = replace(make_run(tmp_path, [document(i) for i in range(5)], per_shard=2), index=in_parts(2, 0, 1))
+    write_manifest(tmp_path, written)
+    assert read_manifest(tmp_path) == written
+    assert json.loads((tmp_path / "manifest.json").read_text())["format"] == "obelics-shards-2"
+
+
+def test_an_index_of_one_file_is_written_as_it_always_was(tmp_path: Path) -> None:
+    written = make_run(tmp_path, [document(0)])
+    value = json.loads((tmp_path / "manifest.json").read_text())
+    (part,) = written.index
+    assert value["format"] == "obelics-shards-1"
+    assert value["index"] == {"name": "index.parquet", "sha256": part.sha256, "bytes": part.bytes}
+    assert (part.name, part.tars, written.index_id()) == (INDEX, 1, part.sha256)
+
+
+def test_what_stands_for_an_index_changes_with_any_part(tmp_path: Path) -> None:
+    written = make_run(tmp_path, [document(0)])
+    ids = [replace(written, index=parts).index_id() for parts in (in_parts(1, 0), in_parts(0, 1)[::-1], in_parts(1))]
+    assert len(set(ids)) == 3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda parts: parts[0].update(name="../index-000000.parquet"),
+        lambda parts: parts[0].update(name="index.parquet"),
+        lambda parts: parts[0].update(name="shards/shard-000000.tar"),
+        lambda parts: parts[0].update(name=3),
+        lambda parts: parts[1].update(name="index-000000.parquet"),
+        lambda parts: parts[0].update(tars=1),
+        lambda parts: parts[0].update(tars="2"),
+        lambda parts: (parts[0].update(tars=4), parts[1].update(tars=-1)),
+        lambda parts: parts[0].update(sha256=None),
+        lambda parts: parts[0].pop("bytes"),
+        lambda parts: parts.clear(),
+    ],
+)
+def test_parts_of_an_index_that_are_none_are_refused(tmp_path: Path, change: Callable[[Any], object]) -> None:
+    run = make_run(tmp_path, [document(i) for i in range(5)], per_shard=2)
+    write_manifest(tmp_path, replace(run, index=in_parts(2, 1)))
+    path = tmp_path / "manifest.json"
+    value = json.loads(path.read_text())
+    change(value["index"]["parts"])
+    path.write_text(json.dumps(value))
+    with pytest.raises(UserError, match="not the manifest of a run"):
+        read_manifest(tmp_path)
+
+
+def test_an_index_is_whole_where_each_of_its_files_is(tmp_path: Path) -> None:
+    make_run(tmp_path, [document(0)])
+    assert index_is_whole(tmp_path)
+    (tmp_path / INDEX).write_bytes(b"x")
+    assert not index_is_whole(tmp_path)
+    (tmp_path / INDEX).unlink()
+    assert not index_is_whole(tmp_path)
+
+
+def test_names_of_an_index_are_known_from_others() -> None:
+    assert all(map(is_index_name, ("index.parquet", part_name(0), part_name(1_234_567))))
+    assert not any(
+        map(is_index_name, ("index-1.parquet", "index-000000.parquet.tmp", "xindex.parquet", "index-a.parquet"))
+    )

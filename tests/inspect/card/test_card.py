@@ -196,7 +196,7 @@ def test_croissant_has_the_hash_of_every_shard(run_of_demo: Path, tmp_path: Path
     _, about = written(run_of_demo, tmp_path)
     shas = {file["@id"]: file.get("sha256") for file in about["distribution"]}
     manifest = read_manifest(run_of_demo)
-    assert shas["index.parquet"] == manifest.index_sha256
+    assert shas["index.parquet"] == manifest.index_id()
     assert all(shas[f"shards/{shard.name}"] == shard.sha256 for shard in manifest.shards)
 
 

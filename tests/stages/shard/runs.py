@@ -18,6 +18,8 @@ from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.shards.index import IndexWriter, index_row
 from obelics_pipeline.core.shards.manifest import (
     RunManifest,
+    index_part,
+    part_name,
     promises_of,
     read_manifest,
     shard_entry,
@@ -26,7 +28,6 @@ from obelics_pipeline.core.shards.manifest import (
 )
 from obelics_pipeline.core.shards.record import make_record
 from obelics_pipeline.core.shards.tar import ShardWriter
-from obelics_pipeline.core.storage import file_sha256
 from obelics_pipeline.models.page_type import KINDS
 
 SCORES = ("word_count", "perplexity")
@@ -97,7 +98,7 @@ def without_page_type(folder: Path) -> None:
     """Make the index of a finished run one of a version that did not have the column; the manifest vouches for it."""
     index, manifest = folder / "index.parquet", read_manifest(folder)
     pq.write_table(pq.read_table(index).drop_columns(["page_type"]), index, compression="zstd")
-    write_manifest(folder, replace(manifest, index_sha256=file_sha256(index), index_bytes=index.stat().st_size))
+    write_manifest(folder, replace(manifest, index=(index_part(index, len(manifest.shards)),)))
 
 
 def make_run(
@@ -129,11 +130,27 @@ def make_run(
     index_path = folder / "index.parquet"
     manifest = RunManifest(
         tuple(entries),
-        file_sha256(index_path),
-        index_path.stat().st_size,
+        (index_part(index_path, len(entries)),),
         promises_of(config or RunConfig(), scores),
         {"documents": kept, "images": images},
         {},
     )
     write_manifest(folder, manifest)
     return manifest
+
+
+def cut_index(folder: Path, *tars: int) -> None:
+    """Let the index of a run lie in parts with the rows of so many tars each."""
+    manifest, rows = read_manifest(folder), pq.read_table(folder / "index.parquet")
+    parts, start = [], 0
+    for number, count in enumerate(tars):
+        first = sum(tars[:number])
+        n = sum(tar.documents for tar in manifest.shards[first : first + count])
+        path = folder / part_name(number)
+        with IndexWriter(path, manifest.promises.score_names) as index:
+            for row in rows.slice(start, n).to_pylist():
+                index.write(row)
+        parts.append(index_part(path, count))
+        start += n
+    write_manifest(folder, replace(manifest, index=tuple(parts)))
+    (folder / "index.parquet").unlink()
