@@ -31,9 +31,9 @@ from obelics_pipeline.core.config import FetchingConfig, load_config
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.shards.index import ROWS_PER_GROUP, index_schema, merge_indexes, read_span
 from obelics_pipeline.stages.fetch.stage import REQUESTS, fetch_units
+from obelics_pipeline.stages.shard.check_look_ups import repeated_ids
 from obelics_pipeline.stages.shard.index_rows import handed, tars_in_order
 from obelics_pipeline.stages.shard.stage import plan_tars
-from obelics_pipeline.stages.shard.validate import _repeated_ids
 
 SCORES = tuple(f"score_{i}" for i in range(24))  # as many as the default config measures
 ROW_BYTES = 40_000  # of a planned document with its images
@@ -176,16 +176,16 @@ def repeated(where: Path, rows: int) -> str:
     ids = pc.binary_join_element_wise(pa.array(np.arange(rows)).cast(pa.string()), pa.scalar("0" * 20), "-")
     pq.write_table(pa.table({"doc_id": ids}), where)
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        seconds, before, after = pool.apply(_look_for_repeated, (where,))
+        seconds, before, after = pool.apply(_look_for_repeated, (where, rows))
     crawl = "380 GB of memory"
     return (
         f"{'repeated ids':14} {rows:9,} rows  {seconds:8.1f} s CPU, {(after - before) / 1e3:5.0f} MB more (was {crawl})"
     )
 
 
-def _look_for_repeated(where: Path) -> tuple[float, int, int]:
+def _look_for_repeated(where: Path, rows: int) -> tuple[float, int, int]:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    seconds = cpu(partial(_repeated_ids, where))
+    seconds = cpu(partial(repeated_ids, [where], rows, map))
     return seconds, before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 

@@ -54,6 +54,7 @@ from obelics_pipeline.policy.tombstones.tombstones import FOLDER, KEY, UNFINISHE
 from obelics_pipeline.stages.extract.safety import safety_of
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.read.robots import origins_in
+from obelics_pipeline.stages.shard.look_ups import forget_rows
 from obelics_pipeline.stages.shard.validate import problems
 
 REPORTS = ("report.html", "report-against.html")
@@ -258,15 +259,17 @@ class _Work:
     def _unpublish(self) -> None:
         """Remove the tars of a run that did not finish: it writes them again, of what is left."""
         remove(self._run.shards / name for name in files_below(self._run.shards))
+        remove_tree(self._run.look_up)
         remove([self._run.index, self._run.validated])
 
     def _files(self, gone: Gone, found: ToForget, done: Done) -> None:
         """Everything else in the folder."""
         self._inputs(gone, done)
+        forget_rows(self._run.shuffled)
         rewriter = Rewriter(self._run, gone, found)
         rewriter.units()
         self._sweep()
-        skip = {self._run.images.name, self._run.shards.name, FOLDER, "input"}
+        skip = {self._run.images.name, self._run.shards.name, self._run.look_up.name, FOLDER, "input"}
         own = (self._run.index.name, self._run.manifest.name, *REPORTS)
         for name in files_below(self._run.path):
             where = self._run.path / name
@@ -361,10 +364,7 @@ class _Work:
         now = replace(manifest, ledgers=ledgers or manifest.ledgers, notes=notes_now(self._run, manifest))
         if now != manifest:
             write_manifest(self._run.path, now)
-        written = set(self._pending.written)
-        done.problems = problems(
-            self._run.path, lambda check, tasks: map(check, (t for t in tasks if t[0].name in written))
-        )
+        done.problems = problems(self._run.path, only=frozenset(self._pending.written))
         if done.problems:
             remove([self._run.validated])
         elif self._pending.validated:

@@ -31,6 +31,7 @@ from obelics_pipeline.core.shards.manifest import (
 )
 from obelics_pipeline.core.shards.tar import Placed, ShardWriter, TarDamaged, read_members
 from obelics_pipeline.core.storage import file_sha256, local_copy, read_schema, size_of
+from obelics_pipeline.forget.look_ups import Moves, rewrite_look_ups
 from obelics_pipeline.forget.record import without_images
 from obelics_pipeline.forget.switch import Switch
 from obelics_pipeline.forget.units import as_json
@@ -60,6 +61,7 @@ class Shards:
     def __init__(self, run: RunFolder, is_gone: Callable[[str], bool], image_gone: ImageGone) -> None:
         """`is_gone` says of a doc_id whether it is forgotten."""
         self._run, self._is_gone, self._image_gone = run, is_gone, image_gone
+        self._moves = Moves()
 
     def rewrite(self, switch: Switch, edited: Callable[[str], bool]) -> Rewritten:
         """Stage all that changes; nothing has changed until the switch goes. `edited`: which documents to look into."""
@@ -82,6 +84,7 @@ class Shards:
                         path.unlink(missing_ok=True)  # what was looked into had nothing
                         entries[name] = entry_of[name]
                     else:
+                        self._moves.add(name, rows, new)
                         self._stage(switch, name, path, new, manifest, units.get(name), entries, done)
                         rows = new
                 for row in rows:
@@ -224,6 +227,7 @@ class Shards:
             shards=tuple(entries),
             index=(replace(index_part(index, len(entries)), name=INDEX),),
             ledgers=ledgers,
+            look_up=rewrite_look_ups(self._run, switch, manifest.look_up, self._moves),
         )
         switch.stage(index, INDEX)
         text = json.dumps(value.to_json(), ensure_ascii=False, indent=1) + "\n"

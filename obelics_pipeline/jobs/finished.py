@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from obelics_pipeline.core.document import Document, ImageNode, is_image_measure
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.shards.index import with_added
+from obelics_pipeline.core.shards.look_up import NoLookUp, by_id, by_url
 from obelics_pipeline.core.shards.manifest import INDEX, RunManifest, index_is_whole, read_manifest
 from obelics_pipeline.core.shards.source import StoredDocument, all_documents, document_at
 from obelics_pipeline.core.storage import Location, location, read_table
@@ -67,6 +70,31 @@ class Run:
         self._check_index()
         for found in all_documents(self.path):
             yield _document(found, self.path)
+
+    def document(self, which: str) -> Document | None:
+        """The kept document with this id or URL; None where none has it. Of the parts of one page it is the first.
+
+        The look-up of the run says where it stands, so that a run of any size is asked for three ranges of files. Where
+        a run has none, or a damaged one, a warning says so, and its index is read whole.
+
+        >>> import obelics_pipeline as op
+        >>> run = op.Run(finished)
+        >>> first = next(run.documents())
+        >>> run.document(first.url) == run.document(first.doc_id) == first, run.document("https://example.org/")
+        (True, None)
+        """
+        by_its_url = "://" in which
+        try:
+            if by_its_url:
+                found = by_url(self.path, self.manifest, [which]).get(which, [])
+            else:
+                found = list(by_id(self.path, self.manifest, [which]).values())
+        except NoLookUp as why:
+            warnings.warn(str(why), stacklevel=2)
+            table = self.to_arrow()
+            rows = table.filter(pc.equal(table["url" if by_its_url else "doc_id"], which)).slice(0, 1).to_pylist()
+            found = [document_at(self.path, row) for row in rows]
+        return _document(found[0], self.path) if found else None
 
     def images(self) -> Iterator[StoredImage]:
         """The images of the kept documents with the bytes of their files, in the same order."""

@@ -1,4 +1,4 @@
-"""From tars to a finished run: the ledgers are added up, look-ups and index are written, and last of all the manifest."""
+"""From tars to a finished run: ledgers are added up, look-ups and index are written, and last of all the manifest."""
 
 from __future__ import annotations
 

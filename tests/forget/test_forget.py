@@ -15,6 +15,8 @@ import pytest
 from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.document import Document, TextNode
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.shards.look_up import KEYS, ORDER, is_whole, read_look_up, rows_of
+from obelics_pipeline.core.shards.manifest import read_manifest
 from obelics_pipeline.inspect.run_tables.training import SCHEMA, write_training
 from tests.faults.runs import HASTE, command, finish, tree
 from tests.forget.traces import traces
@@ -23,6 +25,18 @@ from tests.rewritten import rewrite
 from tests.stages.shard.runs import without_page_type
 
 WARCS = ["inputs.json"]
+
+
+def look_ups_are_right(run: Path) -> None:
+    """Assert that the look-ups, where they were published, have a row for each row of the index, and no other."""
+    index, parts = pq.read_table(run / "index.parquet"), read_manifest(run).look_up
+    assert {part.kind for part in parts} == set(KEYS)
+    for part in parts:
+        rows = read_look_up(run / "look-up" / part.name)
+        assert rows.equals(rows_of(index, part.kind).sort_by(ORDER))
+        assert is_whole(run, part)
+    named = {part.name for part in parts}
+    assert {path.name for path in (run / "look-up").glob("*.parquet")} == named
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +69,8 @@ def ledgers(run: Path) -> dict[str, dict[str, dict[str, int]]]:
 
 
 def is_valid(run: Path) -> bool:
+    if (run / "look-up").exists():
+        look_ups_are_right(run)
     return main(["validate", str(run)]) == 0
 
 

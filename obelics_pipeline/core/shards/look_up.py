@@ -14,6 +14,7 @@ import mmap
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,9 +26,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from obelics_pipeline.core.shards.manifest import LookUpPart, RunManifest, shard_name
+from obelics_pipeline.core.shards.manifest import LookUpPart, RunManifest, shard_name, standing_manifest
+from obelics_pipeline.core.shards.run_index import index_of
 from obelics_pipeline.core.shards.source import DAMAGE, StoredDocument, document_in
-from obelics_pipeline.core.storage import AT_ONCE, Location, is_local, read_bytes_at
+from obelics_pipeline.core.storage import AT_ONCE, Location, file_sha256, is_local, read_bytes_at
 
 Hashes = npt.NDArray[np.uint64]
 Item = TypeVar("Item")
@@ -78,6 +80,23 @@ def by_id(folder: Location, manifest: RunManifest, doc_ids: Iterable[str]) -> di
     """The documents of a run with these ids; an id that no document has is left out. Raises NoLookUp."""
     found = _documents(folder, manifest, "id", doc_ids, lambda document: document.record.doc_id)
     return {doc_id: documents[0] for doc_id, documents in found.items()}
+
+
+def rows_by_id(folder: Location, doc_ids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
+    """The rows that the index of a run has for these ids: by the look-up, or else of the index, which is read whole.
+
+    Ids that no document has are left out; all are where a folder has no index. Raises UserError for one that cannot be
+    read.
+    """
+    wanted = list(dict.fromkeys(doc_ids))
+    index = index_of(folder) if wanted else None
+    if index is None:
+        return {}
+    manifest = standing_manifest(folder)
+    if manifest is not None:
+        with suppress(NoLookUp):
+            return {doc_id: document.row for doc_id, document in by_id(folder, manifest, wanted).items()}
+    return {row["doc_id"]: row for row in index.table(filters=[("doc_id", "in", wanted)]).to_pylist()}
 
 
 def places(folder: Location, manifest: RunManifest, kind: str, keys: Iterable[str]) -> dict[str, list[Place]]:
@@ -211,7 +230,7 @@ def bucket_of(hashes: Hashes, buckets: int) -> npt.NDArray[np.int64]:
 def rows_of(index: pa.Table, kind: str) -> pa.Table:
     """Rows of a look-up for rows of an index, in their order. Raises ValueError for what no run has in its index."""
     coded = index["shard"].combine_chunks().dictionary_encode()
-    numbers = pa.array([_number(name) for name in coded.dictionary.to_pylist()], pa.uint32())
+    numbers = pa.array([shard_number(name) for name in coded.dictionary.to_pylist()], pa.uint32())
     contents = np.fromiter(map(content_number, index["content_sha256"].to_pylist()), np.uint64, index.num_rows)
     columns = [
         pa.array(key_hashes(index[KEYS[kind]].to_pylist())),
@@ -226,7 +245,7 @@ def rows_of(index: pa.Table, kind: str) -> pa.Table:
 COLUMNS = ("shard", "offset", "length", "url", "doc_id", "content_sha256")  # of the index, for `rows_of`
 
 
-def _number(shard: str) -> int:
+def shard_number(shard: str) -> int:
     """The number in the name of a tar. Raises ValueError for a name that no run gives."""
     found = NUMBER.fullmatch(shard)
     if found is None or shard_name(int(found[1])) != shard:
@@ -254,6 +273,14 @@ def read_look_up(path: Location) -> pa.Table:
     with path.open("rb") as stream:
         data = pa.py_buffer(stream.read())
     return pq.read_table(pa.BufferReader(data), page_checksum_verification=True).cast(SCHEMA)
+
+
+def is_whole(folder: Location, part: LookUpPart) -> bool:
+    """Whether a bucket has the bytes that its entry in the manifest states."""
+    try:
+        return file_sha256(folder / FOLDER / Path(part.name).name) == part.sha256
+    except OSError:
+        return False
 
 
 def facts_of(kind: str, path: Path) -> dict[str, Any]:

@@ -117,13 +117,13 @@ class RunManifest:
         form, index = IN_PARTS, {"parts": [asdict(part) for part in self.index]}
         if (only := self.only_index) is not None:
             form, index = FORMAT, {"name": INDEX, "sha256": only.sha256, "bytes": only.bytes}
-        look_up = [asdict(part) for part in self.look_up]
+        look_up = {"look_up": [asdict(part) for part in self.look_up]} if self.look_up else {}
         return {
             "format": form,
             "counts": self.counts(),
             "promises": asdict(self.promises),
             "index": index,
-            **({"look_up": look_up} if look_up else {}),
+            **look_up,
             "ledgers": {noun: ledger.to_json() for noun, ledger in self.ledgers.items()},
             "notes": redacted(dict(self.notes)),
             "shards": [asdict(shard) for shard in self.shards],

@@ -152,8 +152,12 @@ def _main_content(explanation: Explanation) -> Iterator[Row]:
 def _in_run(in_run: InRun) -> Iterator[Row]:
     yield "record", in_run.outcome + (f": {in_run.reason}" if in_run.reason else "")
     yield "unit", in_run.unit
-    for name, offset in in_run.others:
+    for name, offset in in_run.others or ():
         yield "same URL", f"{name} at byte {offset:,}"
+    if in_run.others is None:
+        yield "same URL", "other records are not looked for where a document in the shards has it"
+    if in_run.scanned:
+        yield "found by", in_run.scanned
 
 
 def _contents(document: Document) -> Iterator[Row]:

@@ -11,11 +11,16 @@ from obelics_pipeline.core.commit import Manifest, read_manifest, read_manifests
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.shards.look_up import NoLookUp, by_id, by_url, rows_by_id
+from obelics_pipeline.core.shards.manifest import RunManifest, standing_manifest
+from obelics_pipeline.core.shards.run_index import index_of
 from obelics_pipeline.core.storage import Location, read_table, size_of
 from obelics_pipeline.core.tables import read_documents
+from obelics_pipeline.core.unit import label_of_unit
 from obelics_pipeline.inspect.run_tables.training import Trained, trained
 from obelics_pipeline.jobs.events import read_events
 from obelics_pipeline.jobs.noted import stages_in
+from obelics_pipeline.stages.read.ranges import label_of_name, label_of_source
 from obelics_pipeline.stages.site.site_evidence import STAGE as SITE
 from obelics_pipeline.stages.site.told import SharedPassage, shared_with_others
 from obelics_pipeline.stages.stage import Stage
@@ -27,7 +32,8 @@ _DOC_ID = re.compile(r"[0-9a-f]{32}")
 class InRun:
     """A record as a run met it: read by `unit` of the extract stage, and `outcome` is kept, dropped or failed.
 
-    `others` are the further records with this URL: the WARC file and the offset of each.
+    `others` are the further records with this URL: the WARC file and the offset of each; None where they were not
+    looked for, because the look-up had the document. `scanned` is why the look-up could not be asked, if it could not.
     """
 
     unit: str
@@ -38,7 +44,8 @@ class InRun:
     outcome: str
     reason: str | None
     doc_id: str | None = None  # the one that was asked for, if one was
-    others: Sequence[tuple[str, int]] = ()
+    others: Sequence[tuple[str, int]] | None = ()
+    scanned: str = ""
 
 
 @dataclass(frozen=True)
@@ -71,10 +78,19 @@ class Fate:
 
 
 def find_in_run(folder: RunFolder, which: str) -> InRun:
-    """The record of a document id or of a URL; of several records with one URL the first that was kept, else the first.
+    """The record of a document id or of a URL; of several records with one URL that of the document in the shards, else
+    the first that extraction kept, else the first.
 
-    Raises UserError for a folder without extracted documents, and for what the run never saw.
+    The look-up of a finished run is asked first; what it does not have is looked for in every unit. Raises UserError
+    for a folder without extracted documents, and for what the run never saw.
     """
+    manifest, scanned = standing_manifest(folder.path), ""
+    if manifest is not None:
+        try:
+            if (found := _looked_up(folder, manifest, which)) is not None:
+                return found
+        except NoLookUp as why:
+            scanned = str(why)
     manifests = list(_manifests(folder.extract))
     if not manifests:
         raise UserError(f"{folder.path}: not the folder of a run, or its first unit is not done yet; see: obelics run")
@@ -85,7 +101,27 @@ def find_in_run(folder: RunFolder, which: str) -> InRun:
         if _DOC_ID.fullmatch(which):
             raise UserError(f"{which}: no document has this id {among}")
         raise UserError(f"{which}: this URL is not {among}; it must match letter by letter")
-    return found
+    return replace(found, scanned=scanned)
+
+
+def _looked_up(folder: RunFolder, manifest: RunManifest, which: str) -> InRun | None:
+    """The record of a document in the shards, and its unit; None where they do not have it. Raises NoLookUp."""
+    is_id = _DOC_ID.fullmatch(which) is not None
+    if is_id:
+        document = by_id(folder.path, manifest, [which]).get(which)
+    else:
+        document = next(iter(by_url(folder.path, manifest, [which]).get(which, ())), None)
+    if document is None:
+        return None
+    row, label = document.row, label_of_name(document.row["warc_filename"])
+    names = [name for name in unit_names(folder.extract, label) if label_of_source(label_of_unit(name)) == label]
+    starts = {name: label_of_unit(name).removeprefix(f"{label}-") for name in names}
+    before = [name for name in names if starts[name].isdigit() and int(starts[name]) <= row["warc_record_offset"]]
+    for name in [*reversed(before), *(name for name in names if name not in before)]:
+        if _documents(folder.extract, [name], [row["doc_id"]]):
+            place = (row["warc_filename"], row["warc_record_offset"], row["warc_record_length"])
+            return InRun(name, row["url"], *place, "kept", None, which if is_id else None, () if is_id else None)
+    return None  # its unit has the name of something else, such as a table of pointers
 
 
 def fates_of(folder: RunFolder, unit: str, doc_ids: Sequence[str]) -> dict[str, Fate]:
@@ -161,7 +197,10 @@ def _of_url(folder: RunFolder, manifests: Sequence[Manifest], url: str) -> InRun
         found += [(manifest.unit, row) for row in table.to_pylist()]
     if not found:
         return None
-    unit, row = next((item for item in found if item[1]["outcome"] == "kept"), found[0])
+    kept = [item for item in found if item[1]["outcome"] == "kept"]
+    shown = _records_in_shards(folder, url) if len(kept) > 1 else set()
+    first = [item for item in kept if (item[1]["warc_filename"], item[1]["warc_record_offset"]) in shown]
+    unit, row = next(iter([*first, *kept, *found]))
     others = [(r["warc_filename"], r["warc_record_offset"]) for _, r in found if r is not row]
     return InRun(
         unit,
@@ -196,9 +235,15 @@ def _duplicates(folder: RunFolder, doc_ids: Sequence[str]) -> dict[str, tuple[st
     return {row["doc_id"]: (row["reason"], row["duplicate_of"]) for row in table.to_pylist()}
 
 
+def _records_in_shards(folder: RunFolder, url: str) -> set[tuple[str, int]]:
+    """The WARC file and the offset of the first document in the shards with a URL."""
+    index = index_of(folder.path)
+    if index is None:
+        return set()
+    table = index.table(["url", "warc_filename", "warc_record_offset"], [("url", "==", url)])
+    return {(row["warc_filename"], row["warc_record_offset"]) for row in table.slice(0, 1).to_pylist()}
+
+
 def _index_rows(folder: RunFolder, doc_ids: Sequence[str]) -> dict[str, tuple[str, int, int]]:
-    if not doc_ids or size_of(folder.index) is None:
-        return {}
-    columns = ["doc_id", "shard", "offset", "length"]
-    table = read_table(folder.index, columns, filters=[("doc_id", "in", list(doc_ids))])
-    return {row["doc_id"]: (row["shard"], row["offset"], row["length"]) for row in table.to_pylist()}
+    rows = rows_by_id(folder.path, doc_ids)
+    return {doc_id: (row["shard"], row["offset"], row["length"]) for doc_id, row in rows.items()}

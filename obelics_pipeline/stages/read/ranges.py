@@ -87,7 +87,7 @@ def _cut(
     total: int,
     step: int,
 ) -> list[ReadTask]:
-    stem = _stem(source.name)
+    stem = label_of_name(source.name)
     return [
         ReadTask(
             kind=kind,
@@ -103,8 +103,9 @@ def _cut(
     ]
 
 
-def _stem(name: str) -> str:
-    """A label for a source: its base name, with a digest where that alone would not be unique or not be safe.
+def label_of_name(name: str) -> str:
+    """What the labels of all tasks of a file begin with, by its name: the base name, with a digest where that alone is
+    not unique or not safe.
 
     It depends on the source's own name only, so that other inputs never change it.
     """

@@ -45,7 +45,9 @@ def make_look_ups(job: Job) -> list[Manifest]:
     units = look_up_units(tars)
     disown_damaged(units, folder, job.runner, "files of the look-up")
     done = len(read_manifests(folder, [unit.name for unit in units])) == len(units)
-    sources = Partitions(shuffled) if done or len(units) == len(KEYS) else _by_bucket(job, tars, len(units) // len(KEYS))
+    sources = (
+        Partitions(shuffled) if done or len(units) == len(KEYS) else _by_bucket(job, tars, len(units) // len(KEYS))
+    )
     names = [tar.unit for tar in tars]
     told = [u.payload | ({"pieces": sources.names(u.label)} if sources.files else {"tars": names}) for u in units]
     work = partial(look_up_unit, folder=folder, shards=job.folder.shards, pieces=sources.folder)
@@ -97,7 +99,9 @@ def dealt_unit(unit: Unit, *, folder: Location, shards: Location) -> Manifest:
         labels = pa.array([f"{kind}-{bucket:04d}" for bucket in buckets], pa.string())
         tables.append(rows.add_column(0, DEALT_SCHEMA.field(BUCKET), labels))
     with Attempt(folder, unit) as attempt:
-        pq.write_table(pa.concat_tables(tables).cast(DEALT_SCHEMA), attempt.file("data", ".parquet"), compression="zstd")
+        pq.write_table(
+            pa.concat_tables(tables).cast(DEALT_SCHEMA), attempt.file("data", ".parquet"), compression="zstd"
+        )
         return attempt.commit([])
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,13 +26,13 @@ from obelics_pipeline.core.shards.manifest import (
     stated_counts,
 )
 from obelics_pipeline.core.storage import TEMPORARY, Location, file_sha256, local_copy, names_in, size_of
+from obelics_pipeline.stages.shard.check_look_ups import look_up_problems
 from obelics_pipeline.stages.shard.check_shard import shard_problems, skipped_checks
 from obelics_pipeline.stages.shard.index_rows import NO_ROWS, IndexRows, handed, tars_in_order
 
-MEMORY = "512MB"  # of DuckDB, while it looks for repeated ids; beyond it spills to the folder for temporary files
 ShardTask = tuple[ShardEntry, IndexRows]
 NO_PARTS: Mapping[str, Location] = MappingProxyType({})
-Map = Callable[[Callable[[ShardTask], list[str]], Iterable[ShardTask]], Iterable[list[str]]]
+Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,16 @@ def validate(folder: Location, each: Map = map) -> Report:
     return Report(tuple(problems(folder, each)), manifest.counts(), tuple(skipped_checks()))
 
 
-def problems(folder: Location, each: Map = map, parts: Mapping[str, Location] = NO_PARTS) -> list[str]:
+def problems(
+    folder: Location,
+    each: Map = map,
+    parts: Mapping[str, Location] = NO_PARTS,
+    only: Collection[str] | None = None,
+) -> list[str]:
     """Everything that is wrong with a run's folder, a line each that names shard and document. See `validate`.
 
     `parts` are the files in which the rows of tars were committed, by the tar's name: a task then carries no rows.
+    `only` are the names of the shards that are read back; None: all.
     """
     manifest = read_manifest(folder)
     found = [*_manifest_problems(folder, manifest), *_stray_files(folder, manifest)]
@@ -76,10 +82,11 @@ def problems(folder: Location, each: Map = map, parts: Mapping[str, Location] = 
             found += _index_file_problems(index, manifest)
             if not _is_unusable(found):
                 check = partial(_check, folder, manifest.promises)
-                for lines in each(check, _tasks(index, manifest, parts, found)):
+                tasks = (t for t in _tasks(index, manifest, parts, found) if only is None or t[0].name in only)
+                for lines in each(check, tasks):
                     found += lines
             if not _is_unusable(found):
-                found += _repeated_ids(index)
+                found += look_up_problems(folder, manifest, [folder / INDEX], each)
     except FileNotFoundError as error:
         found.append(f"{INDEX}: cannot be read: {error}")
     return found
@@ -160,16 +167,3 @@ def _index_file_problems(path: Path, manifest: RunManifest) -> Iterator[str]:
 
 def _unreadable(error: Exception) -> str:
     return f"{INDEX}: cannot be read: {str(error).splitlines()[0][:200]}"
-
-
-def _repeated_ids(index: Path) -> list[str]:
-    """Documents that are in the index more than once, over the whole run. Memory is bounded: DuckDB spills."""
-    import duckdb
-
-    query = "SELECT doc_id, count(*) FROM read_parquet(?) GROUP BY doc_id HAVING count(*) > 1 ORDER BY doc_id LIMIT 20"
-    with tempfile.TemporaryDirectory(prefix=TEMPORARY) as spill, duckdb.connect() as connection:
-        connection.execute(f"SET memory_limit='{MEMORY}'")
-        connection.execute("SET threads=1")  # each thread holds groups of its own
-        connection.execute("SET temp_directory=$folder", {"folder": spill})
-        rows = connection.execute(query, [str(index)]).fetchall()
-    return [f"{INDEX}: document {doc_id} is in it {n} times" for doc_id, n in rows]

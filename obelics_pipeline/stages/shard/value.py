@@ -24,7 +24,7 @@ def work(job: Job) -> None:
     """Write the documents that are left to tars; `jobs/publish.py` makes a finished run of these."""
     folder, left_out = job.folder.shards, _left_out(job, settle(job))
     units = plan_tars(job.documents.units, job.documents.folder, job.config, job.columns, left_out)
-    disown_damaged(units, folder, job.runner, "tars")
+    disown_damaged(units, folder, job.runner)
     standing = read_manifests(folder, [unit.name for unit in units])
     if not isinstance(folder, Path):
         take_home(folder, standing.values())  # a tar is read by its name in this folder, by programs of others as well

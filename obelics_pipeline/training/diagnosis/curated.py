@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.shards.index import NAMES
-from obelics_pipeline.core.storage import Location, location, open_parquet, read_table, size_of
+from obelics_pipeline.core.shards.look_up import rows_by_id
+from obelics_pipeline.core.storage import Location, location, open_parquet, size_of
 from obelics_pipeline.training.diagnosis.robust import Numbers
 
 MOST = 1_000_000  # documents of a run that a percentile is taken among: of more, row groups spread evenly
@@ -50,15 +51,11 @@ def read_curated(folder: str) -> Curated | None:
 
 def scores_of(folder: str, doc_ids: Sequence[str]) -> dict[str, dict[str, float | None]]:
     """The scores that some documents had in a run, by id; those that it does not have are left out."""
-    index = _index(folder)
-    if index is None or not doc_ids:
-        return {}
-    try:
-        table = read_table(index, filters=[("doc_id", "in", sorted(set(doc_ids)))])
-    except (OSError, pa.ArrowException) as error:
-        raise _damaged(index, error) from None
-    names = [f.name for f in table.schema if f.name not in NAMES and pa.types.is_floating(f.type)]
-    return {row["doc_id"]: {name: row[name] for name in names} for row in table.to_pylist()}
+    rows = rows_by_id(location(folder), doc_ids)
+    return {
+        doc_id: {name: value for name, value in row.items() if name not in NAMES and not isinstance(value, str)}
+        for doc_id, row in rows.items()
+    }
 
 
 def percentile(value: float, among: Numbers) -> float | None:

@@ -10,13 +10,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.content_name import content_name
 from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode, make_doc_id
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.shards.index import IndexWriter, index_row
+from obelics_pipeline.core.shards.look_up import FOLDER, KEYS, bucket_of, facts_of, rows_of, write_look_up
 from obelics_pipeline.core.shards.manifest import (
+    LookUpPart,
     RunManifest,
     index_part,
     part_name,
@@ -28,6 +32,7 @@ from obelics_pipeline.core.shards.manifest import (
 )
 from obelics_pipeline.core.shards.record import make_record
 from obelics_pipeline.core.shards.tar import ShardWriter
+from obelics_pipeline.core.storage import file_sha256
 from obelics_pipeline.models.page_type import KINDS
 
 SCORES = ("word_count", "perplexity")
@@ -154,3 +159,22 @@ def cut_index(folder: Path, *tars: int) -> None:
         start += n
     write_manifest(folder, replace(manifest, index=tuple(parts)))
     (folder / "index.parquet").unlink()
+
+
+def add_look_ups(folder: Path, buckets: int = 1) -> RunManifest:
+    """Give a finished run look-ups of so many buckets for each kind of key; its manifest, which then names them."""
+    index, parts = pq.read_table(folder / "index.parquet"), list[LookUpPart]()
+    (folder / FOLDER).mkdir()
+    for kind in KEYS:
+        rows = rows_of(index, kind)
+        places = bucket_of(rows["hash"].to_numpy(), buckets)
+        for number in range(buckets):
+            path = folder / FOLDER / "draft"
+            write_look_up(rows.filter(pa.array(places == number)), path)
+            sha256, size, facts = file_sha256(path), path.stat().st_size, facts_of(kind, path)
+            name = content_name(f"{kind}-{number:04d}-{number:016x}", sha256, ".parquet")
+            path.rename(folder / FOLDER / name)
+            parts.append(LookUpPart(name=name, sha256=sha256, bytes=size, **facts))
+    manifest = replace(read_manifest(folder), look_up=tuple(parts))
+    write_manifest(folder, manifest)
+    return manifest

@@ -19,9 +19,8 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.shards.record import content_sha256, record_size
 from obelics_pipeline.core.storage import file_sha256
 from obelics_pipeline.stages.shard import check_shard, index_rows, readback
-from obelics_pipeline.stages.shard import validate as validate_module
 from obelics_pipeline.stages.shard.index_rows import tars_in_order
-from obelics_pipeline.stages.shard.validate import _repeated_ids, problems, validate
+from obelics_pipeline.stages.shard.validate import problems, validate
 
 from .runs import document, image, make_run, picture, without_page_type
 
@@ -151,16 +150,6 @@ def test_an_index_whose_pages_cannot_be_read_is_a_problem_and_no_crash(run: Path
     path.write_bytes(data)
     accept(run)
     assert said(run, "index.parquet: cannot be read")
-
-
-def test_repeated_ids_are_found_in_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ids = [f"{i:032x}" for i in range(400_000)]
-    pq.write_table(pa.table({"doc_id": [*ids, *ids[7:9], ids[7]]}), tmp_path / "index.parquet")
-    monkeypatch.setattr(validate_module, "MEMORY", "32MB")
-    assert _repeated_ids(tmp_path / "index.parquet") == [
-        f"index.parquet: document {ids[7]} is in it 3 times",
-        f"index.parquet: document {ids[8]} is in it 2 times",
-    ]
 
 
 def test_shards_can_be_checked_by_a_pool(run: Path) -> None:
