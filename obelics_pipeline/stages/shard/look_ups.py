@@ -42,7 +42,7 @@ DEALT_SCHEMA = pa.schema([pa.field(BUCKET, pa.string()), *SCHEMA])
 def make_look_ups(job: Job) -> list[Manifest]:
     """Make the buckets of the look-ups of a job's tars, unless they stand; their units, in order of kind and hash."""
     folder, shuffled, tars = job.folder.look_up, job.folder.shuffled, [tar for tar in job.tars if tar.files]
-    units = look_up_units(tars)
+    units = look_up_units(job.tars)
     disown_damaged(units, folder, job.runner, "files of the look-up")
     done = len(read_manifests(folder, [unit.name for unit in units])) == len(units)
     sources = (
@@ -70,7 +70,9 @@ def forget_rows(shuffled: Location) -> None:
 
 
 def look_up_units(tars: Sequence[Manifest]) -> list[Unit]:
-    """A unit for each bucket of each kind. Its id follows from the units of the tars."""
+    """A unit for each bucket of each kind. Its id follows from the units of the tars, which stay what they were where
+    `obelics forget` took documents out of them.
+    """
     buckets = bucket_count(sum(tar.notes["documents"] for tar in tars))
     of_all = digest(code_of(__name__), [tar.unit for tar in tars], buckets)
     return [
