@@ -265,7 +265,8 @@ class RunFolder:
         A power cut must not take them: a tar without a manifest is made again, and until then the run is not finished.
         """
         shards, look_up = self.shards, self.look_up
-        for folder in (shards, shards / "manifests", shards / "index", look_up, look_up / "manifests"):
+        units = (self.path / "manifests", shards / "manifests", look_up / "manifests")
+        for folder in (*units, shards, shards / "index", look_up):
             if isinstance(folder, Path) and folder.is_dir():
                 sync(folder)
         self._sync_names()

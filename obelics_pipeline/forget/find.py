@@ -16,8 +16,8 @@ from obelics_pipeline.core.commit import Manifest, read_manifests, unit_names
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.document import CARRIED, PARAGRAPH_SEPARATOR
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.shards.index import read_index
-from obelics_pipeline.core.storage import Location, files_below, open_parquet, read_table, size_of
+from obelics_pipeline.core.shards.run_index import index_of
+from obelics_pipeline.core.storage import Location, files_below, open_parquet, read_table
 from obelics_pipeline.core.tables import kept_rows, read_documents
 from obelics_pipeline.forget.edits import mask_of
 from obelics_pipeline.forget.pending import ToForget
@@ -93,11 +93,12 @@ class Finder:
     def _in_index(self) -> tuple[set[str], bool]:
         """The documents of the shards that are forgotten, and whether there are shards."""
         known, found = self._tombstones(), set[str]()
-        if size_of(self._run.index) is None:
+        index = index_of(self._run.path)
+        if index is None:
             return found, False
         if known is None:
             return found, True
-        for row in read_index(self._run.index, ["doc_id", "url", "content_sha256"]):
+        for row in index.rows(["doc_id", "url", "content_sha256"]):
             if known.document(row["doc_id"]) or known.url(row["url"]) or known.sha256(row["content_sha256"]):
                 found.add(row["doc_id"])
         return found, True
@@ -163,9 +164,10 @@ class Finder:
 
     def _published(self, doc_ids: set[str]) -> set[str]:
         """The documents that are in the shards."""
-        if not doc_ids or size_of(self._run.index) is None:
+        index = index_of(self._run.path) if doc_ids else None
+        if index is None:
             return set()
-        return {row["doc_id"] for row in read_index(self._run.index, ["doc_id"]) if row["doc_id"] in doc_ids}
+        return {row["doc_id"] for row in index.rows(["doc_id"]) if row["doc_id"] in doc_ids}
 
     def _remember(self, found: set[str], kept: set[str]) -> set[str]:
         """Leave tombstones of the texts that were kept; the URLs of all that were found, and of their images."""

@@ -17,9 +17,11 @@ from obelics_pipeline.core.commit import read_manifests, unit_names
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.errors import DISK_FULL, Stopped, UserError
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.index_name import is_index_name
 from obelics_pipeline.core.revision_place import MARK
 from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.shards.manifest import read_manifest, write_manifest
+from obelics_pipeline.core.shards.run_index import index_of
 from obelics_pipeline.core.storage import (
     TEMPORARY,
     Location,
@@ -54,6 +56,7 @@ from obelics_pipeline.policy.tombstones.tombstones import FOLDER, KEY, UNFINISHE
 from obelics_pipeline.stages.extract.safety import safety_of
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.read.robots import origins_in
+from obelics_pipeline.stages.shard.index_parts import sweep_index
 from obelics_pipeline.stages.shard.look_ups import forget_rows
 from obelics_pipeline.stages.shard.validate import problems
 
@@ -98,7 +101,8 @@ def forget(
     """
     run = RunFolder(location(folder))
     run.refuse_other_format()
-    if not any(size_of(run.path / name) is not None for name in (MARK, run.manifest.name, run.index.name)):
+    marks = (MARK, run.manifest.name)
+    if all(size_of(run.path / name) is None for name in marks) and index_of(run.path) is None:
         raise UserError(f"{folder}: no run is there; give the --output of obelics run")
     if not lists and size_of(run.path / FOLDER / UNFINISHED) is None and not stored(run.path / FOLDER):
         raise UserError(f"{folder}: nothing to forget: give --urls, --domains or --hashes FILE")
@@ -260,7 +264,8 @@ class _Work:
         """Remove the tars of a run that did not finish: it writes them again, of what is left."""
         remove(self._run.shards / name for name in files_below(self._run.shards))
         remove_tree(self._run.look_up)
-        remove([self._run.index, self._run.validated])
+        sweep_index(self._run.path, [])
+        remove([self._run.validated])
 
     def _files(self, gone: Gone, found: ToForget, done: Done) -> None:
         """Everything else in the folder."""
@@ -270,11 +275,11 @@ class _Work:
         rewriter.units()
         self._sweep()
         skip = {self._run.images.name, self._run.shards.name, self._run.look_up.name, FOLDER, "input"}
-        own = (self._run.index.name, self._run.manifest.name, *REPORTS)
+        own = (self._run.manifest.name, *REPORTS)
         for name in files_below(self._run.path):
             where = self._run.path / name
             first = name.split("/")[0]
-            if first in skip or first.startswith(EXPORT) or name in own:
+            if first in skip or first.startswith(EXPORT) or name in own or is_index_name(name):
                 continue
             if name.endswith(".parquet") and not self._is_of_unit(name):
                 rewriter.loose(where)

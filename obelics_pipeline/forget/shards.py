@@ -6,7 +6,7 @@ All of them change together: see `switch`.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -19,24 +19,26 @@ from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.shards.check_record import NotJson, parse_json
 from obelics_pipeline.core.shards.flamingo_record import plain_members, shaped
-from obelics_pipeline.core.shards.index import IndexWriter, fixed_columns, read_index
+from obelics_pipeline.core.shards.index import IndexWriter, fixed_columns
 from obelics_pipeline.core.shards.manifest import (
-    INDEX,
     SHARDS,
+    IndexPart,
     RunManifest,
     ShardEntry,
     index_part,
     read_manifest,
     shard_entry,
 )
+from obelics_pipeline.core.shards.run_index import RunIndex, demand_index, tars_of_parts
 from obelics_pipeline.core.shards.tar import Placed, ShardWriter, TarDamaged, read_members
-from obelics_pipeline.core.storage import file_sha256, local_copy, read_schema, size_of
+from obelics_pipeline.core.storage import file_sha256, local_copy, size_of
 from obelics_pipeline.forget.look_ups import Moves, rewrite_look_ups
 from obelics_pipeline.forget.record import without_images
 from obelics_pipeline.forget.switch import Switch
 from obelics_pipeline.forget.units import as_json
 from obelics_pipeline.policy.forgotten import FORGOTTEN
 from obelics_pipeline.stages.shard.finish import IMAGE_COUNT
+from obelics_pipeline.stages.shard.index_parts import STEP
 
 Row = dict[str, Any]
 ImageGone = Callable[[str, bytes | None], bool]  # its address, and its bytes where there are any
@@ -66,12 +68,42 @@ class Shards:
     def rewrite(self, switch: Switch, edited: Callable[[str], bool]) -> Rewritten:
         """Stage all that changes; nothing has changed until the switch goes. `edited`: which documents to look into."""
         manifest = read_manifest(self._run.path)
-        units = self._units()
-        done, entries, names = Rewritten(), dict[str, ShardEntry](), list[str]()
+        done, units = Rewritten(), self._units()
+        parts, kept = list[tuple[IndexPart, Path | None]](), list[ShardEntry]()
+        for part, tars in tars_of_parts(manifest):
+            if not any(self._is_gone(row["doc_id"]) or edited(row["doc_id"]) for row in self._rows(part, ["doc_id"])):
+                parts.append((part, None))
+                kept += tars
+                continue
+            path = switch.draft(".parquet")
+            before = (done.shards, done.removed)
+            entries = self._part(part, path, manifest, units, switch, edited, done)
+            if (done.shards, done.removed) == before:
+                path.unlink(missing_ok=True)
+                parts.append((part, None))
+                kept += tars
+            else:
+                parts.append((replace(index_part(path, len(entries)), name=part.name), path))
+                kept += entries
+        if done.shards or done.removed:
+            self._conclude(switch, manifest, kept, parts, done)
+        return done
+
+    def _part(
+        self,
+        part: IndexPart,
+        index_draft: Path,
+        manifest: RunManifest,
+        units: Mapping[str, Manifest],
+        switch: Switch,
+        edited: Callable[[str], bool],
+        done: Rewritten,
+    ) -> list[ShardEntry]:
+        """Stage what changes of the tars of a part of the index, and write the part anew; the tars that are left."""
+        entries, names = dict[str, ShardEntry](), list[str]()
         entry_of = {entry.name: entry for entry in manifest.shards}
-        index_draft = switch.draft(".parquet")
         with self._writer(index_draft, manifest) as index:
-            for name, rows in self._by_shard():
+            for name, rows in self._by_shard(part):
                 names.append(name)
                 if not any(self._is_gone(row["doc_id"]) or edited(row["doc_id"]) for row in rows):
                     entries[name] = entry_of[name]
@@ -89,18 +121,17 @@ class Shards:
                         rows = new
                 for row in rows:
                     index.write(row)
-        if not done.shards and not done.removed:
-            index_draft.unlink(missing_ok=True)
-            return done
-        self._conclude(switch, manifest, [entries[n] for n in names if n in entries], index_draft, done)
-        return done
+        return [entries[name] for name in names if name in entries]
 
     def _writer(self, path: Path, manifest: RunManifest) -> IndexWriter:
         """A writer of an index with the columns of the run's."""
-        return IndexWriter(path, manifest.promises.score_names, fixed_columns(read_schema(self._run.index)))
+        return IndexWriter(path, manifest.promises.score_names, fixed_columns(demand_index(self._run.path).schema()))
 
-    def _by_shard(self) -> Iterator[tuple[str, list[Row]]]:
-        for name, rows in groupby(read_index(self._run.index), lambda row: str(row["shard"])):
+    def _rows(self, part: IndexPart, columns: Sequence[str] | None = None) -> Iterator[Row]:
+        return RunIndex(self._run.path, (part.name,)).rows(columns)
+
+    def _by_shard(self, part: IndexPart) -> Iterator[tuple[str, list[Row]]]:
+        for name, rows in groupby(self._rows(part), lambda row: str(row["shard"])):
             yield Path(name).name, list(rows)
 
     def _shard(
@@ -211,9 +242,14 @@ class Shards:
             switch.drop(f"{SHARDS}/{other}")
 
     def _conclude(
-        self, switch: Switch, manifest: RunManifest, entries: list[ShardEntry], index: Path, done: Rewritten
+        self,
+        switch: Switch,
+        manifest: RunManifest,
+        entries: list[ShardEntry],
+        parts: list[tuple[IndexPart, Path | None]],
+        done: Rewritten,
     ) -> None:
-        """The index and the manifest, whose ledgers say what went."""
+        """The parts of the index that changed, and the manifest, whose ledgers say what went."""
         ledgers = {noun: Ledger.from_json(noun, ledger.to_json()) for noun, ledger in manifest.ledgers.items()}
         if "documents" in ledgers:
             ledgers["documents"].kept -= done.documents
@@ -222,14 +258,20 @@ class Shards:
         if "images" in ledgers:
             ledgers["images"].kept -= done.images
             ledgers["images"].dropped.update({FORGOTTEN: done.images} if done.images else {})
-        value = replace(
-            manifest,
-            shards=tuple(entries),
-            index=(replace(index_part(index, len(entries)), name=INDEX),),
-            ledgers=ledgers,
-            look_up=rewrite_look_ups(self._run, switch, manifest.look_up, self._moves),
-        )
-        switch.stage(index, INDEX)
+        left = [part for part, _ in parts if part.tars] or [parts[0][0]]  # an empty run has an index too
+        changed = {part.name for part, path in parts if path is not None}
+        for part, path in parts:
+            if path is not None and part in left:
+                switch.stage(path, part.name)
+            elif path is not None:
+                path.unlink()
+                switch.drop(part.name)
+        for name, unit in read_manifests(self._run.path, unit_names(self._run.path, STEP)).items():
+            if unit.files["data"]["name"] in changed:  # the next run makes the part of other rows
+                where = manifest_path(self._run.path, name)
+                switch.drop(f"{where.parent.name}/{where.name}")
+        look_up = rewrite_look_ups(self._run, switch, manifest.look_up, self._moves)
+        value = replace(manifest, shards=tuple(entries), index=tuple(left), ledgers=ledgers, look_up=look_up)
         text = json.dumps(value.to_json(), ensure_ascii=False, indent=1) + "\n"
         switch.stage_bytes(text.encode(), self._run.manifest.name)
 
