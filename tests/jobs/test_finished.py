@@ -14,8 +14,8 @@ from obelics_pipeline.core.document import ImageNode, interleave
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.shards.source import documents
 from obelics_pipeline.jobs.finished import Run
+from tests.stages.shard.runs import add_look_ups, make_run, without_page_type
 from tests.stages.shard.runs import document as written_document
-from tests.stages.shard.runs import make_run, without_page_type
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +57,30 @@ def test_documents_are_those_of_the_shards_with_scores_and_images(finished: Path
         assert document.language == value["language"]
         assert document.page_type == found_type(value)
         assert document.warc_filename == "a.warc.gz"
+
+
+@pytest.mark.parametrize("buckets", [1, 3])
+def test_a_document_is_found_by_its_id_and_by_its_url(copied: Path, buckets: int) -> None:
+    add_look_ups(copied, buckets)
+    run = Run(copied)
+    (copied / "index.parquet").unlink()  # it is not read
+    for number in range(12):
+        written = written_document(number)
+        for which in (written.doc_id, written.url):
+            read = run.document(which)
+            assert read is not None
+            assert (read.doc_id, read.url, read.scores) == (written.doc_id, written.url, written.scores)
+    assert run.document("http://pages.example/none") is None
+    assert run.document("0" * 32) is None
+
+
+def test_without_a_look_up_the_index_is_read_and_a_warning_says_so(copied: Path) -> None:
+    for which in (written_document(5).doc_id, written_document(5).url):
+        with pytest.warns(UserWarning, match=f"^{copied}: has no look-up: its index is read whole$"):
+            found = Run(copied).document(which)
+        assert found == list(Run(copied).documents())[5]
+    with pytest.warns(UserWarning, match="no look-up"):
+        assert Run(copied).document("http://pages.example/none") is None
 
 
 def test_images_come_with_the_bytes_that_their_nodes_name(finished: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,6 +11,8 @@ import pytest
 
 from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.shards.manifest import read_manifest, write_manifest
+from obelics_pipeline.inspect.explain import in_run
 from obelics_pipeline.inspect.explain.command import explain
 from obelics_pipeline.inspect.explain.in_run import find_in_run
 from tests.inspect.explain.hostile import PAGE, Elements
@@ -89,10 +92,39 @@ def test_each_text_and_picture_of_a_thread_has_the_number_of_its_post(
     assert any(line.startswith("kept headline Which rope") for line in words)
 
 
-def test_several_records_of_one_url_are_named(run: Path) -> None:
-    found = find_in_run(RunFolder(run), "http://fieldwiki.example/wiki/Tide.html")
+@pytest.fixture
+def of_before(run: Path, tmp_path: Path) -> Path:
+    """The run without look-ups."""
+    copy = Path(shutil.copytree(run, tmp_path / "run", ignore=shutil.ignore_patterns("images")))
+    shutil.rmtree(copy / "look-up")
+    write_manifest(copy, replace(read_manifest(copy), look_up=()))
+    return copy
+
+
+def test_the_record_is_the_same_with_a_look_up_and_without(run: Path, of_before: Path) -> None:
+    rows = pq.read_table(run / "index.parquet").to_pylist()
+    for which in [rows[0]["doc_id"], *(row["url"] for row in rows[::7])]:
+        found, scanned = find_in_run(RunFolder(run), which), find_in_run(RunFolder(of_before), which)
+        assert scanned.scanned == f"{of_before}: has no look-up: its index is read whole"
+        assert found == replace(scanned, scanned="", others=found.others)
+        assert (found.others is None) == (which == found.url)
+
+
+def test_a_record_of_a_document_in_the_shards_is_found_in_its_unit_alone(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_run, "_manifests", lambda _: iter(()))
+    row = pq.read_table(run / "index.parquet").to_pylist()[-1]
+    assert find_in_run(RunFolder(run), row["url"]).offset == row["warc_record_offset"]
+    assert find_in_run(RunFolder(run), row["doc_id"]).doc_id == row["doc_id"]
+
+
+def test_several_records_of_one_url_are_named(run: Path, of_before: Path) -> None:
+    url = "http://fieldwiki.example/wiki/Tide.html"
+    found = find_in_run(RunFolder(of_before), url)
     assert found.outcome == "kept"
-    assert len(found.others) == 1
+    assert len(found.others or ()) == 1
+    assert replace(find_in_run(RunFolder(run), url), others=found.others, scanned=found.scanned) == found
 
 
 def test_what_was_never_seen_is_said_in_one_line(capsys: pytest.CaptureFixture[str], run: Path) -> None:
