@@ -77,7 +77,7 @@ class Shards:
                 continue
             path = switch.draft(".parquet")
             before = (done.shards, done.removed)
-            entries = self._part(part, path, manifest, units, switch, edited, done)
+            entries = self._part(part, tars, path, manifest, units, switch, edited, done)
             if (done.shards, done.removed) == before:
                 path.unlink(missing_ok=True)
                 parts.append((part, None))
@@ -92,6 +92,7 @@ class Shards:
     def _part(
         self,
         part: IndexPart,
+        tars: Sequence[ShardEntry],
         index_draft: Path,
         manifest: RunManifest,
         units: Mapping[str, Manifest],
@@ -99,9 +100,9 @@ class Shards:
         edited: Callable[[str], bool],
         done: Rewritten,
     ) -> list[ShardEntry]:
-        """Stage what changes of the tars of a part of the index, and write the part anew; the tars that are left."""
+        """Stage what changes of the tars of a part of the index, and write the part again; the tars that are left."""
         entries, names = dict[str, ShardEntry](), list[str]()
-        entry_of = {entry.name: entry for entry in manifest.shards}
+        entry_of = {entry.name: entry for entry in tars}
         with self._writer(index_draft, manifest) as index:
             for name, rows in self._by_shard(part):
                 names.append(name)
@@ -263,9 +264,10 @@ class Shards:
         for part, path in parts:
             if path is not None and part in left:
                 switch.stage(path, part.name)
-            elif path is not None:
-                path.unlink()
+            elif part not in left:
                 switch.drop(part.name)
+                if path is not None:
+                    path.unlink()
         for name, unit in read_manifests(self._run.path, unit_names(self._run.path, STEP)).items():
             if unit.files["data"]["name"] in changed:  # the next run makes the part of other rows
                 where = manifest_path(self._run.path, name)

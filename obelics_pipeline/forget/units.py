@@ -121,7 +121,7 @@ class Rewriter:
         table = read_table(manifest.path(folder, "own"))
         if not positions or table.num_rows != kept:
             return None
-        return table.take(sorted(set(range(kept)).difference(positions)))
+        return table.take(pa.array(sorted(set(range(kept)).difference(positions)), pa.int64()))
 
     @cache  # noqa: B019 (a rewriter lives as long as its run is looked at)
     def _documents_before(self, step: str) -> dict[str, tuple[Location, Stage]]:
