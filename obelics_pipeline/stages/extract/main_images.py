@@ -138,17 +138,12 @@ def is_icon(candidate: Candidate) -> bool:
 
 def _is_small(candidate: Candidate) -> bool:
     """Whether it is declared as small or as thin as the signs beside texts are."""
-    sides = _sides(candidate)
+    sides = candidate.sides
     return bool(sides) and (max(sides) < _SMALL_SIDE or (len(sides) > 1 and 0 < min(sides) < _THIN))
 
 
 def _longer_side(candidate: Candidate) -> int | None:
-    return max(_sides(candidate), default=None)
-
-
-def _sides(candidate: Candidate) -> list[int]:
-    sides = (candidate.image.rendered_width, candidate.image.rendered_height)
-    return [side for side in sides if isinstance(side, int) and side >= 0]
+    return max(candidate.sides, default=None)
 
 
 def _belongs(candidate: Candidate, place: _Place, is_lead: bool) -> bool:
@@ -187,7 +182,7 @@ def _names_say_no(candidate: Candidate, place: _Place, marks: int, is_lead: bool
 
 def _opens(candidate: Candidate, place: _Place) -> bool:
     """Whether a picture is one of a gallery right above the headline. Trackers have no size and no description."""
-    told = candidate.image.alt_text or _sides(candidate)
+    told = candidate.image.alt_text or candidate.sides
     near = place.before is not None and place.before < _ABOVE
     return bool(told) and near and not place.to_another_page and not place.in_header
 

@@ -72,7 +72,7 @@ def test_a_picture_above_the_content_that_links_to_the_front_page_is_the_logo(ad
         "<p><img src=/x.jpg width=75 height=75></p>", "<p><img src=/x.svg width=140 height=36></p>",
         "<div class=byline><div><img src=/x.jpg width=128></div></div>", "<div class=popup><img src=/x.jpg></div>",
         "<div class=share><a href=https://social.example/><img src=/x.jpg></a></div>",
-        "<p>Good<img src=/x.png></p>" * 3,
+        "<p>Good<img src=/x.png></p>" * 3, "<p><img src=/x.jpg style='width:24px; height:24px'></p>",
     ],
 )  # fmt: skip
 def test_signs_beside_texts_go_by_size_place_and_number(picture: str) -> None:
