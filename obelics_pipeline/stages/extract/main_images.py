@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.stages.extract import tree as t
 from obelics_pipeline.stages.extract.image_candidates import Candidate, file_of, picture_name
-from obelics_pipeline.stages.extract.image_source import leads_elsewhere
+from obelics_pipeline.stages.extract.image_source import leads_elsewhere, runs_script
 from obelics_pipeline.stages.extract.marks import BITS, marks_of
 from obelics_pipeline.stages.extract.tags import flags, tag_id
 from obelics_pipeline.stages.extract.tree import SimplifiedTree, sums_before
@@ -163,6 +163,8 @@ def _belongs(candidate: Candidate, place: _Place, is_lead: bool) -> bool:
     if not is_lead and (marks & _ELSEWHERE or (place.to_another_page and place.share < _MOST_SHARE)):
         return False
     if place.before is not None:
+        if candidate.href is not None and runs_script(candidate.href) and not (place.in_figure or is_lead):
+            return False  # above the content stand buttons to print, to share, to choose a language
         return place.before < _BEFORE and (place.at_home or place.announced or is_lead or _opens(candidate, place))
     beside = place.after is not None and place.after < _BESIDE and not place.to_another_page
     return beside or (place.after is not None and place.after < _AFTER and place.at_home)

@@ -102,6 +102,22 @@ def test_a_gallery_above_the_headline_is_of_the_content() -> None:
     assert shown_with_headline(f"<header>{gallery}</header>{tracker}{linked}{title}{article()}") == []
 
 
+@pytest.mark.parametrize("address", ["'#'", "' # '", "javascript:void(0)", "JavaScript:print()"])
+def test_a_picture_above_the_content_whose_link_only_runs_a_script_is_a_button(address: str) -> None:
+    button = f"<td><a href={address}><img src=/x.jpg alt=Print></a></td>"
+    tools = f"<table><tr>{button}</tr></table>"
+    assert shown_with_headline(f"<main>{tools}<h1>A harbour that moved</h1>{article()}</main>") == []
+    assert shown_with_headline(
+        f"<main>{tools.replace(address, '/x-large.jpg')}<h1>A harbour</h1>{article()}</main>"
+    ) == ["/x.jpg"]
+    assert shown_with_headline(f"<main>{tools.replace(address, '#part')}<h1>A harbour</h1>{article()}</main>") == [
+        "/x.jpg"
+    ]
+    assert shown(f"<main>{tools}{article()}</main>", lead="x") == ["/x.jpg"]
+    assert shown(f"<main><figure><a href={address}><img src=/x.jpg></a></figure>{article()}</main>") == ["/x.jpg"]
+    assert shown(article(f"<p><a href={address}><img src=/x.jpg></a></p>")) == ["/x.jpg"]  # opens it large
+
+
 def test_a_picture_right_behind_the_content_is_of_it() -> None:
     post = article().replace("</article>", "<p><img src=/x.jpg></p></article>")
     assert shown(post) == ["/x.jpg"]
