@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +33,8 @@ _MIN_SHARE = 0.3  # of the surroundings' text that is content, for a picture amo
 _MOST_SHARE = 0.8  # and for one at its ends that is a link to another page
 _SURE_SHARE = 0.99  # where all around a picture above the content is content, names say nothing else
 _NEAR = 3  # an image and elements around it whose names are those of the image
+
+_SIZE_IN_NAME = re.compile(r"-(\d{2,4})x\d{2,4}(?=\.\w+$)", re.ASCII)  # as WordPress names the sizes of a picture
 
 _PERSONAL = BITS["avatar"]
 _RELATED = BITS["related"]
@@ -94,10 +98,20 @@ def main_images(
             if over.before is not None:
                 places[number] = over._replace(at_home=places[number].at_home)
     found: dict[str, Candidate] = {}  # the first of each file: again it is there for other screens
+    widest: dict[str, float] = {}  # of the pictures so far, by name
     for candidate, place in zip(shown, places, strict=True):
         if _belongs(candidate, place, _is_one_of(candidate.image.src, lead)):
-            found.setdefault(file_of(candidate), candidate)
+            name, width = _sized(file_of(candidate))
+            if place.in_figure or width > widest.get(name, 0.0):  # with a caption it is there for its own sake
+                found.setdefault(file_of(candidate), candidate)
+            widest[name] = max(width, widest.get(name, 0.0))
     return list(found.values())
+
+
+def _sized(file: str) -> tuple[str, float]:
+    """A picture's file without the size in its name, and the width of that in pixels; infinite for the original."""
+    found = _SIZE_IN_NAME.search(file)
+    return (file, inf) if found is None else (file[: found.start()] + file[found.end() :], float(found[1]))
 
 
 def _is_one_of(src: str, names: frozenset[str]) -> bool:

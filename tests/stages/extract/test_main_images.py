@@ -85,6 +85,22 @@ def test_what_stands_in_figures_or_galleries_may_be_small_or_there_again() -> No
     assert shown(article("<div class=gallery><p>one</p><img src=/x.jpg></div>" * 3)) == ["/x.jpg"]
 
 
+def test_a_picture_that_is_there_again_in_a_smaller_size_goes() -> None:
+    def pair(first: str, second: str) -> str:
+        return article(f"<p><img src=/{first}></p><p>Between them stands a text.</p><p><img src=/{second}></p>")
+
+    assert shown(pair("pier.jpg", "pier-300x200.jpg")) == ["/pier.jpg"]
+    assert shown(pair("pier-800x600.jpg", "pier-300x200.jpg")) == ["/pier-800x600.jpg"]
+    assert shown(pair("pier-300x200.jpg", "pier.jpg")) == ["/pier-300x200.jpg", "/pier.jpg"]
+    assert shown(pair("pier.jpg", "quay-300x200.jpg")) == ["/pier.jpg", "/quay-300x200.jpg"]
+    assert shown(pair("a/pier.jpg", "b/pier-300x200.jpg")) == ["/a/pier.jpg", "/b/pier-300x200.jpg"]
+    figure = "<figure><img src=/pier-300x200.jpg><figcaption>The pier from the land</figcaption></figure>"
+    assert shown(article(f"<p><img src=/pier.jpg></p><p>Between them.</p>{figure}")) == [
+        "/pier.jpg",
+        "/pier-300x200.jpg",
+    ]
+
+
 def test_a_height_of_nothing_is_no_thin_picture() -> None:
     assert shown(article("<p><img src=/x.jpg width=640 height=0></p>")) == ["/x.jpg"]
 
