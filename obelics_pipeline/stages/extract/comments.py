@@ -77,7 +77,8 @@ def find_comments(tree: SimplifiedTree, kept: NDArray[np.bool_]) -> NDArray[np.b
     outside = sums_before(np.where(tree.inside(named), 0, main))
     reviews = tree.inside((marks & _REVIEWS > 0) & below)
     found = tree.inside(named & ~reviews & (outside[:-1] >= _BEFORE * outside[-1]))
-    if outside[-1] < _LEAST or not (found & (marks & _AUTHOR > 0) & ~tree.inside_tags(_FORM)).any():
+    forms = tree.inside(_FORM[tags] & (outside[ends] == outside[:-1]))  # one around the main text is of the whole page
+    if outside[-1] < _LEAST or not (found & (marks & _AUTHOR > 0) & ~forms).any():
         return np.zeros(len(tags), np.bool_)
     return found
 
@@ -114,7 +115,7 @@ def written(tree: SimplifiedTree, comments: NDArray[np.bool_]) -> NDArray[np.boo
     """
     rows = tree.rows
     tags, marks = rows[:, TAG], rows[:, MARKS]
-    beside = (_is_short(tree) & (marks & _BESIDE > 0)) | _OTHER[tags] | (comments & (marks & _RELATED > 0))
+    beside = (_is_short(tree) & (marks & _BESIDE > 0)) | (comments & (_OTHER[tags] | (marks & _RELATED > 0)))
     button = (rows[:, CHARS] < _WORDY) & (rows[:, ENDS] == 0)
     date = _DATE * rows[:, DIGITS] >= rows[:, CHARS]
     linked = 2 * rows[:, LINKED] >= rows[:, CHARS]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from obelics_pipeline.core.document import ImageNode
-from obelics_pipeline.stages.extract.image_metadata import formatted_filename, rendered_size
+from obelics_pipeline.stages.extract.image_metadata import formatted_filename, rendered_size, styled_sides
 from obelics_pipeline.stages.extract.image_source import Attributes, choose_source, looks_like_image
 from obelics_pipeline.stages.extract.tags import CUSTOM, TEXT, flags, tag_id
 from obelics_pipeline.stages.extract.tree import END, PARENT, TAG, SimplifiedTree, sums_before
@@ -34,6 +34,7 @@ class Candidate(NamedTuple):
     row: int
     parent: int  # row of the element around it, pictures and noscripts skipped; -1 for none
     image: ImageNode
+    sides: tuple[int, ...]  # declared in pixels, by attributes or by a style: width and height, or one, or none
     href: str | None  # address of the link around it, as written
     lazy: bool  # whether a script was to fill it in
     in_noscript: bool
@@ -109,7 +110,8 @@ def _candidate(
 ) -> Candidate | None:
     """The picture of an img element; None for a tracker, a placeholder or a bad address."""
     width, height = rendered_size(image.get("width")), rendered_size(image.get("height"))
-    if _is_spacer(width, height):
+    sides = _declared_sides(width, height, image.get("style"))
+    if _is_spacer(sides):
         return None
     source = choose_source(image, sources)
     address = join_url(base, source.url) if source else None
@@ -126,7 +128,7 @@ def _candidate(
         rendered_height=height,
     )
     leads_home = href is not None and _may_lead_home(href) and join_url(base, href) in fronts
-    return Candidate(row, parent, node, href, source.lazy, in_noscript, leads_home)
+    return Candidate(row, parent, node, sides, href, source.lazy, in_noscript, leads_home)
 
 
 def _front_pages(url: str) -> frozenset[str]:
@@ -179,11 +181,17 @@ def _shown(last: Candidate, this: Candidate) -> Candidate:
     return chosen._replace(image=replace(chosen.image, alt_text=alt), href=chosen.href or other.href)
 
 
-def _is_spacer(width: int | str | None, height: int | str | None) -> bool:
+def _declared_sides(width: int | str | None, height: int | str | None, style: str | None) -> tuple[int, ...]:
+    """The sides that attributes declare; of those that they leave open, what the style sets."""
+    if style and (width is None or height is None):
+        styled = styled_sides(style)
+        width = styled.get("width") if width is None else width
+        height = styled.get("height") if height is None else height
+    return tuple(side for side in (width, height) if isinstance(side, int) and side >= 0)
+
+
+def _is_spacer(sides: Sequence[int]) -> bool:
     """Whether a side is declared as a dot's. One of 0 beside a real one says nothing: it is there for any picture."""
-    if width is None and height is None:
-        return False
-    sides = [side for side in (width, height) if isinstance(side, int) and side >= 0]
     if max(sides, default=0) > _SPACER_SIDE:
         return any(0 < side <= _SPACER_SIDE for side in sides)
     return bool(sides)

@@ -14,6 +14,8 @@ _IGNORED_IN_SIZE = str.maketrans("", "", '\u201d"<>')
 _PIXELS = str.maketrans("", "", "px;")
 _MAX_DIGITS = 9  # a longer number is no size of an image
 
+_STYLED_SIDE = re.compile(r"(?:^|[;\s])(width|height)\s*:\s*([1-9][0-9]{0,4})(?:\.[0-9]+)?px", re.IGNORECASE | re.ASCII)
+
 _QUERY_NAME = re.compile(r"\?[A-Za-z0-9]+=")
 _ENCODED = re.compile(r"%20*")
 _SIZE_IN_NAME = re.compile(r"[0-9]+x[0-9]+")
@@ -44,6 +46,14 @@ def rendered_size(value: str | None) -> int | str | None:
         except (ValueError, OverflowError):
             return None
     return "100%" if size in ("full-width", "auto") else None
+
+
+def styled_sides(style: str) -> dict[str, int]:
+    """The width and the height that a style attribute sets in pixels, by these names, each where it is set.
+
+    None of them is 0: with it, frameworks let the space around decide (`width: 0; min-width: 100%`).
+    """
+    return {name.lower(): int(pixels) for name, pixels in _STYLED_SIDE.findall(style)}
 
 
 def _integer(text: str) -> int | None:

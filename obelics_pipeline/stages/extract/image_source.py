@@ -116,6 +116,12 @@ def leads_elsewhere(href: str) -> bool:
     return not href.lower().startswith(("#", "javascript:", "data:", "mailto:")) and not looks_like_image(href)
 
 
+def runs_script(href: str) -> bool:
+    """Whether a link leads nowhere, so that only a script can make something of it: buttons are written so."""
+    href = href.strip().lower()
+    return href == "#" or href.startswith("javascript:")
+
+
 def looks_like_image(url: str) -> bool:
     """Whether the path of an address ends like the name of an image file."""
     if addresses.COMPILED and url.isascii():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from obelics_pipeline.stages.extract import tree as t
 from obelics_pipeline.stages.extract.image_candidates import Candidate, file_of, picture_name
-from obelics_pipeline.stages.extract.image_source import leads_elsewhere
+from obelics_pipeline.stages.extract.image_source import leads_elsewhere, runs_script
 from obelics_pipeline.stages.extract.marks import BITS, marks_of
 from obelics_pipeline.stages.extract.tags import flags, tag_id
 from obelics_pipeline.stages.extract.tree import SimplifiedTree, sums_before
@@ -31,6 +33,8 @@ _MIN_SHARE = 0.3  # of the surroundings' text that is content, for a picture amo
 _MOST_SHARE = 0.8  # and for one at its ends that is a link to another page
 _SURE_SHARE = 0.99  # where all around a picture above the content is content, names say nothing else
 _NEAR = 3  # an image and elements around it whose names are those of the image
+
+_SIZE_IN_NAME = re.compile(r"-(\d{2,4})x\d{2,4}(?=\.\w+$)", re.ASCII)  # as WordPress names the sizes of a picture
 
 _PERSONAL = BITS["avatar"]
 _RELATED = BITS["related"]
@@ -94,10 +98,20 @@ def main_images(
             if over.before is not None:
                 places[number] = over._replace(at_home=places[number].at_home)
     found: dict[str, Candidate] = {}  # the first of each file: again it is there for other screens
+    widest: dict[str, float] = {}  # of the pictures so far, by name
     for candidate, place in zip(shown, places, strict=True):
         if _belongs(candidate, place, _is_one_of(candidate.image.src, lead)):
-            found.setdefault(file_of(candidate), candidate)
+            name, width = _sized(file_of(candidate))
+            if place.in_figure or width > widest.get(name, 0.0):  # with a caption it is there for its own sake
+                found.setdefault(file_of(candidate), candidate)
+            widest[name] = max(width, widest.get(name, 0.0))
     return list(found.values())
+
+
+def _sized(file: str) -> tuple[str, float]:
+    """A picture's file without the size in its name, and the width of that in pixels; infinite for the original."""
+    found = _SIZE_IN_NAME.search(file)
+    return (file, inf) if found is None else (file[: found.start()] + file[found.end() :], float(found[1]))
 
 
 def _is_one_of(src: str, names: frozenset[str]) -> bool:
@@ -138,17 +152,12 @@ def is_icon(candidate: Candidate) -> bool:
 
 def _is_small(candidate: Candidate) -> bool:
     """Whether it is declared as small or as thin as the signs beside texts are."""
-    sides = _sides(candidate)
+    sides = candidate.sides
     return bool(sides) and (max(sides) < _SMALL_SIDE or (len(sides) > 1 and 0 < min(sides) < _THIN))
 
 
 def _longer_side(candidate: Candidate) -> int | None:
-    return max(_sides(candidate), default=None)
-
-
-def _sides(candidate: Candidate) -> list[int]:
-    sides = (candidate.image.rendered_width, candidate.image.rendered_height)
-    return [side for side in sides if isinstance(side, int) and side >= 0]
+    return max(candidate.sides, default=None)
 
 
 def _belongs(candidate: Candidate, place: _Place, is_lead: bool) -> bool:
@@ -168,6 +177,8 @@ def _belongs(candidate: Candidate, place: _Place, is_lead: bool) -> bool:
     if not is_lead and (marks & _ELSEWHERE or (place.to_another_page and place.share < _MOST_SHARE)):
         return False
     if place.before is not None:
+        if candidate.href is not None and runs_script(candidate.href) and not (place.in_figure or is_lead):
+            return False  # above the content stand buttons to print, to share, to choose a language
         return place.before < _BEFORE and (place.at_home or place.announced or is_lead or _opens(candidate, place))
     beside = place.after is not None and place.after < _BESIDE and not place.to_another_page
     return beside or (place.after is not None and place.after < _AFTER and place.at_home)
@@ -187,7 +198,7 @@ def _names_say_no(candidate: Candidate, place: _Place, marks: int, is_lead: bool
 
 def _opens(candidate: Candidate, place: _Place) -> bool:
     """Whether a picture is one of a gallery right above the headline. Trackers have no size and no description."""
-    told = candidate.image.alt_text or _sides(candidate)
+    told = candidate.image.alt_text or candidate.sides
     near = place.before is not None and place.before < _ABOVE
     return bool(told) and near and not place.to_another_page and not place.in_header
 

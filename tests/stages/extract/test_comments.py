@@ -57,6 +57,11 @@ def test_marked_comments_follow_the_text_in_their_order_and_hold_what_readers_wr
     assert {n.role for n in found[-4:]} == {"comment"}
 
 
+def test_a_form_around_the_whole_page_says_nothing_of_its_comments() -> None:
+    below = BELOW.partition("<div id=respond>")[0] + "</div>"  # a form has no other in it
+    assert nodes(f"<form id=aspnetForm>{below}</form>", "mark") == nodes(below, "mark") == nodes(BELOW, "mark")
+
+
 @pytest.mark.parametrize("setting", ["drop", "mark"])
 def test_the_text_above_comments_is_the_same_as_without_them(setting: str) -> None:
     alone, found = nodes(article(), setting), nodes(BELOW, setting)

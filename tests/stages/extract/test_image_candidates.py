@@ -28,6 +28,25 @@ def test_a_picture_knows_its_sizes_its_link_and_its_place() -> None:
     assert (picture.image.role, picture.image.position) == (None, None)
 
 
+@pytest.mark.parametrize(
+    ("declared", "sides"),
+    [
+        ("style='width:24px; height: 20.5PX'", (24, 20)), ("style='max-width:24px;line-height:9px'", ()),
+        ("width=640 style=width:24px;height:20px", (640, 20)), ("style=width:24%;height:2em", ()),
+        ("width=50% style=width:24px", ()), ("style='width:0px; height:0px; min-width:100%'", ()),
+        ("style='width:999999px'", ()),
+    ],
+)  # fmt: skip
+def test_a_style_sets_the_sides_that_attributes_leave_open(declared: str, sides: tuple[int, ...]) -> None:
+    (picture,) = found(f"<img src=/x.jpg {declared}>")
+    assert picture.sides == sides
+
+
+def test_a_style_sets_no_rendered_size() -> None:
+    (picture,) = found("<img src=/x.jpg style='width:240px; height:200px'>")
+    assert (picture.image.rendered_width, picture.image.rendered_height) == (None, None)
+
+
 def test_only_wanted_rows_are_looked_at() -> None:
     tree = tree_of("<img src=/a.jpg><p>x</p><img src=/b.jpg>")
     wanted = np.zeros(len(tree.rows), np.bool_)
@@ -39,6 +58,7 @@ def test_only_wanted_rows_are_looked_at() -> None:
     "html",
     ["<img>", "<img src=''>", "<img src=about:blank>", "<img src=javascript:x>", "<img src='data:image/gif;base64,R0'>",
      "<img src=/x.gif width=1>", "<img src=/x.gif height=2>", "<img src=/x.gif width=0 height=0>",
+     "<img src=/x.gif style=width:1px;height:1px>",
      "<noscript><img src='/p?c1=2'></noscript>", "<x-card>text</x-card>", "<img src='http://[bad/x.jpg'>"],
 )  # fmt: skip
 def test_what_is_no_picture(html: str) -> None:

@@ -72,7 +72,7 @@ def test_a_picture_above_the_content_that_links_to_the_front_page_is_the_logo(ad
         "<p><img src=/x.jpg width=75 height=75></p>", "<p><img src=/x.svg width=140 height=36></p>",
         "<div class=byline><div><img src=/x.jpg width=128></div></div>", "<div class=popup><img src=/x.jpg></div>",
         "<div class=share><a href=https://social.example/><img src=/x.jpg></a></div>",
-        "<p>Good<img src=/x.png></p>" * 3,
+        "<p>Good<img src=/x.png></p>" * 3, "<p><img src=/x.jpg style='width:24px; height:24px'></p>",
     ],
 )  # fmt: skip
 def test_signs_beside_texts_go_by_size_place_and_number(picture: str) -> None:
@@ -83,6 +83,22 @@ def test_what_stands_in_figures_or_galleries_may_be_small_or_there_again() -> No
     assert shown(article("<figure><img src=/x.jpg width=75 height=75></figure>")) == ["/x.jpg"]
     assert shown(article("<p>one<figure><img src=/x.jpg></figure>" * 3)) == ["/x.jpg"]
     assert shown(article("<div class=gallery><p>one</p><img src=/x.jpg></div>" * 3)) == ["/x.jpg"]
+
+
+def test_a_picture_that_is_there_again_in_a_smaller_size_goes() -> None:
+    def pair(first: str, second: str) -> str:
+        return article(f"<p><img src=/{first}></p><p>Between them stands a text.</p><p><img src=/{second}></p>")
+
+    assert shown(pair("pier.jpg", "pier-300x200.jpg")) == ["/pier.jpg"]
+    assert shown(pair("pier-800x600.jpg", "pier-300x200.jpg")) == ["/pier-800x600.jpg"]
+    assert shown(pair("pier-300x200.jpg", "pier.jpg")) == ["/pier-300x200.jpg", "/pier.jpg"]
+    assert shown(pair("pier.jpg", "quay-300x200.jpg")) == ["/pier.jpg", "/quay-300x200.jpg"]
+    assert shown(pair("a/pier.jpg", "b/pier-300x200.jpg")) == ["/a/pier.jpg", "/b/pier-300x200.jpg"]
+    figure = "<figure><img src=/pier-300x200.jpg><figcaption>The pier from the land</figcaption></figure>"
+    assert shown(article(f"<p><img src=/pier.jpg></p><p>Between them.</p>{figure}")) == [
+        "/pier.jpg",
+        "/pier-300x200.jpg",
+    ]
 
 
 def test_a_height_of_nothing_is_no_thin_picture() -> None:
@@ -100,6 +116,22 @@ def test_a_gallery_above_the_headline_is_of_the_content() -> None:
     tracker = "<img src=/p?c1=2&c2=9>"
     linked = "<a href=/offer><img src=/x.jpg alt='An offer'></a>"
     assert shown_with_headline(f"<header>{gallery}</header>{tracker}{linked}{title}{article()}") == []
+
+
+@pytest.mark.parametrize("address", ["'#'", "' # '", "javascript:void(0)", "JavaScript:print()"])
+def test_a_picture_above_the_content_whose_link_only_runs_a_script_is_a_button(address: str) -> None:
+    button = f"<td><a href={address}><img src=/x.jpg alt=Print></a></td>"
+    tools = f"<table><tr>{button}</tr></table>"
+    assert shown_with_headline(f"<main>{tools}<h1>A harbour that moved</h1>{article()}</main>") == []
+    assert shown_with_headline(
+        f"<main>{tools.replace(address, '/x-large.jpg')}<h1>A harbour</h1>{article()}</main>"
+    ) == ["/x.jpg"]
+    assert shown_with_headline(f"<main>{tools.replace(address, '#part')}<h1>A harbour</h1>{article()}</main>") == [
+        "/x.jpg"
+    ]
+    assert shown(f"<main>{tools}{article()}</main>", lead="x") == ["/x.jpg"]
+    assert shown(f"<main><figure><a href={address}><img src=/x.jpg></a></figure>{article()}</main>") == ["/x.jpg"]
+    assert shown(article(f"<p><a href={address}><img src=/x.jpg></a></p>")) == ["/x.jpg"]  # opens it large
 
 
 def test_a_picture_right_behind_the_content_is_of_it() -> None:
