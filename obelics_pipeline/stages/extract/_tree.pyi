@@ -21,4 +21,15 @@ def count_links(
 def decide(
     log_odds: NDArray[np.int64], characters: NDArray[np.int32], limits: NDArray[np.int64], line: int, share: float, /
 ) -> tuple[bytearray, float]: ...
+def places(
+    rows: NDArray[np.int32],
+    kept: NDArray[np.bool_],
+    pictures: list[tuple[int, int]],
+    bits: bytes,
+    most: int,
+    near: int,
+    unseen: int,
+    label: int,
+    /,
+) -> list[tuple[int, bool, float, float, int | None, int | None, bool, bool, bool]]: ...
 def means(features: NDArray[np.float32], width: int, step: int, parts: int, /) -> bytearray: ...

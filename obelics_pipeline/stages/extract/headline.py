@@ -28,6 +28,8 @@ _MOST_SAID, _MOST_PARTS, _MOST_CHARS = 8, 8, 1_000
 
 _SEPARATOR = re.compile(r"\s+[|/\-–—:·»«•<>]+\s+|\s*[|｜»]\s*|:\s+")  # between a title and the name of its site
 _WORD = re.compile(r"[\u2e80-\ud7ff\uf900-\ufaff]|[^\W\u2e80-\ud7ff\uf900-\ufaff]+")
+_ASCII_WORD = re.compile(r"\w", re.ASCII)
+_BETWEEN = str.maketrans({c: " " for c in map(chr, range(128)) if not _ASCII_WORD.match(c)})
 _GROWTH = 3  # characters that one has without its case, at most: the ligature ffi
 _H1 = tag_id("h1")
 _HEADING, _FRAME, _ITEM = flags("h1", "h2", "h3", "h4", "h5", "h6"), flags("aside", "footer"), flags("li")
@@ -73,7 +75,7 @@ def repeats(tree: SimplifiedTree, roles: dict[int, str]) -> NDArray[np.bool_]:
     may_say &= _GROWTH * tree.rows[:, CHARS] >= sum(map(len, said))
     for row in np.flatnonzero(may_say & (tree.rows[:, TAG] == TEXT)).tolist():
         text = str(tree.values[row]).casefold()
-        if longest in text and row not in roles and _WORD.findall(text) == said:
+        if longest in text and row not in roles and words_of(text) == said:
             found[row] = True
     return found
 
@@ -143,7 +145,7 @@ def _standfirst(tree: SimplifiedTree, headline: int, descriptions: list[set[str]
         text = str(tree.values[row]).casefold()
         if len(text) < least or not any(_has_most(text, said) for said in descriptions):
             continue  # it does not have enough of the words, which is told without a look at its own
-        words = set(_WORD.findall(text))
+        words = set(words_of(text))
         both = max(len(words & said) / max(len(words), len(said)) for said in descriptions)
         if len(words) >= _FEWEST and both >= _TELLS:
             return row
@@ -188,4 +190,11 @@ def _text(tree: SimplifiedTree, rows: Iterable[int]) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold())
+    return words_of(text.casefold())
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text without its case, a character of Chinese or Japanese being one."""
+    if text.isascii():
+        return text.translate(_BETWEEN).split()  # twice as fast as the pattern
+    return _WORD.findall(text)
