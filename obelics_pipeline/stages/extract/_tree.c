@@ -414,6 +414,35 @@ static PyObject *count_links(PyObject *self, PyObject *args)
     return numbers_of(counts, 3);
 }
 
+/* ---- signs of addresses (page_numbers.py) -------------------------------------------------------------------------- */
+
+/* Of addresses joined by line ends: characters, slashes, hyphens, fragments at the beginning, question and equals signs. */
+static PyObject *count_addresses(PyObject *self, PyObject *addresses)
+{
+    long long counts[6] = {0};
+    Py_ssize_t i, j;
+    (void)self;
+    if (!PyList_Check(addresses))
+        return PyErr_Format(PyExc_TypeError, "expected a list of addresses");
+    counts[0] = PyList_GET_SIZE(addresses) ? 1 : 2; /* the line end before the first, and the one behind all */
+    for (i = 0; i < PyList_GET_SIZE(addresses); i++) {
+        Text text;
+        if (!PyUnicode_Check(PyList_GET_ITEM(addresses, i)))
+            return PyErr_Format(PyExc_TypeError, "expected a list of addresses");
+        text = text_of(PyList_GET_ITEM(addresses, i));
+        counts[0] += text.length + 1;
+        for (j = 0; j < text.length; j++) {
+            Py_UCS4 c = PyUnicode_READ(text.kind, text.data, j);
+            counts[1] += c == '/';
+            counts[2] += c == '-';
+            counts[3] += c == '#' && (!j || PyUnicode_READ(text.kind, text.data, j - 1) == '\n');
+            counts[4] += c == '?';
+            counts[5] += c == '=';
+        }
+    }
+    return numbers_of(counts, 6);
+}
+
 /* ---- main content (main_content.py) ------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -687,6 +716,7 @@ static PyMethodDef methods[] = {
     {"count_characters", count_characters, METH_VARARGS, "count_characters(values, signs): how often each stands in the texts."},
     {"count_rows", count_rows, METH_VARARGS, "count_rows(rows, text, image, tags): sums of columns; longest, texts, images; characters by tag."},
     {"means", means, METH_VARARGS, "means(features, width, step, parts): of each column, by the first one; float32."},
+    {"count_addresses", count_addresses, METH_O, "Of addresses, a line each: characters, and five signs."},
     {"count_links", count_links, METH_VARARGS, "count_links(links, elsewhere, is_affiliate, is_forwarding, is_sponsored): three counts."},
     {NULL, NULL, 0, NULL},
 };

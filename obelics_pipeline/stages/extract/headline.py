@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,9 +92,10 @@ def _headings(tree: SimplifiedTree, first: int, last: int) -> Iterator[tuple[int
     if not len(rows):
         return
     in_frame, before = tree.inside_tags(_FRAME).data, sums_before(tree.rows[:, CHARS]).data
+    all_tags = tree.rows[:, TAG].data  # few are looked at: to make numbers of all would take longer
     for row, end in zip(rows.tolist(), ends[rows].tolist(), strict=True):
         if 0 < before[end] - before[row] <= _LONGEST and not in_frame[row]:
-            yield row, (row + np.flatnonzero(tree.rows[row:end, TAG] == TEXT)).tolist()
+            yield row, [inner for inner in range(row, end) if all_tags[inner] == TEXT]
 
 
 def _main_heading(
@@ -136,17 +138,21 @@ def _titled_text(tree: SimplifiedTree, known: Container[str], first: int) -> lis
 
 def _standfirst(tree: SimplifiedTree, headline: int, descriptions: list[set[str]]) -> int | None:
     """The row of the text near behind the headline that the page's description was taken from."""
-    descriptions = [said for said in descriptions if said]
-    if not descriptions:
+    told = [(said, sorted(said, key=len, reverse=True), _least(said)) for said in descriptions if said]
+    if not told:
         return None
-    least = min(map(_least, descriptions))
-    near: list[int] = np.flatnonzero(tree.rows[headline + 1 :, TAG] == TEXT)[:_NEAR].tolist()
-    for row in (headline + 1 + place for place in near):
-        text = str(tree.values[row]).casefold()
-        if len(text) < least or not any(_has_most(text, said) for said in descriptions):
+    least = min(fewest for _, _, fewest in told)
+    tags = tree.rows[:, TAG].data
+    texts = (row for row in range(headline + 1, len(tags)) if tags[row] == TEXT)
+    for row in islice(texts, _NEAR):
+        text = str(tree.values[row])
+        if _GROWTH * len(text) < least:
+            continue
+        text = text.casefold()
+        if not any(len(text) >= fewest and _has_most(text, longest_first) for _, longest_first, fewest in told):
             continue  # it does not have enough of the words, which is told without a look at its own
         words = set(words_of(text))
-        both = max(len(words & said) / max(len(words), len(said)) for said in descriptions)
+        both = max(len(words & said) / max(len(words), len(said)) for said, _, _ in told)
         if len(words) >= _FEWEST and both >= _TELLS:
             return row
     return None
@@ -157,8 +163,8 @@ def _least(words: set[str]) -> int:
     return sum(sorted(map(len, words))[: int(_TELLS * len(words))])
 
 
-def _has_most(text: str, words: set[str]) -> bool:
-    """Whether a text has `_TELLS` of the words in it, be it as parts of its own."""
+def _has_most(text: str, words: Sequence[str]) -> bool:
+    """Whether a text has `_TELLS` of the words in it, be it as parts of its own. It is soonest told by the longest."""
     missing = 0
     for word in words:
         if word not in text:

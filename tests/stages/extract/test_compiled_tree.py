@@ -101,6 +101,11 @@ def test_each_address_is_counted_alike() -> None:
     assert count_links([], URL) == LinkCounts()
 
 
+@given(st.lists(st.text(alphabet="/-#?=\na\u20ad\U00020000", min_size=1), max_size=4))
+def test_signs_of_addresses_are_counted_alike(addresses: list[str]) -> None:
+    assert page_numbers.count_addresses(addresses) == page_numbers.count_addresses_in_python(addresses)
+
+
 odds = st.one_of(st.integers(-12 * SCALE, 12 * SCALE), st.sampled_from([0, SCALE, -SCALE]))
 
 
