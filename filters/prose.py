@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
@@ -11,7 +10,8 @@ from obelics_pipeline.core.document import PARAGRAPH_SEPARATOR
 from obelics_pipeline.filters.spans import Span
 from obelics_pipeline.filters.text import Text
 
-_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]]*\s*$")
+_SENTENCE_ENDS = tuple(".!?…。！？")
+_CLOSERS = "\"'”’»)]"
 # Shops, awards and front pages have each name of a list in a paragraph of its own. A title, a byline and a caption may
 # stand together; a fourth such paragraph makes a list. What has more words is no name: it is read, whatever it ends as.
 _LIST = 4  # paragraphs in a row
@@ -62,12 +62,17 @@ def is_prose(paragraph: str) -> bool:
     lines = [line for line in paragraph.split("\n") if line.strip()] if "\n" in paragraph else []
     if len(lines) < 2:
         return "\t" not in paragraph
-    return 2 * sum(_SENTENCE_END.search(line) is not None for line in lines) >= len(lines)
+    return 2 * sum(map(ends_sentence, lines)) >= len(lines)
 
 
 def is_name(paragraph: str) -> bool:
     """Whether it may be an entry of a list: few words, whose end is not that of a sentence."""
-    return paragraph.count(" ") < _NAME - 1 and _SENTENCE_END.search(paragraph) is None
+    return paragraph.count(" ") < _NAME - 1 and not ends_sentence(paragraph)
+
+
+def ends_sentence(text: str) -> bool:
+    """Whether the last of a text, but white space, quotation marks and brackets, is the end of a sentence."""
+    return text.rstrip().rstrip(_CLOSERS).endswith(_SENTENCE_ENDS)
 
 
 def _without_lists(text: str, paragraphs: Iterable[Span]) -> Iterator[Span]:

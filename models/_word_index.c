@@ -1,4 +1,4 @@
-/* The index of words that are known: see word_index.py. */
+/* The index of words that are known, and how many words a text has: see word_index.py and word_count.py. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -48,7 +48,30 @@ static PyObject *fill(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyMethodDef methods[] = {{"fill", fill, METH_VARARGS, fill_doc}, {NULL, NULL, 0, NULL}};
+static PyObject *count_words(PyObject *module, PyObject *text)
+{
+    Py_ssize_t i, words = 0, length;
+    int before = 1, kind;
+    const void *data;
+    (void)module;
+    if (!PyUnicode_Check(text))
+        return PyErr_Format(PyExc_TypeError, "expected text");
+    kind = PyUnicode_KIND(text);
+    data = PyUnicode_DATA(text);
+    length = PyUnicode_GET_LENGTH(text);
+    for (i = 0; i < length; i++) {
+        int is_space = Py_UNICODE_ISSPACE(PyUnicode_READ(kind, data, i));
+        words += before && !is_space;
+        before = is_space;
+    }
+    return PyLong_FromSsize_t(words);
+}
+
+static PyMethodDef methods[] = {
+    {"fill", fill, METH_VARARGS, fill_doc},
+    {"count_words", count_words, METH_O, "The words of a text: what white space parts."},
+    {NULL, NULL, 0, NULL},
+};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_word_index", NULL, 0, methods, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__word_index(void)

@@ -19,7 +19,6 @@ _CAPITAL_AFTER_N = re.compile(r"n[A-Z]")  # without it nothing is escaped, which
 _ESCAPED = re.compile(r"(?<=[.!?])\s*(?:(?:\\n)+|n+)(?=[A-Z])")
 _GLUED = re.compile(r"([.!?][\"']?)(?=[A-Z][a-z])")
 _PARTED = re.compile(r" (?=[.,;:!?)]|n't\b|'(?:s|re|ve|ll|d|m)\b)")
-_BEGIN_PARTED = (" .", " ,", " ;", " :", " !", " ?", " )", " n't", " '")  # one of them stands where it finds any
 _TOKEN = re.compile(r"[A-Za-z]+(?:'[A-Za-z]+)?|\d+(?:[.,]\d+)*|[^\w\s]")
 
 
@@ -32,9 +31,7 @@ def form_of(text: str) -> str:
     marked = begun.replace("''", '"')
     if _CAPITAL_AFTER_N.search(marked):
         marked = _ESCAPED.sub(" ", marked)
-    if any(begin in marked for begin in _BEGIN_PARTED):
-        marked = _PARTED.sub("", marked)
-    return " ".join(_GLUED.sub(r"\1 ", marked).split())
+    return " ".join(_GLUED.sub(r"\1 ", _PARTED.sub("", marked)).split())
 
 
 @lru_cache(maxsize=2)

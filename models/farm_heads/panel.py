@@ -15,6 +15,7 @@ from pathlib import Path
 from obelics_pipeline.models.farm_heads.kinds import KINDS, Kind, kind_of
 from obelics_pipeline.models.forest import SCALE
 from obelics_pipeline.models.told import Told
+from obelics_pipeline.models.word_count import count_words
 
 MIX = Path(__file__).parent / "mix.json"
 FEWEST = 100  # words: of the texts that judge detectors, none has fewer
@@ -80,7 +81,7 @@ class Panel:
 
         A text of fewer than `FEWEST` words meets none.
         """
-        words = len(text.split())
+        words = count_words(text)
         for head in self.heads if words >= FEWEST else ():
             said = head.log_odds(text, words)
             if said is not None:

@@ -18,6 +18,7 @@ from obelics_pipeline.fit.say import Say
 from obelics_pipeline.fit.texts import text_files
 from obelics_pipeline.models.farm_heads.panel import Head, Panel, stored_shifts
 from obelics_pipeline.models.forest import SCALE
+from obelics_pipeline.models.word_count import count_words
 
 LENGTHS = (105, 130, 150, 180, 220, 280, 350, 450, 600)  # words to which texts are cut
 ALIGNED = 0.05  # of honest texts of a length, whose log odds pass zero in each head; of fewer, the place is vague
@@ -76,7 +77,7 @@ def _judged(
 
 
 def _all_said(heads: Sequence[Head], text: str) -> list[float]:
-    words = len(text.split())
+    words = count_words(text)
     found = [head.log_odds(text, words) for head in heads] if words >= LENGTHS[0] else []
     return [said / SCALE for said in found if said is not None]
 

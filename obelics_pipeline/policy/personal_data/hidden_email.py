@@ -62,9 +62,12 @@ _SPOKEN = re.compile(  # the bare words that begin with the same two characters,
 _SIGN = re.compile(rb" @(?: [^ ]{1,64}\.[a-z]{2}|%s)" % _then_dot("@"))
 _OTHER_LETTERS = (("ł", "łpa"), ("Ł", "ŁPA"), ("о", "обак"), ("о", "обач"), ("О", "ОБАК"), ("О", "ОБАЧ"))
 _OPENED = tuple(  # a pattern for each bracket: what begins with one byte is searched for fastest
-    re.compile(
-        re.escape(bracket)
-        + rb" ?(?:at|\?t|aet|arroba|arobase|affe|klammeraffe|malpa|apenstaartje|snabel-?a|kukac|@|a) ?[\])}>]"
+    (
+        bracket,
+        re.compile(
+            re.escape(bracket)
+            + rb" ?(?:at|\?t|aet|arroba|arobase|affe|klammeraffe|malpa|apenstaartje|snabel-?a|kukac|@|a) ?[\])}>]"
+        ),
     )
     for bracket in (b"(", b"[", b"{", b"<")
 )
@@ -91,7 +94,7 @@ def _may_be_hidden(text: str, lowered: bytes) -> bool:
         or (b"@" in lowered and _SIGN.search(lowered) is not None)
         # one letter is looked for much faster than a word
         or any(letter in text and word in text for letter, word in _OTHER_LETTERS)
-        or any(opened.search(lowered) for opened in _OPENED)
+        or any(bracket in lowered and opened.search(lowered) for bracket, opened in _OPENED)
     )
 
 

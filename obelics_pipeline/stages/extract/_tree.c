@@ -1,5 +1,5 @@
-/* What is counted and marked in the rows of a simplified tree, compiled. tree.py, links.py and page_numbers.py do the same in
- * Python and define what must come out; this file is optional.
+/* What is counted and marked in the rows of a simplified tree, compiled. tree.py, links.py, page_numbers.py and main_images.py
+ * do the same in Python and define what must come out; this file is optional.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -414,6 +414,35 @@ static PyObject *count_links(PyObject *self, PyObject *args)
     return numbers_of(counts, 3);
 }
 
+/* ---- signs of addresses (page_numbers.py) -------------------------------------------------------------------------- */
+
+/* Of addresses joined by line ends: characters, slashes, hyphens, fragments at the beginning, question and equals signs. */
+static PyObject *count_addresses(PyObject *self, PyObject *addresses)
+{
+    long long counts[6] = {0};
+    Py_ssize_t i, j;
+    (void)self;
+    if (!PyList_Check(addresses))
+        return PyErr_Format(PyExc_TypeError, "expected a list of addresses");
+    counts[0] = PyList_GET_SIZE(addresses) ? 1 : 2; /* the line end before the first, and the one behind all */
+    for (i = 0; i < PyList_GET_SIZE(addresses); i++) {
+        Text text;
+        if (!PyUnicode_Check(PyList_GET_ITEM(addresses, i)))
+            return PyErr_Format(PyExc_TypeError, "expected a list of addresses");
+        text = text_of(PyList_GET_ITEM(addresses, i));
+        counts[0] += text.length + 1;
+        for (j = 0; j < text.length; j++) {
+            Py_UCS4 c = PyUnicode_READ(text.kind, text.data, j);
+            counts[1] += c == '/';
+            counts[2] += c == '-';
+            counts[3] += c == '#' && (!j || PyUnicode_READ(text.kind, text.data, j - 1) == '\n');
+            counts[4] += c == '?';
+            counts[5] += c == '=';
+        }
+    }
+    return numbers_of(counts, 6);
+}
+
 /* ---- main content (main_content.py) ------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -507,7 +536,179 @@ static PyObject *decide(PyObject *self, PyObject *args)
     return content ? Py_BuildValue("Nd", content, confidence) : NULL;
 }
 
+/* ---- pictures (main_images.py) ------------------------------------------------------------------------------------- */
+
+enum { IN_HEADER = 1, IN_FIGURE = 2, IN_CONTENT = 4, IS_TITLE = 8 }; /* main_images.py */
+
+/* What is known of each row, in one piece of memory. The innermost element around with more than `most` characters, and with
+ * any: -1 for the whole page. */
+typedef struct {
+    int64_t *text, *content; /* characters before each row, and of them those that are kept; and of all of them */
+    int32_t *surroundings, *neighbours;
+    char *inside; /* bits of the elements that it is in */
+    Py_ssize_t first, last, home, title;
+} Ground;
+
+static int32_t innermost(const Ground *ground, const Rows *rows, Py_ssize_t row, int64_t most, const int32_t *found)
+{
+    int32_t parent = rows->table[row][PARENT];
+    if (ground->text[rows->table[row][END]] - ground->text[row] > most)
+        return (int32_t)row;
+    return parent < 0 ? -1 : found[parent];
+}
+
+static void sum_ground(Ground *ground, const Rows *rows, const char *kept, const char *bits, Py_ssize_t n_bits)
+{
+    Py_ssize_t row, after[3] = {0}, n = rows->length;
+    int bit, any = 0;
+    ground->title = n;
+    ground->first = 0;
+    ground->last = n - 1;
+    ground->text[0] = ground->content[0] = 0;
+    for (row = 0; row < n; row++) {
+        const int32_t *columns = rows->table[row];
+        char is = 0 <= columns[TAG] && columns[TAG] < n_bits ? bits[columns[TAG]] : 0;
+        ground->text[row + 1] = ground->text[row] + columns[CHARS];
+        ground->content[row + 1] = ground->content[row] + (kept[row] ? columns[CHARS] : 0);
+        if (kept[row]) {
+            ground->first = any ? ground->first : row;
+            ground->last = row;
+            any = 1;
+        }
+        if (is & IS_TITLE && ground->title == n)
+            ground->title = row;
+        ground->inside[row] = 0;
+        for (bit = 0; bit < 3; bit++) {
+            if (is >> bit & 1 && row >= after[bit])
+                after[bit] = columns[END];
+            if (row < after[bit])
+                ground->inside[row] |= (char)(1 << bit);
+        }
+    }
+}
+
+/* -1 with an exception where an element does not follow the one around it, or ends nowhere. */
+static int lay_ground(Ground *ground, const Rows *rows, const char *kept, const char *bits, Py_ssize_t n_bits, int64_t most)
+{
+    Py_ssize_t row, n = rows->length, home;
+    for (row = 0; row < n; row++)
+        if (rows->table[row][PARENT] < -1 || rows->table[row][PARENT] >= row || rows->table[row][END] <= row ||
+            rows->table[row][END] > n) {
+            PyErr_Format(PyExc_ValueError, "row %zd: an element around it or an end that there is not", row);
+            return -1;
+        }
+    sum_ground(ground, rows, kept, bits, n_bits);
+    for (row = 0; row < n; row++) {
+        ground->surroundings[row] = innermost(ground, rows, row, most, ground->surroundings);
+        ground->neighbours[row] = innermost(ground, rows, row, 0, ground->neighbours);
+    }
+    home = rows->table[ground->first][PARENT];
+    while (home >= 0 && rows->table[home][END] <= ground->last)
+        home = rows->table[home][PARENT];
+    ground->home = home < 0 ? 0 : home;
+    return 0;
+}
+
+static double share_of(const Ground *ground, const Rows *rows, Py_ssize_t element)
+{
+    Py_ssize_t start = element < 0 ? 0 : element, end = element < 0 ? rows->length : rows->table[element][END];
+    int64_t all = ground->text[end] - ground->text[start];
+    return (double)(ground->content[end] - ground->content[start]) / (double)(all > 1 ? all : 1);
+}
+
+/* The marks of a picture and of the elements right around it; `label`: a mark beside which `unseen` says nothing. */
+static int32_t near_marks(const Rows *rows, Py_ssize_t row, Py_ssize_t parent, int count, int32_t unseen, int32_t label)
+{
+    int32_t near = 0;
+    Py_ssize_t element = row;
+    for (; count > 0 && element >= 0; count--) {
+        int32_t marks = rows->table[element][MARKS];
+        near |= marks & label ? marks & ~unseen : marks;
+        element = element == row ? parent : rows->table[element][PARENT];
+    }
+    return near;
+}
+
+static PyObject *characters_between(int is_there, int64_t count)
+{
+    if (!is_there)
+        Py_RETURN_NONE;
+    return PyLong_FromLongLong(count);
+}
+
+static PyObject *place_at(const Ground *ground, const Rows *rows, Py_ssize_t row, Py_ssize_t parent, int32_t marks)
+{
+    int inside = ground->inside[row];
+    double share = share_of(ground, rows, parent < 0 ? -1 : ground->surroundings[parent]);
+    double beside = share_of(ground, rows, parent < 0 ? -1 : ground->neighbours[parent]);
+    return Py_BuildValue(
+        "iNddNNNNN", marks, PyBool_FromLong(inside & IN_FIGURE), share, beside,
+        characters_between(row < ground->first, ground->text[ground->first] - ground->text[row]),
+        characters_between(row > ground->last, ground->text[row] - ground->text[ground->last + 1]),
+        PyBool_FromLong(ground->home < row && row < rows->table[ground->home][END]),
+        PyBool_FromLong(row > ground->title || inside & IN_CONTENT), PyBool_FromLong(inside & IN_HEADER));
+}
+
+static PyObject *list_places(const Ground *ground, const Rows *rows, PyObject *pictures, int near, int32_t unseen, int32_t label)
+{
+    Py_ssize_t i, n = PyList_GET_SIZE(pictures);
+    PyObject *found = PyList_New(n);
+    for (i = 0; found && i < n; i++) {
+        Py_ssize_t row, parent;
+        PyObject *pair = PyList_GET_ITEM(pictures, i), *place = NULL;
+        if (!PyTuple_Check(pair))
+            PyErr_SetString(PyExc_TypeError, "expected pairs of rows");
+        else if (PyArg_ParseTuple(pair, "nn", &row, &parent)) {
+            if (row < 0 || row >= rows->length || parent < -1 || parent >= rows->length)
+                PyErr_SetString(PyExc_ValueError, "a picture in no row");
+            else
+                place = place_at(ground, rows, row, parent, near_marks(rows, row, parent, near, unseen, label));
+        }
+        if (!place)
+            Py_CLEAR(found);
+        else
+            PyList_SET_ITEM(found, i, place);
+    }
+    return found;
+}
+
+static PyObject *places(PyObject *self, PyObject *args)
+{
+    Rows rows;
+    Ground ground;
+    Py_buffer kept, bits;
+    PyObject *array, *pictures, *found = NULL;
+    long long most;
+    int near, unseen, label;
+    char *memory = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Oy*O!y*Liii", &array, &kept, &PyList_Type, &pictures, &bits, &most, &near, &unseen, &label))
+        return NULL;
+    if (open_rows(array, &rows) == 0) {
+        size_t n = (size_t)rows.length;
+        if (kept.len != rows.length || !n)
+            PyErr_SetString(PyExc_ValueError, "expected one flag a row, and a row");
+        else if (!(memory = PyMem_Malloc((n + 1) * (2 * sizeof(int64_t) + 2 * sizeof(int32_t) + 1))))
+            PyErr_NoMemory();
+        else {
+            ground.text = (int64_t *)memory;
+            ground.content = ground.text + n + 1;
+            ground.surroundings = (int32_t *)(ground.content + n + 1);
+            ground.neighbours = ground.surroundings + n + 1;
+            ground.inside = (char *)(ground.neighbours + n + 1);
+            if (lay_ground(&ground, &rows, kept.buf, bits.buf, bits.len, most) == 0)
+                found = list_places(&ground, &rows, pictures, near, unseen, label);
+        }
+        PyMem_Free(memory);
+        PyBuffer_Release(&rows.buffer);
+    }
+    PyBuffer_Release(&kept);
+    PyBuffer_Release(&bits);
+    return found;
+}
+
 static PyMethodDef methods[] = {
+    {"places", places, METH_VARARGS, "places(rows, kept, pictures, bits, most, near, unseen, label): where each picture stands."},
     {"decide", decide, METH_VARARGS, "decide(log_odds, characters, limits, line, share): the flags of the kept, and the F1 to expect."},
     {"inside", (PyCFunction)(void (*)(void))inside, METH_FASTCALL, "inside(rows, is_root): the flags of the rows in a subtree, as bytes."},
     {"inside_tags", (PyCFunction)(void (*)(void))inside_tags, METH_FASTCALL, "inside_tags(rows, is_wanted): the same of elements by tag."},
@@ -515,6 +716,7 @@ static PyMethodDef methods[] = {
     {"count_characters", count_characters, METH_VARARGS, "count_characters(values, signs): how often each stands in the texts."},
     {"count_rows", count_rows, METH_VARARGS, "count_rows(rows, text, image, tags): sums of columns; longest, texts, images; characters by tag."},
     {"means", means, METH_VARARGS, "means(features, width, step, parts): of each column, by the first one; float32."},
+    {"count_addresses", count_addresses, METH_O, "Of addresses, a line each: characters, and five signs."},
     {"count_links", count_links, METH_VARARGS, "count_links(links, elsewhere, is_affiliate, is_forwarding, is_sponsored): three counts."},
     {NULL, NULL, 0, NULL},
 };

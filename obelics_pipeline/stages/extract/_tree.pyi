@@ -10,6 +10,7 @@ def count_characters(values: Sequence[object], signs: str, /) -> list[int]: ...
 def count_rows(
     rows: NDArray[np.int32], text: int, image: int, tags: tuple[int, ...], /
 ) -> tuple[list[int], list[int], list[int]]: ...
+def count_addresses(addresses: list[str], /) -> list[int]: ...
 def count_links(
     links: list[tuple[str, str | None]],
     elsewhere: Mapping[str, bool],
@@ -21,4 +22,15 @@ def count_links(
 def decide(
     log_odds: NDArray[np.int64], characters: NDArray[np.int32], limits: NDArray[np.int64], line: int, share: float, /
 ) -> tuple[bytearray, float]: ...
+def places(
+    rows: NDArray[np.int32],
+    kept: NDArray[np.bool_],
+    pictures: list[tuple[int, int]],
+    bits: bytes,
+    most: int,
+    near: int,
+    unseen: int,
+    label: int,
+    /,
+) -> list[tuple[int, bool, float, float, int | None, int | None, bool, bool, bool]]: ...
 def means(features: NDArray[np.float32], width: int, step: int, parts: int, /) -> bytearray: ...

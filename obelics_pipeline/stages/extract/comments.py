@@ -67,7 +67,10 @@ def find_comments(tree: SimplifiedTree, kept: NDArray[np.bool_]) -> NDArray[np.b
     `kept` has one flag a row, True at the texts of the main content, some of which may be comments.
     """
     tags, ends, marks = tree.rows[:, TAG], tree.rows[:, END], tree.rows[:, MARKS]
-    named = (marks & _NAMED > 0) & ~_WHOLE[tags]
+    named = marks & _NAMED > 0
+    if not named.any():
+        return np.zeros(len(tags), np.bool_)
+    named &= ~_WHOLE[tags]
     main = np.where(kept & (tags == TEXT), tree.rows[:, CHARS], 0)
     if not named.any() or not main.any():
         return np.zeros(len(tags), np.bool_)

@@ -21,10 +21,10 @@ from obelics_pipeline.stages.extract.urls import join_url
 _PICTURE, _SOURCE, _NOSCRIPT = tag_id("picture"), tag_id("source"), tag_id("noscript")
 _MAY_BE_IMAGE = flags("picture", "img")
 _MAY_BE_IMAGE[CUSTOM] = True
-_IS_SKIPPED = flags("picture", "noscript")
 _SPACER_SIDE = 2  # pixels; an image declared no larger is a tracker or a spacer
 _FILE_PARTS = 4  # of an address: name and folders of the original; what stands before is often the server's
 _NAMED_PATH = re.compile(r"(?:https?:)?(?://[^/?#\\\s]*)?/[A-Za-z0-9_-]")
+_NO_PAGE = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)  # an address of something else, such as mailto:
 _SIZE_SUFFIX = re.compile(r"[-_@]?\d{1,4}[xX]\d{0,4}$|[-_](?:scaled|\d{2,4}w?)$")
 
 
@@ -53,12 +53,13 @@ def image_candidates(
     base = (join_url(url, base_href) if base_href else None) or url
     fronts = _front_pages(url)
     found: list[Candidate] = []
-    rows = np.flatnonzero(_MAY_BE_IMAGE[tree.rows[:, TAG]] & wanted).tolist()
+    tags = tree.rows[:, TAG]
+    rows = np.flatnonzero(_MAY_BE_IMAGE[tags] & wanted).tolist()
     if not rows:
         return found
-    texts = sums_before(tree.rows[:, TAG] == TEXT).data
-    skipped = np.flatnonzero(_IS_SKIPPED[tree.rows[:, TAG]])
-    passed = _skipped(skipped.tolist(), *tree.rows[skipped][:, [TAG, PARENT]].T.tolist())
+    texts = sums_before(tags == TEXT).data
+    skipped = np.flatnonzero((tags == _PICTURE) | (tags == _NOSCRIPT))
+    passed = _skipped(skipped.tolist(), tags[skipped].tolist(), tree.rows[skipped, PARENT].tolist())
     after_picture = 0
     for row, (tag, parent, end, *_) in zip(rows, tree.rows[rows, : END + 1].tolist(), strict=True):
         if row < after_picture:
@@ -145,7 +146,7 @@ def _front_pages(url: str) -> frozenset[str]:
 
 def _may_lead_home(href: str) -> bool:
     """Whether an address may be that of a front page: one that begins with a name of a folder or a file is not."""
-    return ".." in href or _NAMED_PATH.match(href) is None
+    return ".." in href or (_NAMED_PATH.match(href) is None and _NO_PAGE.match(href) is None)
 
 
 def _link(tree: SimplifiedTree, row: int, end: int) -> str | None:

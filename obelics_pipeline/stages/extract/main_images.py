@@ -46,6 +46,8 @@ _NAME = 80  # characters at the end of an address that tell what a picture shows
 _FRAME, _FIGURE, _CONTENT = flags("aside", "footer"), flags("figure"), flags("article", "main")
 _HEADER = flags("header")
 _H1 = tag_id("h1")
+# The bits of the compiled ground: header, figure, content, title (_tree.c).
+_BITS_OF_TAGS = (_HEADER | _FIGURE << 1 | _CONTENT << 2 | flags("h1") << 3).astype(np.uint8).tobytes()
 
 
 class _Place(NamedTuple):
@@ -87,13 +89,12 @@ def main_images(
     shown = _pictures(tree, candidates)
     if not shown:
         return []
-    ground = _Ground(tree)
-    places = ground.places(kept, shown)
+    places = places_of(tree, kept, shown)
     opened = kept.copy()
     opened[list(headline)] = True
     if opened.argmax() < kept.argmax():
         before = [number for number, place in enumerate(places) if place.before is not None]
-        above = ground.places(opened, [shown[number] for number in before])
+        above = places_of(tree, opened, [shown[number] for number in before])
         for number, over in zip(before, above, strict=True):
             if over.before is not None:
                 places[number] = over._replace(at_home=places[number].at_home)
@@ -203,8 +204,26 @@ def _opens(candidate: Candidate, place: _Place) -> bool:
     return bool(told) and near and not place.to_another_page and not place.in_header
 
 
+def places_of(tree: SimplifiedTree, kept: NDArray[np.bool_], candidates: Sequence[Candidate]) -> list[_Place]:
+    """Where each picture stands to what is kept, compiled where that was built."""
+    if not t.COMPILED:
+        return places_in_python(tree, kept, candidates)
+    rows = [(candidate.row, candidate.parent) for candidate in candidates]
+    found = t.compiled.places(tree.rows, kept, rows, _BITS_OF_TAGS, _CAPTION, _NEAR, _UNSEEN, _LABEL)
+    return [_Place(*place, _leads_away(candidate)) for place, candidate in zip(found, candidates, strict=True)]
+
+
+def places_in_python(tree: SimplifiedTree, kept: NDArray[np.bool_], candidates: Sequence[Candidate]) -> list[_Place]:
+    """What `places_of` says, in Python."""
+    return _Ground(tree).places(kept, candidates)
+
+
+def _leads_away(candidate: Candidate) -> bool:
+    return candidate.href is not None and leads_elsewhere(candidate.href)
+
+
 class _Ground:
-    """Where pictures stand in a page: what of it is the same whatever is kept is worked out once."""
+    """Where pictures stand in a page."""
 
     def __init__(self, tree: SimplifiedTree) -> None:
         rows = tree.rows
@@ -243,7 +262,7 @@ class _Ground:
                 at_home=home < row < ends[home],
                 announced=bool(row > self._title or self._in_content[row]),
                 in_header=bool(self._in_header[row]),
-                to_another_page=candidate.href is not None and leads_elsewhere(candidate.href),
+                to_another_page=_leads_away(candidate),
             )
             places.append(place)
         return places

@@ -65,6 +65,7 @@ _CHARACTERS = {
     "colon": ":",
     "slash": "/",
 }
+_SIGNS = ("/", "-", "\n#", "?", "=")  # of addresses
 _IMAGE = tag_id("img")
 _CODE = b"</code>"
 _DIGITS = re.compile(r"[0-9]+")
@@ -216,13 +217,26 @@ def _of_the_links(tree: SimplifiedTree, url: str) -> Iterable[float]:
     path = _split(url).path.rstrip("/")
     parent = path.rpartition("/")[0]
     found = [
-        len(written),
-        *map(written.count, ("/", "-", "\n#", "?", "=")),
+        *count_addresses(addresses),
         written.count(path + "\n") if path else 0,
         written.count(path + "/") if path else 0,
         written.count(parent + "/") if parent else 0,
     ]
     return [len(set(addresses)), *(count / max(1, len(addresses)) for count in found)]
+
+
+def count_addresses(addresses: list[str]) -> list[int]:
+    """The characters of addresses, a line each, and of these slashes, hyphens, and so on, compiled where that was built.
+
+    The third sign is a # that begins a line.
+    """
+    return t.compiled.count_addresses(addresses) if t.COMPILED else count_addresses_in_python(addresses)
+
+
+def count_addresses_in_python(addresses: list[str]) -> list[int]:
+    """What `count_addresses` says, in Python."""
+    written = "\n" + "\n".join(addresses) + "\n"
+    return [len(written), *map(written.count, _SIGNS)]
 
 
 def _split(url: str) -> SplitResult:

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from obelics_pipeline.models.forest import SCALE
-from obelics_pipeline.stages.extract import main_content, page_numbers, tree
+from obelics_pipeline.stages.extract import main_content, main_images, page_numbers, tree
+from obelics_pipeline.stages.extract.image_candidates import image_candidates
 from obelics_pipeline.stages.extract.links import LinkCounts, count_in_python, count_links
 from obelics_pipeline.stages.extract.tags import flags
-from obelics_pipeline.stages.extract.tree import CHARS, MARKS, PARENT, TAG, WIDTH, SimplifiedTree, sums_before
+from obelics_pipeline.stages.extract.tree import CHARS, END, MARKS, PARENT, TAG, WIDTH, SimplifiedTree, sums_before
 from tests.stages.extract.test_simplify import soup
 from tests.stages.extract.trees import tree_of
 
@@ -100,6 +101,11 @@ def test_each_address_is_counted_alike() -> None:
     assert count_links([], URL) == LinkCounts()
 
 
+@given(st.lists(st.text(alphabet="/-#?=\na\u20ad\U00020000", min_size=1), max_size=4))
+def test_signs_of_addresses_are_counted_alike(addresses: list[str]) -> None:
+    assert page_numbers.count_addresses(addresses) == page_numbers.count_addresses_in_python(addresses)
+
+
 odds = st.one_of(st.integers(-12 * SCALE, 12 * SCALE), st.sampled_from([0, SCALE, -SCALE]))
 
 
@@ -121,3 +127,30 @@ def test_means_are_the_same(texts: int, step: int, seed: int) -> None:
     width = features.shape[1]
     found = tree.compiled.means(features, width, step, page_numbers._PARTS)
     assert np.frombuffer(found, np.float32).tolist() == page_numbers.means_in_numpy(features, step).tolist()
+
+
+pictures = st.lists(st.sampled_from(["<img src=/a.jpg>", "<figure><img src=/b.jpg></figure>", "<a href=/x><img src=c>"]))
+around = st.sampled_from(["div", "header", "figure", "article", "h1", "p class=related", "span class='hidden tags'"])
+
+
+@given(soup, pictures, around, st.integers(0, 2**20 - 1))
+@example("<p>a", ["<img src=/a.jpg>"], "header", 0)
+@example("a" * 900, ["<img src=/a.jpg>"], "div", 1)
+def test_pictures_stand_alike(html: str, images: list[str], element: str, bits: int) -> None:
+    page = tree_of(f"<{element}>{html}{''.join(images)}</{element}><h1>b</h1>{html}<img src=/d.jpg>{html}")
+    found = image_candidates(page, URL, None, np.ones(len(page.rows), np.bool_))
+    assume(found)
+    kept = np.array([bits >> (row % 20) & 1 for row in range(len(page.rows))], np.bool_)
+    assert main_images.places_of(page, kept, found) == main_images.places_in_python(page, kept, found)
+
+
+@pytest.mark.parametrize(("column", "value"), [(PARENT, 2), (PARENT, -2), (END, 0), (END, 9)])
+def test_rows_out_of_order_are_refused(column: int, value: int) -> None:
+    page = tree_of("<p>a<p>b")
+    rows = page.rows.copy()
+    rows[1, column] = value
+    kept = np.ones(len(rows), np.bool_)
+    with pytest.raises(ValueError, match="row 1: an element"):
+        tree.compiled.places(rows, kept, [(0, -1)], b"", 0, 3, 0, 0)
+    with pytest.raises(ValueError, match="a picture in no row"):
+        tree.compiled.places(page.rows, kept, [(len(rows), -1)], b"", 0, 3, 0, 0)

@@ -8,6 +8,7 @@ from itertools import islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from obelics_pipeline.stages.extract.find import find
 from obelics_pipeline.stages.extract.licence.around import (
     MAX_NODES,
     NEAR,
@@ -23,19 +24,24 @@ from obelics_pipeline.stages.extract.licence.things import OTHER_WORKS, PARTS, P
 _RDFA = re.compile(r"(?:^|\s)(?:(?:cc|dct|dcterms|dc|schema|xhv|xhtml):)?(?:license|rights)(?:\s|$)", re.IGNORECASE)
 
 _ATTRIBUTE = re.compile(rb"""(?:rel|itemprop|property)\s*=\s*["']?[^"'<>=]*\Z""", re.IGNORECASE)
+_BEFORE = 80  # bytes of an attribute before the word
 WORD = b"icense"  # in every declaration
 _WORDS_READ = 1_000
 
 
-def may_declare(source: bytes) -> bool:
-    """Whether an attribute that declares a licence may be there: looked for in the bytes, as most pages have none."""
-    position = source.find(WORD)
+def may_declare(source: bytes, start: int) -> bool:
+    """Whether an attribute that declares a licence may be there: looked for in the bytes, as most pages have none.
+
+    `start` is a byte before which the word is not.
+    """
+    position = find(source, WORD, start)
     for _ in range(_WORDS_READ):
         if position < 0:
             return False
-        if _ATTRIBUTE.search(source, max(0, position - 80), position):
+        first = max(0, position - _BEFORE)
+        if source.rfind(b"=", first, position) >= 0 and _ATTRIBUTE.search(source, first, position):
             return True
-        position = source.find(WORD, position + len(WORD))
+        position = find(source, WORD, position + len(WORD))
     return True  # too many to look at: the tree is asked
 
 

@@ -61,10 +61,10 @@ def read_licence(parser: LexborHTMLParser, source: bytes, metas: Iterable[str], 
     """
     claims = [Claim(name, "meta", _address(text)) for text in metas for name in licences_in(text)]
     pictures: dict[str, str] = {}
-    if find(source, WORD, 0) >= 0:
-        if b'"license"' in source and b"ld+json" in source:
+    if (first := find(source, WORD, 0)) >= 0:
+        if find(source, b'"license"', max(0, first - 2)) >= 0 and find(source, b"ld+json", 0) >= 0:
             claims += json_ld(parser, url, pictures)
-        if may_declare(source):
+        if may_declare(source, first):
             claims += declared(parser, url, pictures)
     if not any(claim.licence != OTHER for claim in claims) and find(source, b"reativecommons.org", 0) >= 0:
         claims += plain_links(parser.css('a[href*="creativecommons.org" i]'))
