@@ -15,11 +15,11 @@ from obelics_pipeline.beam_jobs.elements import by_id, from_bytes, input_positio
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.sharding import Format
 from obelics_pipeline.core.document import Document, has_failed
+from obelics_pipeline.core.index_name import INDEX
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.shards.flamingo_record import shaped
 from obelics_pipeline.core.shards.index import IndexWriter, index_row, merge_indexes
 from obelics_pipeline.core.shards.manifest import (
-    INDEX,
     SHARDS,
     RunManifest,
     ShardEntry,

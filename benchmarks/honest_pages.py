@@ -9,7 +9,8 @@ from typing import Any
 from obelics_pipeline.core.commit import read_manifests, unit_names
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.storage import location, read_table
+from obelics_pipeline.core.shards.run_index import demand_index
+from obelics_pipeline.core.storage import location
 from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.demo.verdicts import REASONS
 from obelics_pipeline.fit.texts import text_files
@@ -54,7 +55,7 @@ def _pages_of_run(path: str) -> Iterator[Page]:
     folder = RunFolder(location(path))
     if not folder.manifest.exists():
         raise UserError(f"--run {path}: no finished run is there; give the --output of one")
-    kept = set(read_table(folder.index, ["doc_id"])["doc_id"].to_pylist())
+    kept = set(demand_index(folder.path).table(["doc_id"])["doc_id"].to_pylist())
     found: dict[str, Page] = {}
     for _, stage in document_folders(folder):
         for manifest in read_manifests(stage, unit_names(stage)).values():

@@ -17,6 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from obelics_pipeline.core.shards.run_index import demand_index
 from obelics_pipeline.jobs.stages import STAGES
 
 FOLDERS = tuple(stage.documents for stage in STAGES if stage.documents)
@@ -35,7 +36,7 @@ def main() -> int:
     for folder in FOLDERS:
         if (options.run / folder).is_dir() or (options.other / folder).is_dir():
             equal.append(same_rows(folder, documents(options.run / folder), documents(options.other / folder), names))
-    mine, theirs = (pq.read_table(run / "index.parquet") for run in (options.run, options.other))
+    mine, theirs = (demand_index(run).table() for run in (options.run, options.other))
     equal.append(same_rows("index", mine, theirs, names))
     return 0 if all(equal) else 1
 

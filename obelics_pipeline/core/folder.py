@@ -263,7 +263,7 @@ class RunFolder:
 
         A power cut must not take them: a tar without a manifest is made again, and until then the run is not finished.
         """
-        for folder in (self.shards, self.shards / "manifests", self.shards / "index"):
+        for folder in (self.shards, self.shards / "manifests", self.shards / "index", self.path / "manifests"):
             if isinstance(folder, Path) and folder.is_dir():
                 sync(folder)
         self._sync_names()

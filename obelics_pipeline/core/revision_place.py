@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 from upath import UPath
 
+from obelics_pipeline.core.index_name import is_index_name
+
 FOLDER, POINTER = "revisions", "current"
 FIRST = 1  # the number of what lies in the folder of the run itself
 MARK = "run.json"  # says that a folder is a run's, under which config name it was begun, and in which format
@@ -25,10 +27,17 @@ TAKEN = frozenset({
     MARK, "config.yaml", "inputs.json", "stages.json", "duplicates.parquet", "against-duplicates.parquet",
     "against-changed.parquet",
 })  # fmt: skip
-RESULTS = frozenset({"manifest.json", "index.parquet", "validated", "map", "training.parquet", "consent-again"})
+RESULTS = frozenset({
+    "manifest.json", "index.parquet", "manifests", "validated", "map", "training.parquet", "consent-again",
+})  # fmt: skip  # and the parts of an index: see `is_result`
 CARD = frozenset({"README.md", "croissant.json"})  # in a store it lies with the tars that it is of; on a disk in DIR
 
 Place = TypeVar("Place", Path, UPath, Path | UPath)
+
+
+def is_result(name: str) -> bool:
+    """Whether a file or folder of this name is what a revision made, which no other one shares."""
+    return name in RESULTS or is_index_name(name)
 
 
 def is_place(path: Path | UPath) -> bool:

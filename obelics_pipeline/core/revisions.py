@@ -20,7 +20,7 @@ from upath import UPath
 
 from obelics_pipeline.core import stored_revisions as stored
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.revision_place import FIRST, FOLDER, MARK, POINTER, RESULTS, TAKEN, is_place, place_of
+from obelics_pipeline.core.revision_place import FIRST, FOLDER, MARK, POINTER, TAKEN, is_place, is_result, place_of
 from obelics_pipeline.core.storage import TEMPORARY, Location, read_bytes, remove, remove_tree, sync, write_bytes
 
 Place = TypeVar("Place", Path, UPath)
@@ -128,7 +128,7 @@ class OnDisk(Revisions[Path]):
 
     def _share(self, number: int) -> Path:
         linked = self.base / FOLDER / str(number)
-        draft = _linked([path for path in parts_of(self.current()) if path.name not in RESULTS], linked)
+        draft = _linked([path for path in parts_of(self.current()) if not is_result(path.name)], linked)
         draft.rename(linked)
         sync(linked.parent)
         return linked
@@ -239,7 +239,7 @@ class InStore(Revisions[UPath]):
 def parts_of(folder: Path) -> Iterator[Path]:
     """What is in a folder and belongs to its revision."""
     for path in sorted(folder.iterdir()):
-        if path.name in TAKEN | RESULTS or (path / "manifests").is_dir():
+        if path.name in TAKEN or is_result(path.name) or (path / "manifests").is_dir():
             yield path
 
 

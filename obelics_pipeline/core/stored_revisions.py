@@ -21,6 +21,7 @@ from upath import UPath
 
 from obelics_pipeline.core.commit import Manifest, note, parsed, recall, rewrite
 from obelics_pipeline.core.content_name import stated_hash
+from obelics_pipeline.core.index_name import is_index_name
 from obelics_pipeline.core.revision_place import (
     CARD,
     FIRST,
@@ -31,6 +32,7 @@ from obelics_pipeline.core.revision_place import (
     TAKEN,
     file_in,
     is_place,
+    is_result,
     number_of,
     pieces_in,
     place_of,
@@ -41,6 +43,7 @@ from obelics_pipeline.core.storage import (
     copy,
     files_below,
     folders_in,
+    names_in,
     read_many,
     remove,
     size_of,
@@ -85,7 +88,7 @@ def parts(root: UPath) -> Iterator[Part]:
         if name in (IMAGES, FOLDER) or name.startswith("."):
             continue
         files = files_below(root / name)
-        if is_place(root) or name in TAKEN | RESULTS or any(_is_manifest(file) for file in files):
+        if is_place(root) or name in TAKEN or is_result(name) or any(_is_manifest(file) for file in files):
             yield _part(root / name, files)
 
 
@@ -123,7 +126,7 @@ def share(source: UPath, target: UPath) -> None:
     """
     number = number_of(source)
     for part in parts(source):
-        if part.folder.name in RESULTS:
+        if is_result(part.folder.name):
             continue
         there = target / part.folder.name
         at_once(_copies, [(part.folder / name, there / name) for name in part.others()])
@@ -163,7 +166,9 @@ def gather(source: UPath, base: UPath) -> None:
                 at_once(_copies, [(pieces / piece, there / name / piece) for piece in files_below(pieces)])
             note(there / f"{name}{ENDING}", groups)
         at_once(_brings, [(_below(part.folder, folder), unit, _below(there, folder)) for folder, unit in part.units])
-    _copy_files(source, base, TAKEN | RESULTS | CARD)
+    parts_of_index = _parts_of_index(source)
+    remove(base / name for name in _parts_of_index(base) - parts_of_index)  # of what the base was before
+    _copy_files(source, base, TAKEN | RESULTS | CARD | parts_of_index)
 
 
 def take_home(folder: UPath, manifests: Iterable[Manifest]) -> None:
@@ -192,7 +197,13 @@ def files_of(root: UPath) -> dict[str, int]:
         for name, noted in part.shuffles.items():
             pieces, _ = pieces_in(part.folder / name, noted)
             found |= {(pieces / piece).path: size for piece, size in files_below(pieces).items()}
-    return found | {(root / name).path: size for name in RESULTS | TAKEN if (size := size_of(root / name)) is not None}
+    names = RESULTS | TAKEN | _parts_of_index(root)
+    return found | {(root / name).path: size for name in names if (size := size_of(root / name)) is not None}
+
+
+def _parts_of_index(root: UPath) -> frozenset[str]:
+    """The names of the parts of an index that lie in the folder of a revision."""
+    return frozenset(filter(is_index_name, names_in(root, "index-")))
 
 
 def left_over(base: UPath, current: UPath) -> list[UPath]:
@@ -216,7 +227,8 @@ def clear(root: UPath, living: Sequence[UPath]) -> None:
             if any(file_in(_below(part.folder, folder), file).path in kept for file in unit.files.values())
         }
         remove(part.folder / name for name in part.files if _is_manifest(name) and name not in holding)
-    remove(root / name for name in TAKEN | RESULTS | (CARD if is_place(root) else frozenset()))
+    names = TAKEN | RESULTS | _parts_of_index(root)
+    remove(root / name for name in names | (CARD if is_place(root) else frozenset()))
 
 
 def _is_in(where: UPath, kept: set[str]) -> bool:

@@ -16,6 +16,7 @@ from rich.markup import escape
 from obelics_pipeline.core.commit import read_manifests, unit_names
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.shards.run_index import demand_index
 from obelics_pipeline.core.storage import Location, read_schema, read_table
 from obelics_pipeline.demo.farm import HOST
 from obelics_pipeline.demo.pages import farms, unusual
@@ -52,7 +53,7 @@ def verdicts_of(output: Path) -> list[Verdict]:
     Raises UserError where the documents that are kept, or dropped for their score, are not as many as the manifest has.
     """
     folder = RunFolder(output)
-    kept = set(read_table(folder.index, ["doc_id"])["doc_id"].to_pylist())
+    kept = set(demand_index(folder.path).table(["doc_id"])["doc_id"].to_pylist())
     rows: dict[str, dict[str, Any]] = {}
     for stage in stages_in(folder):  # each knows more than the one before
         if stage.documents:

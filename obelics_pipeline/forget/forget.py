@@ -15,10 +15,11 @@ from obelics_pipeline.core.commit import Manifest, unit_names
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.index_name import is_index_name
 from obelics_pipeline.core.revision_place import MARK
 from obelics_pipeline.core.revisions import revisions_of
-from obelics_pipeline.core.shards.manifest import is_index_name, read_manifest, write_manifest
-from obelics_pipeline.core.shards.run_index import index_files
+from obelics_pipeline.core.shards.manifest import read_manifest, write_manifest
+from obelics_pipeline.core.shards.run_index import index_of
 from obelics_pipeline.core.storage import (
     TEMPORARY,
     Location,
@@ -57,6 +58,7 @@ from obelics_pipeline.policy.tombstones.obeyed import noted_exports
 from obelics_pipeline.policy.tombstones.tombstones import FOLDER, KEY, UNFINISHED, stored
 from obelics_pipeline.stages.extract.safety import safety_of
 from obelics_pipeline.stages.read.robots import origins_in
+from obelics_pipeline.stages.shard.index_parts import sweep_index
 from obelics_pipeline.stages.shard.validate import problems
 
 REPORTS = ("report.html", "report-against.html")
@@ -109,7 +111,8 @@ def forget(
     """
     run = RunFolder(location(folder))
     run.refuse_other_format()
-    if not any(size_of(run.path / name) is not None for name in (MARK, run.manifest.name, *index_files(run.path))):
+    marks = (MARK, run.manifest.name)
+    if all(size_of(run.path / name) is None for name in marks) and index_of(run.path) is None:
         raise UserError(f"{folder}: no run is there; give the --output of obelics run")
     if not lists and size_of(run.path / FOLDER / UNFINISHED) is None and not stored(run.path / FOLDER):
         raise UserError(f"{folder}: nothing to forget: give --urls, --domains or --hashes FILE")
@@ -265,7 +268,8 @@ class _Work:
     def _unpublish(self) -> None:
         """Remove the tars of a run that did not finish: it writes them again, of what is left."""
         remove(self._run.shards / name for name in files_below(self._run.shards))
-        remove([*(self._run.path / name for name in index_files(self._run.path)), self._run.validated])
+        sweep_index(self._run.path, [])
+        remove([self._run.validated])
 
     def _files(self, steps: Steps, gone: Gone, done: Done) -> None:
         """Everything else in the folder."""
@@ -387,10 +391,7 @@ class _Work:
         now = replace(manifest, ledgers=ledgers or manifest.ledgers, notes=notes_now(self._run, manifest))
         if now != manifest:
             write_manifest(self._run.path, now)
-        written = set(self._pending.written)
-        done.problems = problems(
-            self._run.path, lambda check, tasks: steps.engine.map(check, (t for t in tasks if t[0].name in written))
-        )
+        done.problems = problems(self._run.path, steps.engine.map, frozenset(self._pending.written))
         if done.problems:
             remove([self._run.validated])
         elif self._pending.validated:

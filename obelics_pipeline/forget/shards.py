@@ -41,6 +41,7 @@ from obelics_pipeline.forget.switch import Switch
 from obelics_pipeline.forget.units import as_json
 from obelics_pipeline.policy.forgotten import FORGOTTEN
 from obelics_pipeline.stages.shard.finish import IMAGE_COUNT
+from obelics_pipeline.stages.shard.index_parts import STEP
 
 Row = dict[str, Any]
 ROWS_AT_ONCE = 131_072  # of the index, in a unit that looks which tars are touched
@@ -84,7 +85,7 @@ class Shards:
             self._stage(name, unit_of_tar, entries, done)
         left = [entries.get(entry.name, entry) for entry in manifest.shards if entry.name not in done.removed]
         spans = {unit.payload["name"]: (unit.payload["start"], unit.payload["stop"]) for unit in units}
-        index = tuple(self._index(manifest, written, spans, set(done.removed)))
+        index = self._index(manifest, written, spans, set(done.removed))
         self._conclude(manifest, left, index, done)
         return done
 
@@ -132,8 +133,8 @@ class Shards:
         written: Mapping[str, Manifest],
         spans: Mapping[str, tuple[int, int]],
         removed: set[str],
-    ) -> Iterator[IndexPart]:
-        """The files of the index, those written anew that have rows of tars that changed."""
+    ) -> tuple[IndexPart, ...]:
+        """The files of the index, those written anew that have rows of tars that changed. One without rows goes."""
         units, parts, tars = dict[str, Unit](), dict[str, IndexPart](), self._steps.place.work / "tars"
         for part, entries in tars_of_parts(manifest):
             names = [entry.name for entry in entries]
@@ -147,12 +148,19 @@ class Shards:
                 payload = {"name": part.name, "tars": changed, "scores": list(manifest.promises.score_names)}
                 units[part.name] = Unit("index", digest(payload, part.sha256), Path(part.name).stem, payload)
         done = dict(zip(units, self._steps.do("parts", part_unit, list(units.values())), strict=True))
-        for name, part in parts.items():
-            if name in done:
-                self._switch.take(done[name].path(tars.parent / "parts", "data"), name)
-                file = done[name].files["data"]
-                part = replace(part, sha256=file["sha256"], bytes=file["bytes"])
-            yield part
+        left = [name for name, part in parts.items() if part.tars] or list(parts)[:1]  # an empty run has an index too
+        for name, unit in done.items():
+            file = unit.files["data"]
+            parts[name] = replace(parts[name], sha256=file["sha256"], bytes=file["bytes"])
+            if name in left:
+                self._switch.take(unit.path(tars.parent / "parts", "data"), name)
+            else:
+                self._switch.drop(name)
+        for name, unit in read_manifests(self._run.path, unit_names(self._run.path, STEP)).items():
+            if unit.files["data"]["name"] in done:  # the next run makes the part of other rows
+                where = manifest_path(self._run.path, name)
+                self._switch.drop(f"{where.parent.name}/{where.name}")
+        return tuple(parts[name] for name in left)
 
     def _conclude(
         self, manifest: RunManifest, entries: list[ShardEntry], index: tuple[IndexPart, ...], done: Rewritten

@@ -22,6 +22,7 @@ from obelics_pipeline.core.content_name import stated_hash
 from obelics_pipeline.core.counted import counted
 from obelics_pipeline.core.errors import Damaged, UserError
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.index_name import is_index_name
 from obelics_pipeline.core.revision_place import FOLDER as REVISIONS
 from obelics_pipeline.core.revision_place import MARK, file_in, pieces_in
 from obelics_pipeline.core.shards.manifest import FILE, read_manifest
@@ -106,7 +107,7 @@ def _held(folder: RunFolder, names: Sequence[str], each: Map) -> Iterator[tuple[
             yield name, partial(_hold_image, ImageStore(folder.images), where.name)
         elif name.startswith(f"{folder.opt_out_lists.name}/"):
             yield name, partial(_hold_list, where)
-        elif "/manifests/" in name and name.endswith(".json"):
+        elif "/manifests/" in f"/{name}" and name.endswith(".json"):
             yield name, partial(_hold_manifest, where)
             naming.append(partial(_files_of_unit, name, where))
         elif "/" in name and name.endswith(".json") and "=" not in where.name:  # a receipt is read once, by its shuffle
@@ -154,13 +155,13 @@ def _called(look: Callable[[], Found]) -> Found:
 
 def _files_of_unit(name: str, where: Location) -> Found:
     """The files that a unit's manifest names, each with the hash that it gives; none of a damaged manifest."""
-    stage = name.rpartition("/manifests/")[0]
+    stage = f"/{name}".rpartition("/manifests/")[0]
     found: Found = []
     with suppress(*BROKEN):
         for file in parsed(read_bytes(where)).files.values():
             if _lies_below(file["name"]):
                 there = file_in(where.parent.parent, file)
-                found.append((f"{stage}/{file['name']}", partial(_hold_to_hash, there, str(file["sha256"]))))
+                found.append((f"{stage}/{file['name']}"[1:], partial(_hold_to_hash, there, str(file["sha256"]))))
             else:
                 found.append((name, _differs))
     return found
@@ -212,7 +213,7 @@ def _images_of(folder: RunFolder, manifest: Location, there: frozenset[str]) -> 
 
 
 def _published(folder: RunFolder) -> Iterator[tuple[str, Check]]:
-    """The manifest, whose hash is noted where all shards were read back, and the index, whose hash it gives."""
+    """The manifest, whose hash is noted where all shards were read back, and the index, whose hashes it gives."""
     with suppress(*BROKEN):
         yield FILE, partial(_hold_to_hash, folder.manifest, read_bytes(folder.validated).decode().strip())
     with suppress(*BROKEN, UserError):
@@ -220,10 +221,10 @@ def _published(folder: RunFolder) -> Iterator[tuple[str, Check]]:
             yield part.name, partial(_hold_to_hash, folder.path / part.name, part.sha256)
 
 
-def _readable(folder: RunFolder, names: Iterable[str]) -> Iterator[tuple[str, Check]]:
+def _readable(folder: RunFolder, names: Sequence[str]) -> Iterator[tuple[str, Check]]:
     """The files of which no hash is known: what they are is all that can be checked."""
     notes = (folder.path / MARK, folder.inputs, folder.stages)
-    tables = (folder.duplicates, folder.index, folder.training)
+    tables = [folder.duplicates, folder.training, *(folder.path / name for name in names if is_index_name(name))]
     checks: dict[str, Check] = {where.name: partial(_hold_note, where) for where in notes}
     checks |= {where.name: partial(_read_whole, where) for where in tables}
     checks[folder.config.name] = partial(_read_config, folder.config)

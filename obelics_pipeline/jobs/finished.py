@@ -13,9 +13,10 @@ from obelics_pipeline.core.document import Document, ImageNode, is_image_measure
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.shards.index import with_added
-from obelics_pipeline.core.shards.manifest import INDEX, RunManifest, index_is_whole, read_manifest
+from obelics_pipeline.core.shards.manifest import RunManifest, part_is_whole, read_manifest
+from obelics_pipeline.core.shards.run_index import demand_index
 from obelics_pipeline.core.shards.source import StoredDocument, all_documents, document_at
-from obelics_pipeline.core.storage import Location, location, read_table
+from obelics_pipeline.core.storage import Location, location
 from obelics_pipeline.jobs.score_rows.document_of_row import document_of_row
 from obelics_pipeline.stages.rows.row_error import RowError
 
@@ -83,7 +84,7 @@ class Run:
         `UserError` for a column that is not there.
         """
         self._check_index()
-        table = with_added(read_table(self.path / INDEX))
+        table = with_added(demand_index(self.path).table())
         for name in columns or ():
             if name not in table.column_names:
                 raise UserError(f"{self.path}: no column {name}; valid columns: {', '.join(table.column_names)}")
@@ -107,9 +108,10 @@ class Run:
 
     @cached_property
     def _whole(self) -> bool:
-        if not index_is_whole(self.path):
-            index = self.path / INDEX
-            raise UserError(f"{index}: is not what the manifest names; obelics validate {self.path} says more")
+        for part in self.manifest.index:
+            if not part_is_whole(self.path, part):
+                path = self.path / part.name
+                raise UserError(f"{path}: is not what the manifest names; obelics validate {self.path} says more")
         return True
 
 

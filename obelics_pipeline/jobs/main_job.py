@@ -299,8 +299,7 @@ def _validate(job: Job, display: Display) -> None:
     if not job.folder.is_validated():
         shards = sum(name.endswith(".tar") for name in names_in(job.folder.shards))
         job.runner.events.write("stage_started", stage="validate", units=shards, done=0)
-        parts = {m.files["data"]["name"]: m.path(job.folder.shards, "index") for m in job.tars if m.files}
-        found = problems(job.folder.path, job.runner.engine.map, parts)
+        found = problems(job.folder.path, job.runner.engine.map)
         for problem in found:
             job.runner.fail("validate", problem, "the shards do not read back as written; report this as a bug")
         job.runner.events.write("stage_done", stage="validate", units=shards, failed=len(found))

@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from obelics_pipeline.core.commit import sweep
+from obelics_pipeline.core.commit import Manifest, sweep
+from obelics_pipeline.core.index_name import INDEX, part_name
 from obelics_pipeline.core.shards.index import COLUMNS, fixed_columns, merge_indexes
 from obelics_pipeline.core.shards.manifest import (
+    IndexPart,
     RunManifest,
-    index_is_whole,
     index_part,
+    part_is_whole,
     promises_of,
     publishes,
+    read_manifest,
+    standing_manifest,
     write_manifest,
 )
 from obelics_pipeline.core.storage import draft, read_schema, remove
 from obelics_pipeline.jobs.run_ledgers import run_ledgers
 from obelics_pipeline.stages.job import Job
+from obelics_pipeline.stages.shard.index_parts import make_parts, plan_parts, sweep_index
 from obelics_pipeline.stages.shard.stage import shard_entries
 from obelics_pipeline.stages.stage import Stage
 
 
 def publish(job: Job, stages: Sequence[Stage]) -> None:
-    """Make the tars of a job a finished run."""
+    """Make the tars of a job a finished run. Raises Stopped where a part of the index could not be made."""
     runner, in_tars = job.runner, sum(m.notes["documents"] for m in job.tars)
     job.ledgers = run_ledgers(stages, runner.ledgers, runner.failures, in_tars)
-    _publish(job)
+    _publish(job, stages[-1].name)
     sweep(job.folder.shards, job.tars)
 
 
-def _publish(job: Job) -> None:
+def _publish(job: Job, stage: str) -> None:
     """Write the index and, last of all, the manifest that makes the folder a finished run.
 
     Where tars only went, those of before are still there: what the earlier run published is readable until now.
@@ -39,28 +45,52 @@ def _publish(job: Job) -> None:
     notes: dict[str, Any] = {"failed_units": sorted(job.runner.failures, key=str)} | job.notes
     if job.sample is not None:
         notes["sample"] = job.sample
-    shards, promises = shard_entries(job.tars), promises_of(job.config, job.columns)
-    if not publishes(folder.path, shards, promises):
-        _index(job)
-    elif not index_is_whole(folder.path):
-        job.runner.say(f"shard: {folder.index} is not what the manifest says; made again")
-        _index(job)
-    elif fixed_columns(read_schema(folder.index)) != COLUMNS:
-        job.runner.say(f"shard: {folder.index} is of an earlier version; made again")
-        _index(job)
+    parts = plan_parts([m for m in job.tars if m.files], job.config.shard.index_rows)
+    names = [part_name(number) for number in range(len(parts))] if len(parts) > 1 else [INDEX]
+    index = _standing(job, [(name, len(tars)) for name, tars in zip(names, parts, strict=True)])
+    if index is None:
+        index = make_parts(job, parts, stage) if len(parts) > 1 else (_one_file(job, parts[0], stage),)
     manifest = RunManifest(
-        shards=shards,
-        index=(index_part(folder.index, len(shards)),),
-        promises=promises,
+        shards=shard_entries(job.tars),
+        index=index,
+        promises=promises_of(job.config, job.columns),
         ledgers=job.ledgers,
         notes=notes,
     )
     write_manifest(folder.path, manifest)
     folder.sync_results()
+    sweep_index(folder.path, index)
 
 
-def _index(job: Job) -> None:
-    """Join the parts of the index, and remove the manifest, which names other tars or another index."""
+def _standing(job: Job, planned: Sequence[tuple[str, int]]) -> tuple[IndexPart, ...] | None:
+    """The index of an earlier run, where it is whole, of these tars, and in the parts that it would be made in.
+
+    `planned` are the names of these, and how many tars each has the rows of. None where it must be made.
+    """
+    folder, say = job.folder.path, job.runner.say
+    if not publishes(folder, shard_entries(job.tars), promises_of(job.config, job.columns)):
+        return None
+    manifest = read_manifest(folder)
+    each = job.runner.engine.map if len(manifest.index) > 1 else map
+    whole = list(each(partial(part_is_whole, folder), manifest.index))
+    damaged = [part.name for part, is_whole in zip(manifest.index, whole, strict=True) if not is_whole]
+    for name in damaged:
+        say(f"shard: {folder / name} is not what the manifest says; made again")
+    if damaged:
+        return None
+    first = folder / manifest.index[0].name
+    if fixed_columns(read_schema(first)) != COLUMNS:
+        say(f"shard: {first} is of an earlier version; made again")
+        return None
+    return manifest.index if [(part.name, part.tars) for part in manifest.index] == list(planned) else None
+
+
+def _one_file(job: Job, tars: Sequence[Manifest], stage: str) -> IndexPart:
+    """Write the index of a run that needs no parts, and remove the manifest, which names other tars or another one."""
+    standing = standing_manifest(job.folder.path)
+    if standing is not None and standing.only_index is None:
+        job.runner.begin(stage, 1, 1)  # its parts go
     with draft(job.folder.index) as path:
-        merge_indexes([m.path(job.folder.shards, "index") for m in job.tars if m.files], path, job.columns)
+        merge_indexes([m.path(job.folder.shards, "index") for m in tars], path, job.columns)
         remove([job.folder.manifest])
+    return index_part(job.folder.index, len(tars))

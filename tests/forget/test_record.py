@@ -7,8 +7,8 @@ import pytest
 
 from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.document import ImageNode, TextNode
+from obelics_pipeline.core.index_name import INDEX
 from obelics_pipeline.core.shards.index import read_index
-from obelics_pipeline.core.shards.manifest import INDEX
 from obelics_pipeline.core.shards.record import make_record
 from obelics_pipeline.forget.record import without_images
 from tests.stages.shard.runs import SCORES, document, image, make_run, picture

@@ -88,3 +88,8 @@ class ShardConfig(Section):
     target_bytes: PositiveInt = Field(
         256 * 2**20, description="Bytes at which a tar is closed. A document is never cut, so a tar may be larger."
     )
+    index_rows: PositiveInt = Field(
+        2**20,
+        description="Documents up to which the index is one file, index.parquet. Of more, parts of at most as many, "
+        "cut between tars: about 100 MB each, made and read by one worker.",
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,13 +10,14 @@ from typing import Any, TypeVar, get_origin, get_type_hints
 
 from obelics_pipeline.core.config.run import RunConfig
 from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.index_name import INDEX, is_index_name
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.redacted import redacted
 from obelics_pipeline.core.storage import Location, file_sha256, read_bytes, size_of, write_bytes
 from obelics_pipeline.core.unit import digest
 
 FORMAT, IN_PARTS = "obelics-shards-1", "obelics-shards-2"  # the latter where the index is not one file
-FILE, INDEX, SHARDS = "manifest.json", "index.parquet", "shards"
+FILE, SHARDS = "manifest.json", "shards"
 Made = TypeVar("Made")
 COUNTED = ("documents", "texts", "images", "files", "bytes")
 
@@ -100,7 +100,7 @@ class RunManifest:
 
     def to_json(self) -> dict[str, Any]:
         """The manifest as JSON for the disk. It names no time and no machine: equal runs have equal manifests."""
-        form, index = IN_PARTS, {"parts": [asdict(part) for part in self.index]}
+        form, index = IN_PARTS, dict[str, Any](parts=[asdict(part) for part in self.index])
         if (only := self.only_index) is not None:
             form, index = FORMAT, {"name": INDEX, "sha256": only.sha256, "bytes": only.bytes}
         return {
@@ -123,16 +123,6 @@ def shard_entry(path: Path, rows: Sequence[Mapping[str, Any]]) -> ShardEntry:
     """The entry of a finished tar from its index rows."""
     texts, images, files = (sum(row[key] for row in rows) for key in ("n_texts", "n_images", "n_files"))
     return ShardEntry(path.name, file_sha256(path), path.stat().st_size, len(rows), texts, images, files)
-
-
-def part_name(number: int) -> str:
-    """The file name of a part of the index by its number in the run, from 0."""
-    return f"index-{number:06d}.parquet"
-
-
-def is_index_name(name: str) -> bool:
-    """Whether a file of a run's folder that is named so is its index, or a part of it."""
-    return name == INDEX or re.fullmatch(r"index-[0-9]{6,}\.parquet", name) is not None
 
 
 def index_part(path: Location, tars: int) -> IndexPart:

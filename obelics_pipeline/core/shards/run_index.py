@@ -11,16 +11,10 @@ from typing import Any
 import pyarrow as pa
 
 from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.index_name import INDEX, is_index_name
 from obelics_pipeline.core.shards.index import read_index, read_span
-from obelics_pipeline.core.shards.manifest import (
-    INDEX,
-    IndexPart,
-    RunManifest,
-    ShardEntry,
-    is_index_name,
-    standing_manifest,
-)
-from obelics_pipeline.core.storage import Location, names_in, read_schema, read_table
+from obelics_pipeline.core.shards.manifest import IndexPart, RunManifest, ShardEntry, standing_manifest
+from obelics_pipeline.core.storage import Location, names_in, read_schema, read_table, size_of
 
 Row = dict[str, Any]
 
@@ -70,10 +64,20 @@ def unreadable(path: Location, error: Exception) -> UserError:
 
 
 def index_of(folder: Location) -> RunIndex | None:
-    """The index that the manifest of a run names, or, without one, that lies there; None where none does."""
+    """The index that the manifest of a run names, or, without one, that lies there; None where no file of it does."""
     manifest = standing_manifest(folder)
     names = [part.name for part in manifest.index] if manifest is not None else index_files(folder)
-    return RunIndex(folder, tuple([INDEX] if INDEX in names else names)) if names else None
+    if all(size_of(folder / name) is None for name in names):
+        return None
+    return RunIndex(folder, tuple([INDEX] if INDEX in names else names))
+
+
+def demand_index(folder: Location) -> RunIndex:
+    """As `index_of`. Raises UserError where none is there."""
+    index = index_of(folder)
+    if index is None:
+        raise UserError(f"{folder / INDEX}: cannot be read (it is missing); obelics validate {folder} says more")
+    return index
 
 
 def index_files(folder: Location) -> list[str]:
@@ -99,23 +103,28 @@ class RowSpan:
     stop: int
 
 
+@dataclass(frozen=True)
 class PartBounds:
-    """Which rows of the index are in which part: sums over the tars of the manifest, no file is read."""
+    """Which rows of the index are in which part: `starts` has the first row of each, and then how many there are."""
 
-    def __init__(self, manifest: RunManifest) -> None:
+    names: tuple[str, ...]
+    starts: tuple[int, ...]
+
+    @classmethod
+    def of(cls, manifest: RunManifest) -> PartBounds:
+        """By sums over the tars of the manifest: no file is read."""
         counts = [sum(tar.documents for tar in tars) for _, tars in tars_of_parts(manifest)]
-        self._names = [part.name for part in manifest.index]
-        self._starts = [0, *accumulate(counts)]
+        return cls(tuple(part.name for part in manifest.index), (0, *accumulate(counts)))
 
     def spans(self, start: int, stop: int) -> tuple[RowSpan, ...]:
         """Where the rows `start` to `stop` (exclusive) of the whole index lie."""
         found = []
-        number = max(bisect_right(self._starts, start) - 1, 0)
-        while number < len(self._names) and self._starts[number] < stop:
-            first, after = self._starts[number], self._starts[number + 1]
+        number = max(bisect_right(self.starts, start) - 1, 0)
+        while number < len(self.names) and self.starts[number] < stop:
+            first, after = self.starts[number], self.starts[number + 1]
             low, high = max(start - first, 0), min(stop, after) - first
             if low < high:
-                found.append(RowSpan(self._names[number], low, high))
+                found.append(RowSpan(self.names[number], low, high))
             number += 1
         return tuple(found)
 

@@ -15,9 +15,9 @@ import pyarrow as pa
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.shards.check_record import NotJson, parse_json
 from obelics_pipeline.core.shards.flamingo_record import plain_members
-from obelics_pipeline.core.shards.index import read_index
-from obelics_pipeline.core.shards.manifest import INDEX, SHARDS
+from obelics_pipeline.core.shards.manifest import SHARDS
 from obelics_pipeline.core.shards.record import Record, RecordFile, content_sha256
+from obelics_pipeline.core.shards.run_index import demand_index
 from obelics_pipeline.core.shards.tar import Member, Placed, TarDamaged, read_members
 from obelics_pipeline.core.storage import Location, local_copy, read_bytes_at
 
@@ -43,7 +43,7 @@ class StoredDocument:
 
 def documents(folder: Location) -> Iterator[StoredDocument]:
     """Every document that has an image file: see `all_documents`."""
-    return documents_of(folder, (row for row in _rows(folder) if row["n_files"]))
+    return documents_of(folder, (row for row in demand_index(folder).rows() if row["n_files"]))
 
 
 def all_documents(folder: Location) -> Iterator[StoredDocument]:
@@ -51,7 +51,7 @@ def all_documents(folder: Location) -> Iterator[StoredDocument]:
 
     Raises UserError, which names the shard, where one cannot be read or holds other bytes than its index says.
     """
-    return documents_of(folder, _rows(folder))
+    return documents_of(folder, demand_index(folder).rows())
 
 
 def document_at(folder: Location, row: Mapping[str, Any]) -> StoredDocument:
@@ -83,13 +83,6 @@ def documents_of(folder: Location, rows: Iterable[Mapping[str, Any]]) -> Iterato
                     yield _found(row, _named(row, members))
         except DAMAGE as error:
             raise _unreadable(folder, place, error) from None
-
-
-def _rows(folder: Location) -> Iterator[Mapping[str, Any]]:
-    try:
-        yield from read_index(folder / INDEX)
-    except (OSError, pa.ArrowException) as error:
-        raise _unreadable(folder, folder / INDEX, error) from None
 
 
 def _named(row: Mapping[str, Any], members: Iterable[Member]) -> dict[str, bytes]:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.storage import Location, file_sha256, location, read_schema
+from obelics_pipeline.core.shards.run_index import demand_index
+from obelics_pipeline.core.storage import Location, file_sha256, location
 from obelics_pipeline.inspect.card.contents import contents_of
 from obelics_pipeline.inspect.card.croissant import croissant
 from obelics_pipeline.inspect.card.opens import Layout, what_opens
@@ -41,7 +42,7 @@ def write_card(folder: str, said: Statement, output: str | None = None) -> Seque
     try:
         contents = contents_of(run.folder, names, run.config.consent.licence.active)
         opens = what_opens(home, manifest.counts()["documents"])
-        index = read_schema(run.folder.index)
+        index = demand_index(run.folder.path).schema()
     except (OSError, pa.ArrowException, duckdb.Error) as error:
         why = str(error).splitlines()[0][:200]
         raise UserError(f"{folder}: cannot be read ({why}); see obelics validate") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.shards.run_index import demand_index
 from obelics_pipeline.core.storage import local_copy, open_parquet
 from obelics_pipeline.inspect.run_tables.folders import committed_units
 from obelics_pipeline.net.registered_domain import site_of_host
@@ -56,8 +58,9 @@ def contents_of(folder: RunFolder, score_names: Sequence[str], licences: bool = 
     """
     import duckdb
 
-    with local_copy(folder.index) as index, duckdb.connect() as database:
-        database.read_parquet(str(index)).create_view("documents")
+    paths = demand_index(folder.path).paths
+    with ExitStack() as local, duckdb.connect() as database:
+        database.read_parquet([str(local.enter_context(local_copy(path))) for path in paths]).create_view("documents")
         hosts = _counted(database, "lower(regexp_extract(url, '^[a-zA-Z]+://(?:[^/?#@]*@)?([^/?#:]*)', 1))")
         quantiles = {name: _quantiles(database, name) for name in score_names}
         kinds = _ordered(_page_types(database))

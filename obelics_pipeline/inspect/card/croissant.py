@@ -7,7 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from obelics_pipeline.core.shards.manifest import INDEX, SHARDS, RunManifest
+from obelics_pipeline.core.index_name import INDEX, PARTS
+from obelics_pipeline.core.shards.manifest import SHARDS, RunManifest
 from obelics_pipeline.inspect.card.statement import Statement
 
 CONFORMS = "http://mlcommons.org/croissant/1.1"
@@ -56,6 +57,7 @@ CONTEXT: Mapping[str, Any] = {
     "transform": "cr:transform",
 }
 
+PARQUET = "application/x-parquet"
 # Of the index; see shard.index.
 ABOUT = {
     "shard": "Name of the tar, in the folder shards.",
@@ -85,7 +87,7 @@ def croissant(
 ) -> dict[str, Any]:
     """The JSON-LD of a finished run; `index` are the columns of its index, `further` other properties of the whole."""
     tars = [file_object(f"{SHARDS}/{s.name}", "application/x-tar", s.bytes, s.sha256) for s in manifest.shards]
-    index_files = [file_object(p.name, "application/x-parquet", p.bytes, p.sha256) for p in manifest.index]
+    index_files = [file_object(p.name, PARQUET, p.bytes, p.sha256) for p in manifest.index]
     records = {
         "@type": "cr:FileSet",
         "@id": "records",
@@ -94,8 +96,12 @@ def croissant(
         "encodingFormat": "application/json",
         "includes": "*.json",
     }
+    source = {"fileObject": {"@id": INDEX}}
+    if manifest.only_index is None:
+        index_files.append({"@type": "cr:FileSet", "@id": PARTS, "encodingFormat": PARQUET, "includes": PARTS})
+        source = {"fileSet": {"@id": PARTS}}
     files = [*index_files, *tars, *([records] if tars else [])]
-    return dataset(said, description, languages, files, [_record_set(index)], further)
+    return dataset(said, description, languages, files, [_record_set(index, source)], further)
 
 
 def dataset(
@@ -140,7 +146,7 @@ def file_object(name: str, encoding: str, size: int, sha256: str) -> dict[str, A
     }
 
 
-def _record_set(index: pa.Schema) -> dict[str, Any]:
+def _record_set(index: pa.Schema, source: Mapping[str, Any]) -> dict[str, Any]:
     """The rows of the index. The JSON in the tars has no record set: readers of Croissant do not manage it yet."""
     columns = [(c.name, ABOUT.get(c.name, f"The score {c.name}; see the card."), data_type(c.type)) for c in index]
     fields = [
@@ -150,7 +156,7 @@ def _record_set(index: pa.Schema) -> dict[str, Any]:
             "name": name,
             "description": about,
             "dataType": kind,
-            "source": {"fileObject": {"@id": INDEX}, "extract": {"column": name}},
+            "source": {**source, "extract": {"column": name}},
         }
         for name, about, kind in columns
     ]

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from obelics_pipeline.core.shards.manifest import INDEX
+from obelics_pipeline.core.index_name import INDEX, PARTS
+from obelics_pipeline.core.shards.run_index import demand_index
 from obelics_pipeline.core.storage import Location, names_in, open_parquet, read_schema
 
 EXPORTED = "export-parquet"  # where `obelics export DIR --format parquet` writes, unless told otherwise
@@ -48,7 +49,8 @@ def what_opens(folder: Location, documents: int) -> list[Opens]:
 
     Raises OSError or pa.ArrowException for an export or an index that cannot be read.
     """
-    index = Opens("index", INDEX, read_schema(folder / INDEX))
+    lies = demand_index(folder)
+    index = Opens("index", INDEX if lies.names == (INDEX,) else PARTS, lies.schema())
     files = [name for name in names_in(folder / EXPORTED) if name.endswith(".parquet")]
     if not files or sum(_rows(folder / EXPORTED / name) for name in files) != documents:
         return [index]

@@ -11,6 +11,7 @@ from obelics_pipeline.core.commit import Manifest, read_manifest, read_manifests
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.shards.run_index import index_of
 from obelics_pipeline.core.storage import Location, read_table, size_of
 from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.inspect.run_tables.training import Trained, trained
@@ -197,8 +198,9 @@ def _duplicates(folder: RunFolder, doc_ids: Sequence[str]) -> dict[str, tuple[st
 
 
 def _index_rows(folder: RunFolder, doc_ids: Sequence[str]) -> dict[str, tuple[str, int, int]]:
-    if not doc_ids or size_of(folder.index) is None:
+    index = index_of(folder.path) if doc_ids else None
+    if index is None:
         return {}
     columns = ["doc_id", "shard", "offset", "length"]
-    table = read_table(folder.index, columns, filters=[("doc_id", "in", list(doc_ids))])
+    table = index.table(columns, filters=[("doc_id", "in", list(doc_ids))])
     return {row["doc_id"]: (row["shard"], row["offset"], row["length"]) for row in table.to_pylist()}

@@ -14,6 +14,7 @@ from typing import Any
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.shards.manifest import FILE, RunManifest, read_manifest
+from obelics_pipeline.core.shards.run_index import PartBounds
 from obelics_pipeline.core.storage import (
     TEMPORARY,
     Location,
@@ -72,7 +73,7 @@ def export_files(
     known = _listed(output)
     remove([output / LIST, *(output / name for name in format.beside([]))])
     made_of = digest(LIST_FORMAT, format.name, manifest.index_id())
-    writer = FileWriter(format, folder, output, output / NOTES, made_of, known)
+    writer = FileWriter(format, folder, PartBounds.of(manifest), output, output / NOTES, made_of, known)
     count = workers or os.cpu_count() or 1
     with TemporaryDirectory(prefix=TEMPORARY) as scratch, LocalEngine(count, Path(scratch), PART_SECONDS) as engine:
         files = list(engine.map(writer, _parts(manifest, format, shards)))

@@ -9,8 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from obelics_pipeline.core.errors import Stopped, UserError
-from obelics_pipeline.core.shards.index import read_span
-from obelics_pipeline.core.shards.manifest import INDEX
+from obelics_pipeline.core.shards.run_index import PartBounds, read_spans
 from obelics_pipeline.core.shards.source import StoredDocument, documents_of
 from obelics_pipeline.core.storage import Location, draft, file_sha256
 from obelics_pipeline.core.unit import digest
@@ -28,6 +27,7 @@ class FileWriter:
 
     format: Format
     folder: Location  # of the run's revision
+    bounds: PartBounds  # of its index
     output: Location
     notes: Location
     made_of: str
@@ -52,7 +52,7 @@ class FileWriter:
 
     def _write(self, path: Path, part: Part) -> None:
         try:
-            self.format.write(path, stored_documents(self.folder, part))
+            self.format.write(path, stored_documents(self.folder, self.bounds, part))
         except (KeyError, TypeError) as error:
             where = f"{self.folder}: a document of rows {part.start} to {part.stop} of its index"
             raise UserError(f"{where} is not a record of a run ({error}); see obelics validate") from None
@@ -70,11 +70,6 @@ class FileWriter:
         return count
 
 
-def stored_documents(folder: Location, part: Part) -> Iterator[StoredDocument]:
+def stored_documents(folder: Location, bounds: PartBounds, part: Part) -> Iterator[StoredDocument]:
     """The documents of a part, in their order. Raises UserError where the run is damaged."""
-    index = folder / INDEX
-    try:
-        rows = read_span(index, part.start, part.stop)
-    except (OSError, pa.ArrowException) as error:
-        raise UserError(f"{index}: cannot be read ({error}); obelics validate {folder} says more") from None
-    yield from documents_of(folder, rows)
+    yield from documents_of(folder, read_spans(folder, bounds.spans(part.start, part.stop)))

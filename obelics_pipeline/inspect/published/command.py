@@ -16,6 +16,7 @@ from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.shards.manifest import RunManifest
+from obelics_pipeline.core.shards.run_index import PartBounds
 from obelics_pipeline.core.storage import TEMPORARY, Location, file_sha256, location, read_bytes
 from obelics_pipeline.core.unit import digest
 from obelics_pipeline.engines.engine import Engine
@@ -90,7 +91,7 @@ def publish(
     note_export(revision, target.path if isinstance(target, Folder) else str(target))
     answers = last_round(base)
     made_of = digest(FORMAT, manifest.index_id(), None if answers is None else file_sha256(answers))
-    maker = PartMaker(revision, manifest.promises.score_names, made_of, answers)
+    maker = PartMaker(revision, PartBounds.of(manifest), manifest.promises.score_names, made_of, answers)
     place = target.path if isinstance(target, Folder) else base
     with _local(workers) if open_engine is None else open_engine(place, run.config) as engine:
         parts = target.write_parts(engine, maker, parts_of(manifest.shards, target_bytes))

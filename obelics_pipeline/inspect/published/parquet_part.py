@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.shards.index import read_span
-from obelics_pipeline.core.shards.manifest import INDEX
+from obelics_pipeline.core.shards.run_index import PartBounds, read_spans
 from obelics_pipeline.core.shards.source import documents_of
 from obelics_pipeline.core.storage import Location, draft, file_sha256
 from obelics_pipeline.core.unit import digest
@@ -51,6 +50,7 @@ class PartMaker:
     """Makes files of one publication. `made_of` stands for the run, so that a file of another is not taken for one."""
 
     folder: Location  # of the run's revision
+    bounds: PartBounds  # of its index
     score_names: Sequence[str]
     made_of: str
     answers: Location | None = None  # of pages that were asked again
@@ -74,11 +74,7 @@ class PartMaker:
         return WrittenPart(part.name, file_sha256(path), size, part.stop - part.start, self.of(part), advice)
 
     def _rows(self, part: Part) -> Iterator[dict[str, Any]]:
-        index = self.folder / INDEX
-        try:
-            rows = read_span(index, part.start, part.stop)
-        except (OSError, pa.ArrowException) as error:
-            raise UserError(f"{index}: cannot be read ({error}); obelics validate {self.folder} says more") from None
+        rows = read_spans(self.folder, self.bounds.spans(part.start, part.stop))
         again = page_answers(self.answers, [row["url"] for row in rows]) if self.answers is not None else {}
         for document in documents_of(self.folder, rows):
             try:

@@ -8,9 +8,8 @@ from pathlib import Path
 from obelics_pipeline.core.config.dedup import DedupConfig
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.redacted import redacted
-from obelics_pipeline.core.shards.index import read_index
-from obelics_pipeline.core.shards.manifest import INDEX
-from obelics_pipeline.core.storage import Location, create, names_in, read_bytes, size_of
+from obelics_pipeline.core.shards.run_index import index_of
+from obelics_pipeline.core.storage import Location, create, names_in, read_bytes
 from obelics_pipeline.core.unit import digest
 from obelics_pipeline.policy.tombstones.tombstones import FOLDER, Tombstones, refuse_unfinished, tombstones_in
 
@@ -27,10 +26,10 @@ def tombstones_of(run: Location) -> Tombstones | None:
 def refuse_forgotten(run: Location) -> None:
     """Raises UserError if shards of a run hold a removed document, which happens when old shards were copied back."""
     known = tombstones_of(run)
-    if known is None or size_of(run / INDEX) is None:
+    index = index_of(run) if known is not None else None
+    if known is None or index is None:
         return
-    rows = read_index(run / INDEX, ["doc_id", "url"])
-    n = sum(known.document(row["doc_id"]) or known.url(row["url"]) for row in rows)
+    n = sum(known.document(row["doc_id"]) or known.url(row["url"]) for row in index.rows(["doc_id", "url"]))
     if n:
         raise UserError(f"{run}: its shards hold {n:,} documents that were removed: obelics forget {run} removes them")
 

@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.index_name import INDEX
 from obelics_pipeline.core.shards.check_record import NotJson, parse_json
-from obelics_pipeline.core.shards.index import read_index
-from obelics_pipeline.core.shards.manifest import INDEX, SHARDS, read_manifest
+from obelics_pipeline.core.shards.manifest import SHARDS, read_manifest
+from obelics_pipeline.core.shards.run_index import demand_index
 from obelics_pipeline.core.shards.tar import Placed, TarDamaged, read_members
-from obelics_pipeline.core.storage import Location, draft, local_copy, names_in, read_schema
+from obelics_pipeline.core.storage import Location, draft, local_copy, names_in
 from obelics_pipeline.core.tables import PUBLISHED
 
 ROWS_PER_FILE = 100_000
@@ -52,10 +53,7 @@ def export_parquet(
 def _schema(folder: Location, columns: Sequence[str]) -> pa.Schema:
     if not columns:
         return PUBLISHED
-    try:
-        index = read_schema(folder / INDEX)
-    except (OSError, pa.ArrowException) as error:
-        raise _unreadable(folder, folder / INDEX, error) from None
+    index = demand_index(folder).schema()
     valid = [name for name in index.names if name not in _PLACE]
     for i, name in enumerate(columns):
         if name not in valid or name in columns[:i]:
@@ -73,19 +71,14 @@ def _rows(folder: Location, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 def _records(folder: Location, columns: Sequence[str]) -> Iterator[tuple[str, dict[str, Any], Any]]:
     """Shard name, `columns` of the index and JSON value of every document, in its order; images are not read."""
-    place = folder / INDEX
-    try:
-        rows = read_index(folder / INDEX, list(dict.fromkeys([*_PLACE, *columns])))
-        for name, of_shard in groupby(rows, lambda row: str(row["shard"])):
-            place = folder / SHARDS / Path(name).name
+    rows = demand_index(folder).rows(list(dict.fromkeys([*_PLACE, *columns])))
+    for name, of_shard in groupby(rows, lambda row: str(row["shard"])):
+        place = folder / SHARDS / Path(name).name
+        try:
             with local_copy(place) as path, path.open("rb") as shard:
                 size = shard.seek(0, 2)
                 for row in of_shard:
                     first = next(read_members(shard, Placed(row["offset"], row["length"]), size))
                     yield name, row, parse_json(first.stream.read())
-    except (OSError, pa.ArrowException, TarDamaged, NotJson) as error:
-        raise _unreadable(folder, place, error) from None
-
-
-def _unreadable(folder: Location, place: Location, error: Exception) -> UserError:
-    return UserError(f"{place}: cannot be read ({error}); obelics validate {folder} says more")
+        except (OSError, TarDamaged, NotJson) as error:
+            raise UserError(f"{place}: cannot be read ({error}); obelics validate {folder} says more") from None

@@ -7,17 +7,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-import pyarrow as pa
-
 from obelics_pipeline.core.document import DOCUMENT_DROPPED
 from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.index_name import INDEX
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.shards.flamingo_record import shaped
-from obelics_pipeline.core.shards.index import IndexWriter, fixed_columns, read_index
+from obelics_pipeline.core.shards.index import IndexWriter, fixed_columns
 from obelics_pipeline.core.shards.loader import LoaderLedgers, loaded
 from obelics_pipeline.core.shards.manifest import (
     FILE,
-    INDEX,
     SHARDS,
     RunManifest,
     ShardEntry,
@@ -26,9 +24,10 @@ from obelics_pipeline.core.shards.manifest import (
     shard_name,
     write_manifest,
 )
+from obelics_pipeline.core.shards.run_index import demand_index
 from obelics_pipeline.core.shards.source import StoredDocument, documents
 from obelics_pipeline.core.shards.tar import ShardWriter
-from obelics_pipeline.core.storage import Location, draft, file_sha256, names_in, read_schema, remove, size_of
+from obelics_pipeline.core.storage import Location, draft, file_sha256, names_in, remove, size_of
 from obelics_pipeline.stages.shard.pair_writer import FOLDER, PairWriter, pair_tar_name
 
 TARGET_BYTES = 256 * 2**20  # of a tar
@@ -114,7 +113,7 @@ def export_flamingo(
     with ExitStack() as stack:
         pairs = stack.enter_context(PairWriter(output))
         index_path = stack.enter_context(draft(output / INDEX))
-        columns = fixed_columns(read_schema(folder / INDEX))
+        columns = fixed_columns(demand_index(folder).schema())
         index = stack.enter_context(IndexWriter(index_path, manifest.promises.score_names, columns))
         for number, part in _parts(folder, deal):
             entries.append(_write_tar(output / SHARDS / shard_name(number), part, index, pairs, tally))
@@ -163,12 +162,9 @@ def _deal(folder: Location, shards: int, target_bytes: int) -> Deal:
 
 def _sizes(folder: Location) -> Iterator[int]:
     """The bytes of each document that will be written."""
-    try:
-        for row in read_index(folder / INDEX, ["length", "n_files"]):
-            if row["n_files"]:
-                yield row["length"]
-    except (OSError, pa.ArrowException) as error:
-        raise UserError(f"{folder / INDEX}: cannot be read ({error}); obelics validate {folder} says more") from None
+    for row in demand_index(folder).rows(["length", "n_files"]):
+        if row["n_files"]:
+            yield row["length"]
 
 
 def _parts(folder: Location, deal: Deal) -> Iterator[tuple[int, Iterator[StoredDocument]]]:
@@ -181,7 +177,7 @@ def _parts(folder: Location, deal: Deal) -> Iterator[tuple[int, Iterator[StoredD
 def _ledgers(folder: Location) -> dict[str, Ledger]:
     """Ledgers of what the export wrote. A document without an image file is not written."""
     written, images = Ledger("documents"), Ledger("images")
-    for row in read_index(folder / INDEX, ["n_images", "n_files"]):
+    for row in demand_index(folder).rows(["n_images", "n_files"]):
         if row["n_files"]:
             written.keep()
             images.keep(row["n_images"])

@@ -1,4 +1,4 @@
-"""The tars that an earlier run left: whether they are still what was committed is known by reading them."""
+"""What an earlier run left, tars and the like: whether it is still what was committed is known by reading it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.runner import StageRunner
 
 
-def disown_damaged(units: Sequence[Unit], folder: Location, runner: StageRunner) -> None:
-    """Remove the manifests of units whose tar or index part differs from what was committed.
+def disown_damaged(units: Sequence[Unit], folder: Location, runner: StageRunner, noun: str = "tars") -> None:
+    """Remove the manifests of units whose files differ from what was committed; `noun` is what they are, for a person.
 
     So these units are done again. The workers read the files. In an object store only sizes are compared, because the
     store keeps checksums of its own.
@@ -22,8 +22,8 @@ def disown_damaged(units: Sequence[Unit], folder: Location, runner: StageRunner)
     if not is_local(folder) or not files:
         return
     total = sum(m.files["data"]["bytes"] for m in found if m.files)
-    tars = counted(sum(bool(m.files) for m in found), "tars")
-    runner.say(f"shard: verifying {tars} of an earlier run ({total / 1e9:,.2f} GB)")
+    made = counted(sum(bool(m.files) for m in found), noun)
+    runner.say(f"shard: verifying {made} of an earlier run ({total / 1e9:,.2f} GB)")
     whole = runner.engine.map(_is_whole, [(place, sha256) for place, sha256, _ in files])
     damaged = [(place, unit) for (place, _, unit), is_whole in zip(files, whole, strict=True) if not is_whole]
     for place, unit in damaged:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate, pairwise
 from pathlib import Path
-from types import MappingProxyType
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import Any
 
 from obelics_pipeline.core.counted import counted
-from obelics_pipeline.core.shards.index import fixed_columns, index_schema
+from obelics_pipeline.core.index_name import INDEX
 from obelics_pipeline.core.shards.manifest import (
-    INDEX,
     SHARDS,
     Promises,
     RunManifest,
@@ -25,14 +23,14 @@ from obelics_pipeline.core.shards.manifest import (
     read_manifest,
     stated_counts,
 )
-from obelics_pipeline.core.storage import TEMPORARY, Location, file_sha256, local_copy, names_in, size_of
+from obelics_pipeline.core.shards.run_index import RowSpan, read_spans, tars_of_parts
+from obelics_pipeline.core.storage import TEMPORARY, Location, local_copy, names_in
+from obelics_pipeline.stages.shard.check_index import CheckedPart, PartTask, check_part
 from obelics_pipeline.stages.shard.check_shard import shard_problems, skipped_checks
-from obelics_pipeline.stages.shard.index_rows import NO_ROWS, IndexRows, handed, tars_in_order
 
 MEMORY = "512MB"  # of DuckDB, while it looks for repeated ids; beyond it spills to the folder for temporary files
-ShardTask = tuple[ShardEntry, IndexRows]
-NO_PARTS: Mapping[str, Location] = MappingProxyType({})
-Map = Callable[[Callable[[ShardTask], list[str]], Iterable[ShardTask]], Iterable[list[str]]]
+ShardTask = tuple[ShardEntry, RowSpan]
+Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,8 @@ class Report:
 
 
 def validate(folder: Location, each: Map = map) -> Report:
-    """Check a run's folder. `each` maps the check of one shard over all: `map`, or a pool's (tasks are small).
+    """Check a run's folder. `each` maps the checks of one part of the index, and of one shard, over all: `map`, or a
+    pool's (tasks are small, and the rows of the index are read by who checks).
 
     Raises UserError for a folder that is no finished run.
     """
@@ -64,58 +63,49 @@ def validate(folder: Location, each: Map = map) -> Report:
     return Report(tuple(problems(folder, each)), manifest.counts(), tuple(skipped_checks()))
 
 
-def problems(folder: Location, each: Map = map, parts: Mapping[str, Location] = NO_PARTS) -> list[str]:
+def problems(folder: Location, each: Map = map, only: Collection[str] | None = None) -> list[str]:
     """Everything that is wrong with a run's folder, a line each that names shard and document. See `validate`.
 
-    `parts` are the files in which the rows of tars were committed, by the tar's name: a task then carries no rows.
+    `only` are the names of the shards that are read back; None: all.
     """
     manifest = read_manifest(folder)
     found = [*_manifest_problems(folder, manifest), *_stray_files(folder, manifest)]
-    try:
-        with local_copy(folder / INDEX) as index:
-            found += _index_file_problems(index, manifest)
-            if not _is_unusable(found):
-                check = partial(_check, folder, manifest.promises)
-                for lines in each(check, _tasks(index, manifest, parts, found)):
-                    found += lines
-            if not _is_unusable(found):
-                found += _repeated_ids(index)
-    except FileNotFoundError as error:
-        found.append(f"{INDEX}: cannot be read: {error}")
+    check = partial(check_part, folder, manifest.promises.score_names)
+    checked: list[CheckedPart] = list(each(check, _parts(manifest)))
+    for part in checked:
+        found += part.problems
+    tasks = (task for task in _tasks(manifest, checked) if only is None or task[0].name in only)
+    for lines in each(partial(_check, folder, manifest.promises), tasks):
+        found += lines
+    if all(part.usable for part in checked):
+        found += _repeated_ids([folder / part.name for part in manifest.index])
     return found
 
 
-def _is_unusable(found: Iterable[str]) -> bool:
-    return any(line.startswith(f"{INDEX}: cannot") for line in found)
+def _parts(manifest: RunManifest) -> Iterator[PartTask]:
+    """The files of the index, each with those of its tars that are shards by their names."""
+    for part, tars in tars_of_parts(manifest):
+        yield part, [tar for tar in tars if _plain(tar.name)]
 
 
 def _check(folder: Location, promises: Promises, task: ShardTask) -> list[str]:
-    entry, of_index = task
-    rows = of_index.read(folder / INDEX)
+    entry, span = task
     try:
+        rows = read_spans(folder, [span])
         with local_copy(folder / SHARDS / entry.name) as path:
             return shard_problems(path, entry, rows, promises)
     except FileNotFoundError:
         return [f"{entry.name}: cannot be read: {os.strerror(errno.ENOENT)}"]
 
 
-def _tasks(index: Path, manifest: RunManifest, parts: Mapping[str, Location], found: list[str]) -> Iterator[ShardTask]:
-    """Each shard of the manifest with its rows of the index; what does not match goes to `found`."""
-    waiting = {entry.name: entry for entry in manifest.shards if _plain(entry.name)}
-    start = 0
-    try:
-        for name, rows in tars_in_order(index):
-            entry = waiting.pop(name, None)
-            if entry is None:
-                found.append(f"{INDEX}: rows of {name!a}, which the manifest does not list, or lists elsewhere")
-            else:
-                yield entry, handed(rows, start, parts.get(name))
-            start += rows.num_rows
-    except (OSError, ValueError, pa.ArrowException) as error:
-        found.append(_unreadable(error))
-        return
-    for entry in waiting.values():
-        yield entry, NO_ROWS
+def _tasks(manifest: RunManifest, checked: Sequence[CheckedPart]) -> Iterator[ShardTask]:
+    """Each shard of the manifest with its rows of the index; those of a part that is of no use are left out."""
+    for (part, tars), outcome in zip(_parts(manifest), checked, strict=True):
+        if not outcome.usable:
+            continue
+        bounds = (0, *accumulate(tar.documents for tar in tars))
+        spans = outcome.spans or [RowSpan(part.name, start, stop) for start, stop in pairwise(bounds)]
+        yield from {tar.name: (tar, span) for tar, span in zip(tars, spans, strict=True)}.values()
 
 
 def _plain(name: object) -> bool:
@@ -146,30 +136,19 @@ def _stray_files(folder: Location, manifest: RunManifest) -> Iterator[str]:
             yield f"{name}: is not in the manifest"
 
 
-def _index_file_problems(path: Path, manifest: RunManifest) -> Iterator[str]:
-    try:
-        (stated,) = manifest.index
-        if size_of(path) != stated.bytes or file_sha256(path) != stated.sha256:
-            yield f"{INDEX}: its sha256 is not the manifest's"
-        schema = pq.read_schema(path)
-        if not schema.equals(index_schema(manifest.promises.score_names, fixed_columns(schema))):
-            yield f"{INDEX}: cannot be used: its columns are {', '.join(schema.names)}"
-    except (OSError, ValueError, pa.ArrowException) as error:
-        yield _unreadable(error)
-
-
-def _unreadable(error: Exception) -> str:
-    return f"{INDEX}: cannot be read: {str(error).splitlines()[0][:200]}"
-
-
-def _repeated_ids(index: Path) -> list[str]:
+def _repeated_ids(index: Sequence[Location]) -> list[str]:
     """Documents that are in the index more than once, over the whole run. Memory is bounded: DuckDB spills."""
     import duckdb
 
     query = "SELECT doc_id, count(*) FROM read_parquet(?) GROUP BY doc_id HAVING count(*) > 1 ORDER BY doc_id LIMIT 20"
-    with tempfile.TemporaryDirectory(prefix=TEMPORARY) as spill, duckdb.connect() as connection:
+    with (
+        ExitStack() as local,
+        tempfile.TemporaryDirectory(prefix=TEMPORARY) as spill,
+        duckdb.connect() as connection,
+    ):
+        files = [str(local.enter_context(local_copy(place))) for place in index]
         connection.execute(f"SET memory_limit='{MEMORY}'")
         connection.execute("SET threads=1")  # each thread holds groups of its own
         connection.execute("SET temp_directory=$folder", {"folder": spill})
-        rows = connection.execute(query, [str(index)]).fetchall()
+        rows = connection.execute(query, [files]).fetchall()
     return [f"{INDEX}: document {doc_id} is in it {n} times" for doc_id, n in rows]

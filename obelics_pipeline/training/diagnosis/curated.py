@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.shards.index import NAMES
-from obelics_pipeline.core.storage import Location, location, open_parquet, read_table, size_of
+from obelics_pipeline.core.shards.run_index import index_of, unreadable
+from obelics_pipeline.core.storage import Location, location, open_parquet
 from obelics_pipeline.training.diagnosis.robust import Numbers
 
 MOST = 1_000_000  # documents of a run that a percentile is taken among: of more, row groups spread evenly
@@ -34,30 +34,48 @@ def folder_of(shard: str) -> str | None:
 
 def read_curated(folder: str) -> Curated | None:
     """The scores of a run, None where it has no index any more. Raises UserError for one that cannot be read."""
-    index = _index(folder)
+    index = index_of(location(folder))
     if index is None:
         return None
+    names = _scores(index.schema())
+    groups, total = zip(*map(_size, index.paths), strict=True)
+    every = max(1, -(-sum(total) // MOST))
+    tables, before = [], 0
+    for path, count in zip(index.paths, groups, strict=True):
+        tables.append(_read_groups(path, range(-before % every, count, every), names))
+        before += count
+    table = pa.concat_tables(tables)
+    return Curated(folder, sum(total), {name: _numbers(table[name]) for name in names})
+
+
+def _scores(schema: pa.Schema) -> list[str]:
+    return [field.name for field in schema if field.name not in NAMES and pa.types.is_floating(field.type)]
+
+
+def _size(path: Location) -> tuple[int, int]:
+    """How many groups of rows, and how many rows, a file of an index has."""
     try:
-        with open_parquet(index) as source:
-            groups, total = source.num_row_groups, source.metadata.num_rows
-            every = max(1, -(-total // MOST))
-            names = [f.name for f in source.schema_arrow if f.name not in NAMES and pa.types.is_floating(f.type)]
-            table = source.read_row_groups(list(range(0, groups, every)), columns=names)
+        with open_parquet(path) as source:
+            return source.num_row_groups, source.metadata.num_rows
     except (OSError, pa.ArrowException) as error:
-        raise _damaged(index, error) from None
-    return Curated(folder, total, {name: _numbers(table[name]) for name in names})
+        raise unreadable(path, error) from None
+
+
+def _read_groups(path: Location, groups: Sequence[int], columns: list[str]) -> pa.Table:
+    try:
+        with open_parquet(path) as source:
+            return source.read_row_groups(list(groups), columns=columns)
+    except (OSError, pa.ArrowException) as error:
+        raise unreadable(path, error) from None
 
 
 def scores_of(folder: str, doc_ids: Sequence[str]) -> dict[str, dict[str, float | None]]:
     """The scores that some documents had in a run, by id; those that it does not have are left out."""
-    index = _index(folder)
-    if index is None or not doc_ids:
+    index = index_of(location(folder)) if doc_ids else None
+    if index is None:
         return {}
-    try:
-        table = read_table(index, filters=[("doc_id", "in", sorted(set(doc_ids)))])
-    except (OSError, pa.ArrowException) as error:
-        raise _damaged(index, error) from None
-    names = [f.name for f in table.schema if f.name not in NAMES and pa.types.is_floating(f.type)]
+    table = index.table(filters=[("doc_id", "in", sorted(set(doc_ids)))])
+    names = _scores(table.schema)
     return {row["doc_id"]: {name: row[name] for name in names} for row in table.to_pylist()}
 
 
@@ -69,15 +87,6 @@ def percentile(value: float, among: Numbers) -> float | None:
     return float(100 * (np.count_nonzero(fine < value) + 0.5 * np.count_nonzero(fine == value)) / len(fine))
 
 
-def _index(folder: str) -> Location | None:
-    index = location(folder) / "index.parquet"
-    return index if size_of(index) is not None else None
-
-
 def _numbers(column: pa.ChunkedArray) -> Numbers:
     values: Numbers = column.fill_null(float("nan")).to_numpy().astype(np.float64)
     return values
-
-
-def _damaged(index: Location, error: Exception) -> UserError:
-    return UserError(f"{index}: cannot be read ({str(error).splitlines()[0][:200]}); give it back, or leave it out")

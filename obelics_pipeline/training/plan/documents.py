@@ -14,9 +14,11 @@ import pyarrow.compute as pc
 
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.index_name import INDEX
 from obelics_pipeline.core.revisions import revisions_of
-from obelics_pipeline.core.shards.manifest import FILE, INDEX, SHARDS, part_is_whole, read_manifest
-from obelics_pipeline.core.storage import Location, location, names_in, read_schema, read_table, size_of
+from obelics_pipeline.core.shards.manifest import FILE, SHARDS, part_is_whole, read_manifest
+from obelics_pipeline.core.shards.run_index import index_of
+from obelics_pipeline.core.storage import Location, location, names_in, size_of
 from obelics_pipeline.inspect.run_tables.training import training_schema, with_training
 from obelics_pipeline.policy.forgotten import FORGOTTEN
 from obelics_pipeline.policy.tombstones.obeyed import tombstones_of
@@ -89,21 +91,22 @@ def read_run(name: str, dataset: Dataset, run: str, kept: Path) -> RunIndex:
     Raises UserError for a folder that is no finished run, whose index is damaged, or that lacks a column of the recipe.
     """
     folder = revisions_of(location(run)).current() if "://" in run else Path(run).resolve()
-    index = folder / INDEX
-    if size_of(index) is None:
+    index = index_of(folder)
+    if index is None:
         raise UserError(
             f"recipe: datasets.{name}.runs: {folder} has no {INDEX}; give the --output of a finished obelics run"
         )
     sha256 = _shard_hashes(folder)
+    schema = index.schema()
+    place = index.paths[0]
     try:
-        schema = read_schema(index)
-        _refuse_unknown(name, dataset, index, training_schema(RunFolder(folder), schema))
+        _refuse_unknown(name, dataset, place, training_schema(RunFolder(folder), schema))
         wanted = dict.fromkeys(column for column in [*FIXED, *dataset.keep] if column in schema.names)
-        table = read_table(index, columns=list(wanted))
+        table = index.table(list(wanted))
         if not wanted.keys() >= dataset.keep.keys():
             table = with_training(RunFolder(folder), table)
     except (OSError, pa.ArrowException) as error:
-        raise UserError(f"{index}: cannot be read ({error}); see obelics validate {folder}") from None
+        raise UserError(f"{folder}: cannot be read ({error}); see obelics validate {folder}") from None
     tars = folder / SHARDS
     there = set(names_in(tars))
     coded = pc.dictionary_encode(table["shard"].combine_chunks())

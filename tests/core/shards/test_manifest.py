@@ -8,12 +8,10 @@ import pytest
 
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.index_name import INDEX, is_index_name, part_name
 from obelics_pipeline.core.shards.manifest import (
-    INDEX,
     IndexPart,
     index_is_whole,
-    is_index_name,
-    part_name,
     promises_of,
     read_manifest,
     shard_name,

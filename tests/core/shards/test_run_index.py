@@ -5,7 +5,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.shards.manifest import INDEX, read_manifest
+from obelics_pipeline.core.index_name import INDEX
+from obelics_pipeline.core.shards.manifest import read_manifest
 from obelics_pipeline.core.shards.run_index import (
     PartBounds,
     RowSpan,
@@ -48,14 +49,14 @@ def test_parts_are_read_as_one_file_is(whole: Path, parts: Path) -> None:
 def test_any_span_of_rows_is_found_in_its_parts(whole: Path, parts: Path) -> None:
     rows = pq.read_table(whole / INDEX).to_pylist()
     for run in (whole, parts):
-        bounds = PartBounds(read_manifest(run))
+        bounds = PartBounds.of(read_manifest(run))
         for start in range(10):
             for stop in range(start, 10):
                 assert read_spans(run, bounds.spans(start, stop)) == rows[start:stop], (start, stop)
 
 
 def test_a_span_names_only_the_parts_that_it_needs(parts: Path) -> None:
-    bounds = PartBounds(read_manifest(parts))
+    bounds = PartBounds.of(read_manifest(parts))
     assert bounds.spans(1, 3) == (RowSpan("index-000000.parquet", 1, 3),)
     assert bounds.spans(3, 6) == (RowSpan("index-000000.parquet", 3, 4), RowSpan("index-000002.parquet", 0, 2))
     assert bounds.spans(4, 4) == ()
@@ -87,7 +88,7 @@ def test_a_part_that_cannot_be_read_is_named_in_one_line(parts: Path, damage: Ca
     damage(parts / "index-000002.parquet")
     index = index_of(parts)
     assert index is not None
-    bounds = PartBounds(read_manifest(parts))
+    bounds = PartBounds.of(read_manifest(parts))
     assert len(read_spans(parts, bounds.spans(0, 4))) == 4  # another part is not touched
     for read in (index.table, lambda: list(index.rows()), lambda: read_spans(parts, bounds.spans(3, 5))):
         with pytest.raises(UserError, match=r"index-000002\.parquet: cannot be read") as caught:

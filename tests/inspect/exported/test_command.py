@@ -13,6 +13,8 @@ import pytest
 
 from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.errors import Stopped, UserError
+from obelics_pipeline.core.shards.manifest import read_manifest
+from obelics_pipeline.core.shards.run_index import PartBounds
 from obelics_pipeline.core.storage import file_sha256, names_in
 from obelics_pipeline.inspect.exported import command
 from obelics_pipeline.inspect.exported.command import LIST, export_files
@@ -31,7 +33,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def writer(run: Path, output: Path, format: Format = TARS) -> FileWriter:
-    return FileWriter(format, run, output, output / ".notes", "x")
+    return FileWriter(format, run, PartBounds.of(read_manifest(run)), output, output / ".notes", "x")
 
 
 @pytest.mark.parametrize("format", FORMATS.values(), ids=lambda format: format.name)

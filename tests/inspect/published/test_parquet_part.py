@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.shards.manifest import read_manifest
+from obelics_pipeline.core.shards.run_index import PartBounds
 from obelics_pipeline.core.shards.source import all_documents
 from obelics_pipeline.inspect.published.parquet_part import PartMaker, PartWriter, write_rows
 from obelics_pipeline.inspect.published.parts import Part
@@ -20,7 +22,11 @@ PART = Part("train-00000-of-00001.parquet", 0, 7)
 
 
 def written(run: Path, output: Path, part: Part = PART, made_of: str = "x") -> Path:
-    PartWriter(PartMaker(run, SCORES, made_of), output, output.parent / f"notes-{output.name}")(part)
+    PartWriter(
+        PartMaker(run, PartBounds.of(read_manifest(run)), SCORES, made_of),
+        output,
+        output.parent / f"notes-{output.name}",
+    )(part)
     return output / part.name
 
 

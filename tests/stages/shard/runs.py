@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.document import Document, ImageNode, Node, TextNode, make_doc_id
+from obelics_pipeline.core.index_name import part_name
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.shards.index import IndexWriter, index_row
 from obelics_pipeline.core.shards.manifest import (
     RunManifest,
     index_part,
-    part_name,
     promises_of,
     read_manifest,
     shard_entry,

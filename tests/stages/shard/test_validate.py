@@ -2,8 +2,9 @@ import io
 import json
 import shutil
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,17 @@ from hypothesis import strategies as st
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.document import Node, TextNode
 from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.index_name import part_name
+from obelics_pipeline.core.shards.manifest import read_manifest, write_manifest
 from obelics_pipeline.core.shards.record import content_sha256, record_size
+from obelics_pipeline.core.shards.run_index import RowSpan
 from obelics_pipeline.core.storage import file_sha256
-from obelics_pipeline.stages.shard import check_shard, index_rows, readback
+from obelics_pipeline.stages.shard import check_shard, readback
 from obelics_pipeline.stages.shard import validate as validate_module
-from obelics_pipeline.stages.shard.index_rows import tars_in_order
+from obelics_pipeline.stages.shard.check_index import CheckedPart, check_part
 from obelics_pipeline.stages.shard.validate import _repeated_ids, problems, validate
 
-from .runs import document, image, make_run, picture, without_page_type
+from .runs import cut_index, document, image, make_run, picture, without_page_type
 
 DOCUMENTS = [document(i) for i in range(5)]
 SECOND = DOCUMENTS[1].doc_id
@@ -131,16 +135,114 @@ def test_a_run_as_written_is_valid(finished: Path) -> None:
     assert report.lines()[-1].startswith("valid: 2 shards, 5 documents")
 
 
-def test_parts_of_the_index_are_used_and_never_believed(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = {}
-    for name, rows in tars_in_order(run / "index.parquet"):
-        parts[name] = run.parent / f"{name}.parquet"
-        pq.write_table(rows, parts[name])
-    with monkeypatch.context() as patched:
-        patched.delattr(index_rows, "read_span")  # nobody opens the whole index
-        assert problems(run, parts=parts) == []
-    change_index(run, lambda rows: rows[1].update(n_texts=99))
-    assert problems(run, parts=parts) == problems(run) != []
+def test_who_hands_out_the_checks_reads_no_row(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut_index(run, 1, 1)
+    handed = list[Any]()
+
+    def outlined(check: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
+        for task in tasks:
+            handed.append(task)
+            yield CheckedPart(()) if check.func is check_part else []  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(validate_module, "_repeated_ids", lambda _: [])
+    for path in run.glob("index*.parquet"):
+        path.unlink()
+    assert problems(run, outlined) == []
+    assert [task[1] for task in handed[2:]] == [
+        RowSpan("index-000000.parquet", 0, 3),
+        RowSpan("index-000001.parquet", 0, 2),
+    ]
+
+
+def test_only_the_shards_that_are_asked_for_are_read_back(run: Path) -> None:
+    shard(run).write_bytes(b"x")
+    assert problems(run, only={"shard-000001.tar"}) == []
+    assert problems(run, only={"shard-000000.tar"}) != []
+
+
+def test_an_index_in_parts_is_valid(run: Path) -> None:
+    cut_index(run, 1, 0, 1)
+    assert lines(run) == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "said_of_it"),
+    [
+        (lambda run: part(run, 1).write_bytes(part(run, 1).read_bytes()[:-1] + b"x"), "cannot be read"),
+        (lambda run: part(run, 1).unlink(), "cannot be read"),
+        (lambda run: part(run, 1).write_bytes(part(run, 0).read_bytes()), "its sha256 is not the manifest's"),
+        (lambda run: change_part(run, lambda rows: rows[0].update(n_texts=99)), "its sha256 is not the manifest's"),
+    ],
+)
+def test_a_damaged_part_of_an_index_is_named(run: Path, damage: Callable[[Path], object], said_of_it: str) -> None:
+    cut_index(run, 1, 1)
+    damage(run)
+    assert said(run, f"index-000001.parquet: {said_of_it}")
+    assert not any(line.startswith(("index-000000", "shard-000000")) for line in lines(run))
+
+
+def test_shards_whose_part_of_the_index_is_of_use_are_read_back_though_another_is_not(run: Path) -> None:
+    cut_index(run, 1, 1)
+    part(run, 1).unlink()
+    shard(run).write_bytes(b"x")
+    assert said(run, "shard-000000.tar")
+
+
+def test_parts_of_an_index_that_changed_places_are_found(run: Path) -> None:
+    cut_index(run, 1, 1)
+    first, second = part(run, 0).read_bytes(), part(run, 1).read_bytes()
+    part(run, 0).write_bytes(second)
+    part(run, 1).write_bytes(first)
+    value = json.loads((run / "manifest.json").read_text())
+    parts = value["index"]["parts"]
+    for key in ("sha256", "bytes"):
+        parts[0][key], parts[1][key] = parts[1][key], parts[0][key]
+    (run / "manifest.json").write_text(json.dumps(value))
+    assert said(run, "index-000000.parquet", "shard-000001.tar", "or lists elsewhere")
+    assert said(run, "index-000001.parquet", "shard-000000.tar", "or lists elsewhere")
+
+
+def test_a_part_of_another_run_is_found(run: Path, tmp_path: Path) -> None:
+    cut_index(run, 1, 1)
+    make_run(tmp_path / "other", [document(i) for i in range(20, 25)], per_shard=3)
+    cut_index(tmp_path / "other", 1, 1)
+    part(run, 1).write_bytes(part(tmp_path / "other", 1).read_bytes())
+    entry = read_manifest(tmp_path / "other").index[1]
+    manifest = read_manifest(run)
+    write_manifest(run, replace(manifest, index=(manifest.index[0], entry)))
+    assert said(run, "shard-000001.tar", "not within the tar")
+
+
+def test_a_tar_whose_rows_stand_in_the_wrong_part_is_found(run: Path) -> None:
+    cut_index(run, 1, 1)
+    manifest = read_manifest(run)
+    write_manifest(
+        run, replace(manifest, index=(replace(manifest.index[0], tars=2), replace(manifest.index[1], tars=0)))
+    )
+    assert said(run, "index-000001.parquet", "shard-000001.tar", "or lists elsewhere")
+    assert said(run, "shard-000001.tar", "0 documents by the index")
+
+
+def test_tars_that_do_not_follow_each_other_as_in_the_manifest_are_found(run: Path) -> None:
+    change_manifest(run, lambda value: value["shards"].reverse())
+    assert said(run, "index.parquet: its tars do not follow each other as in the manifest")
+
+
+def test_a_document_that_is_in_two_parts_is_found(run: Path) -> None:
+    change_index(run, lambda rows: rows[4].update(doc_id=rows[0]["doc_id"]))
+    cut_index(run, 1, 1)
+    assert said(run, DOCUMENTS[0].doc_id, "is in it 2 times")
+
+
+def part(run: Path, number: int) -> Path:
+    return run / part_name(number)
+
+
+def change_part(run: Path, change: Callable[[list[Any]], object]) -> None:
+    table = pq.read_table(part(run, 1))
+    rows = table.to_pylist()
+    change(rows)
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), part(run, 1))
 
 
 def test_an_index_whose_pages_cannot_be_read_is_a_problem_and_no_crash(run: Path) -> None:
@@ -157,7 +259,7 @@ def test_repeated_ids_are_found_in_little_memory(tmp_path: Path, monkeypatch: py
     ids = [f"{i:032x}" for i in range(400_000)]
     pq.write_table(pa.table({"doc_id": [*ids, *ids[7:9], ids[7]]}), tmp_path / "index.parquet")
     monkeypatch.setattr(validate_module, "MEMORY", "32MB")
-    assert _repeated_ids(tmp_path / "index.parquet") == [
+    assert _repeated_ids([tmp_path / "index.parquet"]) == [
         f"index.parquet: document {ids[7]} is in it 3 times",
         f"index.parquet: document {ids[8]} is in it 2 times",
     ]
