@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from obelics_pipeline.core.commit import Attempt, Manifest, read_manifests, unit_names
-from obelics_pipeline.core.storage import TEMPORARY, Location, files_below, remove
+from obelics_pipeline.core.storage import TEMPORARY, Location, files_below, remove, sync
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.forget.gone import gone_at
 from obelics_pipeline.forget.loose import is_text, names_something, strike_file
@@ -23,6 +23,9 @@ def rewritten(unit: Unit, *, place: Place, folder: Location) -> Manifest:
     """Some units of a folder of the run, rewritten."""
     rewriter = Rewriter(place.run, gone_at(place))
     rewriter.units(unit.payload["kind"], unit.payload["folder"], unit.payload["names"])
+    if rewriter.files:
+        folders = [place.run.path / unit.payload["folder"], place.run.shuffled / "settled"]
+        _bring_to_disk({*folders, *(where / "manifests" for where in folders)})
     with Attempt(folder, unit) as attempt:
         return attempt.commit([], {"files": rewriter.files, "freed": rewriter.freed})
 
@@ -46,9 +49,17 @@ def loose(unit: Unit, *, place: Place, folder: Location) -> Manifest:
             removed.append(name)
         elif is_text(name):
             freed += strike_file(where, gone.strike, lines_go="/journal/" in f"/{name}")
+    _bring_to_disk({(place.run.path / name).parent for name in unit.payload["names"]})
     told = {"files": rewriter.files, "freed": freed + rewriter.freed, "removed": removed, "pieces": dict(pieces)}
     with Attempt(folder, unit) as attempt:
         return attempt.commit([], told)
+
+
+def _bring_to_disk(folders: Iterable[Location]) -> None:
+    """Bring new names to the disk before their files are noted as done: nobody looks again after a power cut."""
+    for folder in folders:
+        if isinstance(folder, Path) and folder.is_dir():
+            sync(folder)
 
 
 def swept(unit: Unit, *, place: Place, folder: Location) -> Manifest:

@@ -1,4 +1,4 @@
-"""Where a forget is at work, as its units are told: they read all else from there."""
+"""The run that a forget is at work in, as its units get to know it: they read everything else from there."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def lease_of(run: RunFolder) -> str:
 
 
 def names_below(folder: Location, without: Collection[str]) -> list[str]:
-    """Every file below a folder but for some of the folders in it, which may hold more than can be listed; sorted."""
+    """Every file below a folder, sorted, except in some of its own folders, which may hold more than can be listed."""
     if isinstance(folder, Path):
         here = {path.name: path.is_dir() for path in folder.iterdir()}
     else:

@@ -1,6 +1,6 @@
 """The tars of a run, its index and its manifest without what is forgotten; a tar that has nothing of it is not touched.
 
-Units find the tars, write each anew, and then the parts of the index; all of them change together: see `switch`.
+Units find the tars, write each again, and then the parts of the index; all of them change together: see `switch`.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Shards:
         spans: Mapping[str, tuple[int, int]],
         removed: set[str],
     ) -> tuple[IndexPart, ...]:
-        """The files of the index, those written anew that have rows of tars that changed. One without rows goes."""
+        """The files of the index; those with rows of tars that changed are written again. One without rows goes."""
         units, parts, tars = dict[str, Unit](), dict[str, IndexPart](), self._steps.place.work / "tars"
         for part, entries in tars_of_parts(manifest):
             names = [entry.name for entry in entries]

@@ -1,4 +1,4 @@
-"""Sets of byte strings as sorted files: ids of documents, and keyed hashes. Who asks one maps it and does not load it.
+"""Sets of byte strings as sorted files: ids of documents, and keyed hashes. A reader maps one and does not load it.
 
 So a set that every worker asks costs memory once a machine, and only as far as it is looked at.
 """
