@@ -48,7 +48,7 @@ def inline(folder: Location, _config: RunConfig) -> Inline:
 
 def forgotten(run: Path, lists: Lists, open_engine: OpenEngine | None, **how: Any) -> dict[str, str]:
     """The files of a run, once an engine has forgotten."""
-    key = lists["urls"][0].parent / "key"
+    key = next((paths[0].parent / "key" for paths in lists.values()), None)
     done = forget(str(run), lists, key, say=lambda _: None, open_engine=open_engine, **how)
     assert not done.problems
     return tree(run)
@@ -113,7 +113,8 @@ def test_one_that_is_stopped_again_and_again_goes_on_behind_the_last_unit(
     def stopping(folder: Location, _config: RunConfig) -> Inline:
         return _Stops(scratch_of(folder), 23)
 
-    asked, stops = lists, 0
+    asked: Lists = lists
+    stops = 0
     while True:
         try:
             found = forgotten(run, asked, stopping)
