@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from itertools import islice
 from typing import Any
 
 import apache_beam as beam
@@ -15,12 +16,13 @@ from obelics_pipeline.beam_jobs.elements import by_id, from_bytes, input_positio
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.sharding import Format
 from obelics_pipeline.core.document import Document, has_failed
-from obelics_pipeline.core.index_name import INDEX
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.shards.flamingo_record import shaped
 from obelics_pipeline.core.shards.index import IndexWriter, index_row, merge_indexes
 from obelics_pipeline.core.shards.manifest import (
+    FILE,
     SHARDS,
+    IndexPart,
     RunManifest,
     ShardEntry,
     index_part,
@@ -30,11 +32,13 @@ from obelics_pipeline.core.shards.manifest import (
     write_manifest,
 )
 from obelics_pipeline.core.shards.record import make_record
+from obelics_pipeline.core.shards.run_index import index_files
 from obelics_pipeline.core.shards.tar import ShardWriter
-from obelics_pipeline.core.storage import Location, draft, remove_tree
+from obelics_pipeline.core.storage import Location, draft, names_in, remove, remove_tree
 from obelics_pipeline.stages.extract.measure import score_names
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.shard.assemble import image_ledger
+from obelics_pipeline.stages.shard.index_parts import plan_parts
 
 PARTS = "index-parts"  # folder of the tars' parts of the index, until they are one
 ALL = ""  # key of what one worker must see as a whole: a row per WARC file, a row per tar
@@ -76,8 +80,15 @@ class WriteShards(beam.PTransform[Any, Any]):
             | "Write" >> beam.ParDo(write).with_output_types(_KEYED)
         )
         one = pcoll.pipeline | "Once" >> beam.Create([(ALL, b"")], reshuffle=False).with_output_types(_KEYED)
+        parts = (
+            {"once": one, "tars": tars}
+            | "AllTars" >> beam.CoGroupByKey()
+            | "Plan" >> beam.ParDo(_Plan(self._output, self._config.shard.index_rows)).with_output_types(_KEYED)
+            | "Spread" >> beam.Reshuffle()
+            | "Parts" >> beam.ParDo(_WritePart(self._output, self._scores)).with_output_types(_KEYED)
+        )
         return (
-            {"once": one, "counts": counts, "tars": tars}
+            {"once": one, "counts": counts, "tars": tars, "parts": parts}
             | "All" >> beam.CoGroupByKey()
             | "Publish" >> beam.ParDo(_Publish(self._output, self._config, self._scores)).with_output_types(str)
         )
@@ -212,23 +223,61 @@ def part_of_index(output: Location, name: str) -> Location:
     return output / PARTS / f"{name}.parquet"
 
 
+class _Plan(beam.DoFn):
+    """(Name of a file of the index, JSON of the tars that it has the rows of), once nothing of an earlier run stands.
+
+    What an earlier, other run left here would be strange to the manifest, which goes first.
+    """
+
+    def __init__(self, output: Location, index_rows: int) -> None:
+        self._output, self._index_rows = output, index_rows
+
+    def process(self, element: tuple[str, Mapping[str, Iterable[bytes]]]) -> Iterator[tuple[str, bytes]]:
+        entries = entries_of(element[1]["tars"])
+        planned = plan_parts((entry.documents for entry in entries), self._index_rows)
+        self._sweep({entry.name for entry in entries}, planned.keys())
+        names = iter([entry.name for entry in entries])
+        for name, size in planned.items():
+            yield name, json.dumps(list(islice(names, size))).encode()
+
+    def _sweep(self, tars: Collection[str], index: Collection[str]) -> None:
+        remove([self._output / FILE])
+        remove(self._output / name for name in index_files(self._output) if name not in index)
+        shards = self._output / SHARDS
+        remove(shards / name for name in names_in(shards) if name.endswith(".tar") and name not in tars)
+
+
+def entries_of(tars: Iterable[bytes]) -> list[ShardEntry]:
+    """The entries of all tars, in their order."""
+    return sorted((ShardEntry(**json.loads(value)) for value in tars), key=lambda entry: entry.name)
+
+
+class _WritePart(beam.DoFn):
+    """A file of the index, whole or not at all; (ALL, JSON of its entry)."""
+
+    def __init__(self, output: Location, scores: Sequence[str]) -> None:
+        self._output, self._scores = output, list(scores)
+
+    def process(self, element: tuple[str, bytes]) -> Iterator[tuple[str, bytes]]:
+        name, tars = element[0], json.loads(element[1])
+        with draft(self._output / name) as path:
+            merge_indexes([part_of_index(self._output, tar) for tar in tars], path, self._scores)
+        yield ALL, json.dumps(asdict(index_part(self._output / name, len(tars)))).encode()
+
+
 class _Publish(beam.DoFn):
-    """The index, and last of all the manifest: a folder with a manifest is a finished run."""
+    """Last of all the manifest: a folder with a manifest is a finished run."""
 
     def __init__(self, output: Location, config: RunConfig, scores: Sequence[str]) -> None:
         self._output, self._config, self._scores = output, config, list(scores)
 
     def process(self, element: tuple[str, Mapping[str, Iterable[bytes]]]) -> Iterator[str]:
         _, joined = element
-        entries = [ShardEntry(**json.loads(value)) for value in joined["tars"]]
-        entries.sort(key=lambda entry: entry.name)
-        output, index = self._output, self._output / INDEX
-        self._sweep({entry.name for entry in entries})
-        with draft(index) as path:
-            merge_indexes([part_of_index(output, entry.name) for entry in entries], path, self._scores)
+        output = self._output
+        parts = [IndexPart(**json.loads(value)) for value in joined["parts"]]
         manifest = RunManifest(
-            shards=tuple(entries),
-            index=(index_part(index, len(entries)),),
+            shards=tuple(entries_of(joined["tars"])),
+            index=tuple(sorted(parts, key=lambda part: (len(part.name), part.name))),
             promises=promises_of(self._config, self._scores),
             ledgers=read_ledgers(joined["counts"]),
             notes={},
@@ -236,10 +285,3 @@ class _Publish(beam.DoFn):
         write_manifest(output, manifest)
         remove_tree(output / PARTS)
         yield str(output / "manifest.json")
-
-    def _sweep(self, wanted: set[str]) -> None:
-        """Tars that an earlier, other run left here would be strangers to the manifest."""
-        shards: Location = self._output / SHARDS
-        for path in shards.iterdir() if shards.exists() else ():
-            if path.name.endswith(".tar") and path.name not in wanted:
-                path.unlink()

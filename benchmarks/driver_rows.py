@@ -28,17 +28,22 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.core.commit import Manifest, names_by_label
 from obelics_pipeline.core.config import FetchingConfig, load_config
+from obelics_pipeline.core.index_name import INDEX
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.shards.index import ROWS_PER_GROUP, index_schema, merge_indexes, read_span
+from obelics_pipeline.core.shards.manifest import RunManifest, ShardEntry, index_part, promises_of, shard_name
 from obelics_pipeline.stages.fetch.stage import REQUESTS, fetch_units
-from obelics_pipeline.stages.shard.index_rows import handed, tars_in_order
+from obelics_pipeline.stages.shard.check_index import CheckedPart, check_part
+from obelics_pipeline.stages.shard.index_parts import part_units, plan_parts
 from obelics_pipeline.stages.shard.stage import plan_tars
-from obelics_pipeline.stages.shard.validate import _repeated_ids
+from obelics_pipeline.stages.shard.validate import _parts, _repeated_ids, _tasks
 
 SCORES = tuple(f"score_{i}" for i in range(24))  # as many as the default config measures
 ROW_BYTES = 40_000  # of a planned document with its images
 DUPLICATES = 3  # rows in ten
 ROWS_OF_A_TAR = 800
+ROWS_OF_A_PART = load_config("default").shard.index_rows
+HELD = {"documents": ROWS_OF_A_TAR}
 URLS_OF_A_DOCUMENT = 4
 ROWS_OF_A_UNIT = 2_000  # documents
 OPENINGS = 20
@@ -65,8 +70,10 @@ def main() -> None:
     units = arguments.documents / ROWS_OF_A_UNIT
     lines = [
         Line("plan_tars", plan_seconds, "row", arguments.documents, "30-79 h"),
-        Line("merge_indexes", merge_seconds, "row", arguments.documents, "9.8 h"),
-        Line("index_rows", rows_seconds, "row", arguments.documents, "in workers, see read_span"),
+        Line("plan index", planned_seconds, "row", arguments.documents, "9.8 h: merge_indexes"),
+        Line("plan checks", handed_seconds, "row", arguments.documents, "as check_part, and rows sent to workers"),
+        Line("merge_indexes", merge_seconds, "row", arguments.documents, "in the driver, now in workers"),
+        Line("check_part", check_seconds, "row", arguments.documents, "in the driver, now in workers"),
         Line("fetch_units", fetch_seconds, "URL", arguments.urls, "8.9 h"),
         Line("names_by_label", listing_seconds, "unit", units, "142 CPU h"),
     ]
@@ -76,7 +83,7 @@ def main() -> None:
                 size = rows * URLS_OF_A_DOCUMENT if line.each == "URL" else rows // 10 if line.each == "unit" else rows
                 print(of_rows(line, size, line.measure(Path(folder), size)), flush=True)
         for rows in arguments.rows:
-            print(opening(Path(folder) / "wide.parquet", rows // 100, arguments.documents, arguments.tars), flush=True)
+            print(opening(Path(folder) / "wide.parquet", rows // 100, arguments.tars), flush=True)
         for rows in arguments.rows:
             print(repeated(Path(folder) / "ids.parquet", rows * 100), flush=True)
 
@@ -123,13 +130,38 @@ def parts_of(folder: Path, rows: int) -> list[Path]:
 
 def merge_seconds(folder: Path, rows: int) -> float:
     """To merge the indexes of tars into that of a run."""
-    return cpu(partial(merge_indexes, parts_of(folder, rows), folder / "index.parquet", SCORES))
+    return cpu(partial(merge_indexes, parts_of(folder, rows), folder / INDEX, SCORES))
 
 
-def rows_seconds(folder: Path, rows: int) -> float:
-    """To read the index once, and to make the task of each tar, which has a part to look into."""
-    merge_indexes(parts_of(folder, rows), folder / "index.parquet", SCORES)
-    return cpu(lambda: [handed(of, 0, folder / name) for name, of in tars_in_order(folder / "index.parquet")])
+def planned_seconds(folder: Path, rows: int) -> float:
+    """To deal out the tars of an index in parts and to make their units."""
+    tars = [
+        Manifest(f"shard-{i:06}", "shard", {"index": {"name": f"{i:06}.parquet", "sha256": "0" * 64}}, {}, HELD)
+        for i in range(rows // ROWS_OF_A_TAR)
+    ]
+    part_units([], {}, SCORES)  # the first call reads the code of the stage, which each unit's id holds
+    return cpu(lambda: part_units(tars, plan_parts((tar.notes["documents"] for tar in tars), ROWS_OF_A_PART), SCORES))
+
+
+def manifest_of(index: Path, rows: int) -> RunManifest:
+    """The manifest of a run with this index."""
+    counts = [min(ROWS_OF_A_TAR, rows - start) for start in range(0, rows, ROWS_OF_A_TAR)]
+    shards = tuple(ShardEntry(shard_name(i), "0" * 64, 1, count, 1, 1, 1) for i, count in enumerate(counts))
+    return RunManifest(shards, (index_part(index, len(shards)),), promises_of(load_config("default"), SCORES), {}, {})
+
+
+def handed_seconds(folder: Path, rows: int) -> float:
+    """To hand out the checks of the parts of an index and of its tars."""
+    (folder / INDEX).write_bytes(b"")
+    manifest = manifest_of(folder / INDEX, rows)
+    return cpu(lambda: [*_parts(manifest), *_tasks(manifest, [CheckedPart(())])])
+
+
+def check_seconds(folder: Path, rows: int) -> float:
+    """To hold a part of an index to the manifest."""
+    merge_indexes(parts_of(folder, rows), folder / INDEX, SCORES)
+    manifest = manifest_of(folder / INDEX, rows)
+    return cpu(lambda: check_part(folder, SCORES, (manifest.index[0], manifest.shards)))
 
 
 def fetch_seconds(folder: Path, urls: int) -> float:
@@ -155,8 +187,8 @@ def listing_seconds(folder: Path, units: int) -> float:
     return cpu(partial(names_by_label, stage))
 
 
-def opening(where: Path, groups: int, documents: float, tars: float) -> str:
-    """What it takes to open an index of so many groups of rows and to read one tar's: where its part is gone."""
+def opening(where: Path, groups: int, tars: float) -> str:
+    """What it takes to open a part of an index of so many groups of rows and to read one tar's rows."""
     table = index_rows(10)  # the footer grows with groups, whatever they hold
     with pq.ParquetWriter(where, table.schema, compression="zstd") as writer:
         for _ in range(groups):
@@ -164,11 +196,11 @@ def opening(where: Path, groups: int, documents: float, tars: float) -> str:
     with pq.ParquetFile(where) as source:
         footer = source.metadata.serialized_size / groups
     seconds = cpu(lambda: [read_span(where, 0, 10) for _ in range(OPENINGS)]) / OPENINGS / groups
-    of_crawl = documents / ROWS_PER_GROUP
-    hours, size = seconds * of_crawl * tars / 3600, footer * of_crawl / 1e9
+    of_part = ROWS_OF_A_PART / ROWS_PER_GROUP
+    hours, size = seconds * of_part * tars / 3600, footer * of_part / 1e6
     measured = f"{seconds * 1e6:6.1f} us and {footer:6.0f} bytes of footer a group"
-    crawl = f"{hours:.0f} CPU h and {size:.1f} GB a worker"
-    return f"{'read_span':14} {groups:9,} groups {measured}: {crawl}, where a part is gone"
+    crawl = f"{hours:.0f} CPU h of all workers and {size:.1f} MB in each, in parts of {ROWS_OF_A_PART:,} rows"
+    return f"{'read_span':14} {groups:9,} groups {measured}: {crawl}"
 
 
 def repeated(where: Path, rows: int) -> str:
@@ -185,7 +217,7 @@ def repeated(where: Path, rows: int) -> str:
 
 def _look_for_repeated(where: Path) -> tuple[float, int, int]:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    seconds = cpu(partial(_repeated_ids, where))
+    seconds = cpu(partial(_repeated_ids, [where]))
     return seconds, before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 

@@ -154,7 +154,8 @@ class Shards:
             parts[name] = replace(parts[name], sha256=file["sha256"], bytes=file["bytes"])
             if name in left:
                 self._switch.take(unit.path(tars.parent / "parts", "data"), name)
-            else:
+        for name in parts:
+            if name not in left:
                 self._switch.drop(name)
         for name, unit in read_manifests(self._run.path, unit_names(self._run.path, STEP)).items():
             if unit.files["data"]["name"] in done:  # the next run makes the part of other rows

@@ -125,7 +125,7 @@ class Rewriter:
         table = read_table(manifest.path(folder, "own"))
         if not positions or table.num_rows != kept:
             return None
-        return table.take(sorted(set(range(kept)).difference(positions)))
+        return table.take(pa.array(sorted(set(range(kept)).difference(positions)), pa.int64()))
 
     def _documents_before(self, step: str, partition: str) -> tuple[Location, Stage] | None:
         """The file of documents of a partition that the stage of a step read, and the stage that it is of."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from obelics_pipeline.core.commit import Manifest, sweep
-from obelics_pipeline.core.index_name import INDEX, part_name
 from obelics_pipeline.core.shards.index import COLUMNS, fixed_columns, merge_indexes
 from obelics_pipeline.core.shards.manifest import (
     IndexPart,
@@ -45,11 +44,11 @@ def _publish(job: Job, stage: str) -> None:
     notes: dict[str, Any] = {"failed_units": sorted(job.runner.failures, key=str)} | job.notes
     if job.sample is not None:
         notes["sample"] = job.sample
-    parts = plan_parts([m for m in job.tars if m.files], job.config.shard.index_rows)
-    names = [part_name(number) for number in range(len(parts))] if len(parts) > 1 else [INDEX]
-    index = _standing(job, [(name, len(tars)) for name, tars in zip(names, parts, strict=True)])
+    tars = [m for m in job.tars if m.files]
+    planned = plan_parts((m.notes["documents"] for m in tars), job.config.shard.index_rows)
+    index = _standing(job, planned)
     if index is None:
-        index = make_parts(job, parts, stage) if len(parts) > 1 else (_one_file(job, parts[0], stage),)
+        index = make_parts(job, tars, planned, stage) if len(planned) > 1 else (_one_file(job, tars, stage),)
     manifest = RunManifest(
         shards=shard_entries(job.tars),
         index=index,
@@ -62,10 +61,10 @@ def _publish(job: Job, stage: str) -> None:
     sweep_index(folder.path, index)
 
 
-def _standing(job: Job, planned: Sequence[tuple[str, int]]) -> tuple[IndexPart, ...] | None:
+def _standing(job: Job, planned: Mapping[str, int]) -> tuple[IndexPart, ...] | None:
     """The index of an earlier run, where it is whole, of these tars, and in the parts that it would be made in.
 
-    `planned` are the names of these, and how many tars each has the rows of. None where it must be made.
+    `planned` says how many tars each of these has the rows of. None where it must be made.
     """
     folder, say = job.folder.path, job.runner.say
     if not publishes(folder, shard_entries(job.tars), promises_of(job.config, job.columns)):
@@ -82,7 +81,7 @@ def _standing(job: Job, planned: Sequence[tuple[str, int]]) -> tuple[IndexPart, 
     if fixed_columns(read_schema(first)) != COLUMNS:
         say(f"shard: {first} is of an earlier version; made again")
         return None
-    return manifest.index if [(part.name, part.tars) for part in manifest.index] == list(planned) else None
+    return manifest.index if [(part.name, part.tars) for part in manifest.index] == list(planned.items()) else None
 
 
 def _one_file(job: Job, tars: Sequence[Manifest], stage: str) -> IndexPart:

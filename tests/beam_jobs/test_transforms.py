@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import apache_beam as beam
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 
@@ -81,6 +83,19 @@ def test_shards_do_not_depend_on_the_order_of_arrival_and_are_valid(images: Path
     assert manifest.ledgers["documents"].to_json() == {"in": 45, "kept": 40, "dropped": {"shouting": 5}, "failed": {}}
     assert validate(tmp_path / "one").problems == ()
     assert not (tmp_path / "one" / "index-parts").exists()
+
+
+def test_an_index_in_parts_has_the_rows_of_one_file(images: Path, tmp_path: Path) -> None:
+    cut = CONFIG.model_copy(update={"shard": CONFIG.shard.model_copy(update={"index_rows": 8})})
+    documents = [document(number) for number in range(20)]
+    for config, name in ((CONFIG, "one"), (cut, "parts"), (CONFIG, "parts"), (cut, "parts")):
+        write(documents, tmp_path / name, images, config)
+        assert validate(tmp_path / name).problems == ()
+        names = [part.name for part in read_manifest(tmp_path / name).index]
+        assert sorted(path.name for path in (tmp_path / name).glob("index*.parquet")) == names
+    parts = sorted((tmp_path / "parts").glob("index-*.parquet"))
+    assert len(parts) > 2
+    assert pa.concat_tables(map(pq.read_table, parts)).equals(pq.read_table(tmp_path / "one" / "index.parquet"))
 
 
 def test_shards_in_open_flamingos_form_are_valid(images: Path, tmp_path: Path) -> None:

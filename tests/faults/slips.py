@@ -55,7 +55,7 @@ def hashes_are_not_read(patch: pytest.MonkeyPatch) -> None:
 
 def a_damaged_run_is_complete(patch: pytest.MonkeyPatch) -> None:
     """The index and the tars of a finished run are not read again."""
-    patch.setattr(publish, "index_is_whole", lambda _folder: True)
+    patch.setattr(publish, "part_is_whole", lambda _folder, _part: True)
     patch.setattr(standing, "_is_whole", lambda _told: True)
 
 

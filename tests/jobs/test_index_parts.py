@@ -112,6 +112,11 @@ def test_an_index_goes_from_one_file_to_parts_and_back(warc: Path, tmp_path: Pat
         assert len(list(output.glob("manifests/*"))) == (len(parts) if len(parts) > 1 else 0)
         assert problems(output) == []
         assert kept.setdefault(rows, content(output)) == content(output)
+    assert main(["revisions", str(output), "--keep", "1"]) == 0
+    assert not any(path.is_symlink() for path in output.iterdir())
+    assert content(output) == kept[2]
+    assert main(command(warc, output, 2)) == 0
+    assert content(output) == kept[2]
 
 
 @pytest.mark.parametrize("name", ["index-000000.parquet", "index-000001.parquet", "/manifest.json"])
@@ -193,3 +198,48 @@ def test_files_that_are_no_part_of_an_index_stay(warc: Path, tmp_path: Path) -> 
     assert main(command(warc, output, 6)) == 0
     assert (output / "index-mine.parquet").exists()
     assert index_files(output) == ["index.parquet"]
+
+
+def forget(output: Path, tmp_path: Path, rows: Sequence[int]) -> None:
+    urls = table(output)["url"].to_pylist()
+    (tmp_path / "urls").write_text("".join(f"{urls[row]}\n" for row in rows))
+    assert main(["forget", str(output), "--urls", str(tmp_path / "urls")]) == 0
+
+
+def test_what_is_forgotten_in_one_part_leaves_the_others_as_they_are(warc: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    sets = ["shard.target_bytes=3000", "dedup.enabled=false"]
+    assert main([*arguments([warc], output, *sets, "shard.index_rows=3"), "--yes"]) == 0
+    rows, before = sizes(output), content(output)
+    assert len(rows) > 1 and rows[0] > 1
+    url = table(output)["url"].to_pylist()[0]
+    forget(output, tmp_path, [0])
+    after = content(output)
+    assert sizes(output) == [rows[0] - 1, *rows[1:]]
+    assert url not in table(output)["url"].to_pylist()
+    kept = [name for name in sorted(before) if name.startswith("index-") and before[name] == after[name]]
+    assert kept == [name for name in index_files(output) if name != "index-000000.parquet"]
+    assert problems(output) == []
+    assert main(["validate", "--deep", str(output)]) == 0
+    assert not any(url.encode() in data for data in after.values())
+
+
+def test_a_part_of_which_all_is_forgotten_goes(warc: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    assert main(command(warc, output, 2)) == 0
+    forget(output, tmp_path, [2, 3])
+    assert index_files(output) == ["index-000000.parquet", "index-000002.parquet"]
+    assert (sizes(output), problems(output)) == ([2, 2], [])
+    assert len(list(Run(output).documents())) == 4
+    forget(output, tmp_path, [0, 1, 2, 3])
+    assert (sizes(output), problems(output)) == ([0], [])
+    assert list(Run(output).documents()) == []
+
+
+def test_after_forgetting_the_same_command_makes_what_a_new_run_would(warc: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    assert main(command(warc, output, 2)) == 0
+    forget(output, tmp_path, [2, 3])
+    assert main(command(warc, output, 2)) == 0
+    assert index_files(output) == ["index-000000.parquet", "index-000001.parquet"]
+    assert (sizes(output), problems(output)) == ([2, 2], [])

@@ -12,6 +12,7 @@ from upath import UPath
 from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.revisions import revisions_of
+from obelics_pipeline.core.shards.manifest import read_manifest
 from obelics_pipeline.core.storage import copy, files_below, read_bytes, remove
 from obelics_pipeline.inspect.report.command import report_html
 from obelics_pipeline.inspect.report.opened import open_run
@@ -113,6 +114,25 @@ def test_what_stays_the_same_is_named_and_tars_are_copied(finished: UPath, warc:
     assert sum(name.endswith(".tar") for name in own) == 2
     assert main(["validate", "--deep", str(finished)]) == 0
     assert main(["explain", str(finished), "https://pages.example/bench"]) == 0
+
+
+def test_the_parts_of_an_index_are_those_of_their_revision(
+    finished: UPath, warc: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = [MORE, "shard.index_rows=1"]
+    assert run(warc, finished, *parts) == 0
+    second = revisions_of(finished).place(2)
+    assert [part.name for part in read_manifest(second).index] == ["index-000000.parquet", "index-000001.parquet"]
+    assert [part.name for part in read_manifest(finished).index] == ["index.parquet"]
+    assert len(list(Run(str(finished)).documents())) == 2
+    assert main(["validate", "--deep", str(finished)]) == 0
+    assert [line[:6] for line in shown(finished, capsys, "--keep", "1")] == ["*   1 "]
+    fresh = finished.parent / uuid4().hex
+    assert run(warc, fresh, *parts) == 0
+    assert objects(finished) == objects(fresh)
+    assert run(warc, finished, MORE) == 0
+    assert shown(finished, capsys, "--keep", "1")
+    assert "index-" not in "".join(files_below(finished)), "parts that went with their revision are nowhere"
 
 
 @pytest.mark.slow

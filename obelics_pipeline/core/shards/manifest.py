@@ -169,11 +169,6 @@ def publishes(folder: Location, shards: Sequence[ShardEntry], promises: Promises
     return standing is not None and standing.shards == tuple(shards) and standing.promises == promises
 
 
-def index_is_whole(folder: Location) -> bool:
-    """Whether the index has the bytes that the manifest beside it states. Raises UserError where none is."""
-    return all(part_is_whole(folder, part) for part in read_manifest(folder).index)
-
-
 def part_is_whole(folder: Location, part: IndexPart) -> bool:
     """Whether a file of the index has the bytes that its entry states."""
     try:

@@ -66,7 +66,7 @@ def check_part(folder: Location, score_names: Sequence[str], task: PartTask) -> 
 def _tars_in_order(path: Path) -> Iterator[tuple[str, int]]:
     """Each tar with how many rows it has, as they follow each other; one that comes again comes twice.
 
-    All columns are read: who reads the rows of a tar meets no damage then.
+    All columns are read: the check of a tar, which reads its rows, then meets no damage.
     """
     shard, rows = "", 0
     with open_parquet(path) as source:

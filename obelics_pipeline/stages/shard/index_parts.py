@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.core.commit import Attempt, Manifest, manifest_path, read_manifests, unit_names
 from obelics_pipeline.core.errors import Stopped
-from obelics_pipeline.core.index_name import part_name
+from obelics_pipeline.core.index_name import INDEX, part_name
 from obelics_pipeline.core.shards.index import merge_indexes
 from obelics_pipeline.core.shards.manifest import IndexPart
 from obelics_pipeline.core.shards.run_index import index_files
@@ -21,24 +22,26 @@ from obelics_pipeline.stages.shard.standing import disown_damaged
 STEP = "index"
 
 
-def plan_parts(tars: Sequence[Manifest], rows: int) -> list[list[Manifest]]:
-    """The tars of each part, in order; a part is closed before the tar that would take it beyond `rows` rows."""
-    parts, held = [list[Manifest]()], 0
-    for tar in tars:
-        documents = tar.notes["documents"]
-        if parts[-1] and held + documents > rows:
-            parts.append([])
+def plan_parts(documents: Iterable[int], rows: int) -> dict[str, int]:
+    """How many tars each file of an index has the rows of, in order, by the documents of each tar.
+
+    A part is closed before the tar that would take it beyond `rows` rows. One part is the file of a run without parts.
+    """
+    sizes, held = [0], 0
+    for count in documents:
+        if sizes[-1] and held + count > rows:
+            sizes.append(0)
             held = 0
-        parts[-1].append(tar)
-        held += documents
-    return parts
+        sizes[-1] += 1
+        held += count
+    return {part_name(i): size for i, size in enumerate(sizes)} if len(sizes) > 1 else {INDEX: sizes[0]}
 
 
-def part_units(parts: Sequence[Sequence[Manifest]], score_names: Sequence[str]) -> list[Unit]:
+def part_units(tars: Sequence[Manifest], planned: Mapping[str, int], score_names: Sequence[str]) -> list[Unit]:
     """One unit per part, known by the rows that its tars have in the index."""
-    units = []
-    for number, tars in enumerate(parts):
-        name, files = part_name(number), [tar.files["index"] for tar in tars]
+    units, left = [], iter(tars)
+    for name, size in planned.items():
+        files = [tar.files["index"] for tar in islice(left, size)]
         id_ = digest(code_of(__name__), name, [file["sha256"] for file in files], list(score_names))
         payload = {"name": name, "rows_of": [file["name"] for file in files], "scores": list(score_names)}
         units.append(Unit(STEP, id_, Path(name).stem, payload))
@@ -53,12 +56,12 @@ def part_unit(unit: Unit, *, folder: Location, shards: Location) -> Manifest:
         return attempt.commit([], {"tars": len(rows_of)})
 
 
-def make_parts(job: Job, parts: Sequence[Sequence[Manifest]], stage: str) -> tuple[IndexPart, ...]:
+def make_parts(job: Job, tars: Sequence[Manifest], planned: Mapping[str, int], stage: str) -> tuple[IndexPart, ...]:
     """Make the parts that do not stand yet, by the workers. The run's manifest goes first: names are used again.
 
     `stage` is the one that this is a step of. Raises Stopped where a part could not be made.
     """
-    folder, units = job.folder.path, part_units(parts, job.columns)
+    folder, units = job.folder.path, part_units(tars, planned, job.columns)
     disown_damaged(units, folder, job.runner, "parts of the index")
     standing = read_manifests(folder, [unit.name for unit in units])
     if todo := len(units) - len(standing):

@@ -13,6 +13,7 @@ from obelics_pipeline.stages.dedup.deduplication import compares, deduplication_
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.job import Job
 from obelics_pipeline.stages.shard.cost import COST
+from obelics_pipeline.stages.shard.index_parts import STEP
 from obelics_pipeline.stages.shard.stage import Rows, plan_tars, tar_unit
 from obelics_pipeline.stages.shard.standing import disown_damaged
 from obelics_pipeline.stages.stage import Stage
@@ -70,7 +71,7 @@ SHARD = Stage(
     name=NAME,
     title="Compared with each other: one of each group of duplicates is kept",
     work=work,
-    steps=("passed", "alive", "firsts-", "lost-", "settled", "changed"),
+    steps=("passed", "alive", "firsts-", "lost-", "settled", "changed", STEP),
     ledgers={"settled": ("documents", "images")},
     reasons={
         "duplicate_url": "another capture of the same page is kept",

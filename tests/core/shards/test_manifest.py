@@ -11,7 +11,7 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.index_name import INDEX, is_index_name, part_name
 from obelics_pipeline.core.shards.manifest import (
     IndexPart,
-    index_is_whole,
+    part_is_whole,
     promises_of,
     read_manifest,
     shard_name,
@@ -146,13 +146,13 @@ def test_parts_of_an_index_that_are_none_are_refused(tmp_path: Path, change: Cal
         read_manifest(tmp_path)
 
 
-def test_an_index_is_whole_where_each_of_its_files_is(tmp_path: Path) -> None:
-    make_run(tmp_path, [document(0)])
-    assert index_is_whole(tmp_path)
+def test_a_file_of_an_index_is_whole_where_it_has_the_bytes_that_are_stated(tmp_path: Path) -> None:
+    (part,) = make_run(tmp_path, [document(0)]).index
+    assert part_is_whole(tmp_path, part)
     (tmp_path / INDEX).write_bytes(b"x")
-    assert not index_is_whole(tmp_path)
+    assert not part_is_whole(tmp_path, part)
     (tmp_path / INDEX).unlink()
-    assert not index_is_whole(tmp_path)
+    assert not part_is_whole(tmp_path, part)
 
 
 def test_names_of_an_index_are_known_from_others() -> None:
