@@ -12,7 +12,7 @@ from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.errors import Stopped, UserError
 from obelics_pipeline.core.redacted import hide_in_tracebacks, redacted
 from obelics_pipeline.core.storage import Location
-from obelics_pipeline.jobs.main_job import UNIT_SECONDS, run
+from obelics_pipeline.jobs.main_job import UNIT_SECONDS, OpenEngine, run
 from obelics_pipeline.jobs.stages import PRELOAD
 
 
@@ -55,6 +55,13 @@ def curate(
 
     See `obelics_pipeline.jobs.main_job.run`. Raises UserError, Stopped.
     """
+    open_engine = open_beam(beam_options)
+    workers = os.cpu_count() or 1  # noted in the events; how many there are is Beam's to say
+    return run(config, inputs, output, workers, overrides, stages, retry, force, against, open_engine, sample, yes)
+
+
+def open_beam(beam_options: Sequence[str]) -> OpenEngine:
+    """What opens the engine of Beam with Beam's own options. Raises UserError where Beam is not installed."""
     try:
         from obelics_pipeline.beam_jobs.engine import BeamEngine
     except ImportError as error:
@@ -63,8 +70,7 @@ def curate(
     def open_engine(folder: Location, _config: RunConfig) -> BeamEngine:
         return BeamEngine(beam_options, folder, UNIT_SECONDS, PRELOAD)
 
-    workers = os.cpu_count() or 1  # noted in the events; how many there are is Beam's to say
-    return run(config, inputs, output, workers, overrides, stages, retry, force, against, open_engine, sample, yes)
+    return open_engine
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,21 +1,26 @@
-"""How long `obelics forget` takes on a large run: seconds of each part, memory, and what was read and written.
+"""What `obelics forget` takes on a large run: seconds, CPU of all its processes, memory, what was read and written.
 
     python benchmarks/forgetting.py [--documents N] [--per-shard N] [--urls N] [--domains N] [--folder DIR]
+        [--workers N …] [--against CHECKOUT]
 
 Documents have 12 paragraphs and 3 images each, of made words, a unit and a shard for every thousand of them; they go
 through every stage that needs no network (texts are compared, and 1 in 50 is a duplicate of another). The run is made
-once in --folder and copied for each forget. Images are addresses: there are no files in the store. One process.
+once in --folder and copied for each forget, one for each number of workers; with --against another checkout, of an
+earlier version, say, forgets as well. Images are addresses: there are no files in the store.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
-import resource
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -33,7 +38,6 @@ from obelics_pipeline.core.tables import DocumentWriter
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.engines.local import LocalEngine
 from obelics_pipeline.engines.runner import StageRunner
-from obelics_pipeline.forget.forget import forget
 from obelics_pipeline.jobs.display import Display
 from obelics_pipeline.jobs.events import EventLog
 from obelics_pipeline.jobs.publish import publish
@@ -42,6 +46,7 @@ from obelics_pipeline.stages.extract.measure import score_names
 from obelics_pipeline.stages.extract.stage import RECORDS
 from obelics_pipeline.stages.job import Documents, Job
 
+EVERY_SECONDS = 0.1  # between two looks at the processes: so much CPU of each goes unseen at its end
 PARAGRAPHS, IMAGES, SITES = 12, 3, 5000
 BYTES = 6000  # of a document in a tar, nearly
 WORDS = [
@@ -60,6 +65,8 @@ def main() -> None:
     parser.add_argument("--urls", type=int, default=1000, metavar="N")
     parser.add_argument("--domains", type=int, default=20, metavar="N")
     parser.add_argument("--folder", type=Path, help="made once and used again (default: a temporary one)")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], metavar="N")
+    parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="another version, which has no workers")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=asked.folder and asked.folder.parent) as scratch:
         base = asked.folder or Path(scratch) / "base"
@@ -67,8 +74,14 @@ def main() -> None:
             began = time.perf_counter()
             make(base, asked.documents, asked.per_shard)
             print(f"made in {time.perf_counter() - began:.0f} s")
-        run = Path(shutil.copytree(base, Path(scratch) / "run", copy_function=_link))
-        measure(run, asked.documents, asked.urls, asked.domains, Path(scratch))
+        lists = write_lists(Path(scratch), asked.documents, asked.urls, asked.domains)
+        here = Path(__file__).parents[1]
+        ways = [(here, ["--workers", str(n)]) for n in asked.workers]
+        for checkout, options in [*([(asked.against, list[str]())] if asked.against else []), *ways]:
+            run = Path(shutil.copytree(base, Path(scratch) / "run", copy_function=_link))
+            print(f"{checkout.resolve().name} {' '.join(options)}")
+            measure(run, asked.documents, [*lists, *options], checkout)
+            shutil.rmtree(run)
 
 
 def _link(source: str, target: str) -> None:
@@ -136,37 +149,69 @@ def made(number: int, config: RunConfig, dice: random.Random) -> Document:
     return document
 
 
-def measure(run: Path, documents: int, urls: int, domains: int, scratch: Path) -> None:
-    """Forget pages and sites, and say what it took."""
+def write_lists(folder: Path, documents: int, urls: int, domains: int) -> list[str]:
+    """Pages and sites, drawn by a seed, as arguments of the command."""
     dice = random.Random(2)
-    lists = {"urls": scratch / "urls", "domains": scratch / "domains"}
     pages = sorted(dice.sample(range(documents), urls))
-    lists["urls"].write_text("".join(f"https://s{n % SITES}.example/{n}\n" for n in pages))
-    lists["domains"].write_text("".join(f"s{n}.example\n" for n in dice.sample(range(SITES), domains)))
+    (folder / "urls").write_text("".join(f"https://s{n % SITES}.example/{n}\n" for n in pages))
+    (folder / "domains").write_text("".join(f"s{n}.example\n" for n in dice.sample(range(SITES), domains)))
+    return ["--urls", str(folder / "urls"), "--domains", str(folder / "domains")]
+
+
+def measure(run: Path, documents: int, arguments: list[str], checkout: Path) -> None:
+    """Forget pages and sites by a version of the command, and say what it took."""
     size = sum(path.stat().st_size for path in run.rglob("*") if path.is_file())
     n_shards = len(list((run / "shards").glob("*.tar")))
     print(f"{documents:,} documents, {n_shards:,} shards, {size / 2**20:,.0f} MB")
-    before, read = _memory(), _io()
-    began, cpu = time.perf_counter(), time.process_time()
-    done = forget(str(run), {kind: [path] for kind, path in lists.items()})
-    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
-    moved = [now - then for now, then in zip(_io(), read, strict=True)]
-    written = f"{len(done.shards.shards):,} shards and {done.files:,} other files"
-    print(f"gone: {done.shards.documents:,} documents; written anew: {written}")
-    print(f"{seconds:.1f} s ({cpu:.1f} s of CPU), {1e6 * cpu / documents:.0f} us of CPU a document of the run")
-    print(f"{moved[0] / 2**20:,.0f} MB read, {moved[1] / 2**20:,.0f} MB written")
-    print(f"memory {before:.0f} MB before, {_memory():.0f} MB at most")
-    assert not done.problems, "it does not read back"
+    command = [sys.executable, "-m", "obelics_pipeline", "forget", str(run), *arguments]
+    environment = os.environ | {"PYTHONPATH": str(checkout.resolve())}
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        command, cwd=checkout, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    seen: dict[int, Seen] = {}
+    while process.poll() is None:
+        watch(process.pid, seen)
+        time.sleep(EVERY_SECONDS)
+    seconds = time.perf_counter() - began
+    said = process.stdout.read() if process.stdout is not None else ""
+    assert process.returncode == 0, said
+    cpu, driver = sum(one.cpu for one in seen.values()), seen[process.pid]
+    print("\n".join(f"  {line}" for line in said.splitlines()[:4]))
+    print(f"  {seconds:.1f} s; {cpu:.1f} s of CPU, of it {driver.cpu:.1f} s in the driver", end="; ")
+    print(f"{cpu / n_shards:.3f} s of CPU a shard, {1e6 * cpu / documents:.0f} us a document of the run")
+    moved = [sum(one.moved[i] for one in seen.values()) / 2**20 for i in (0, 1)]
+    print(f"  {moved[0]:,.0f} MB read, {moved[1]:,.0f} MB written", end="; ")
+    others = max((one.memory for pid, one in seen.items() if pid != process.pid), default=0.0)
+    print(f"memory at most {driver.memory:.0f} MB in the driver, {others:.0f} MB in another process")
 
 
-def _memory() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
+@dataclass
+class Seen:
+    """What a process took until it was looked at last: seconds of CPU, MB of memory at most, bytes read and written,
+    also where the kernel had them in memory.
+    """
+
+    cpu: float
+    memory: float
+    moved: tuple[int, int]
 
 
-def _io() -> tuple[int, int]:
-    """Bytes that this process read and wrote, also where the kernel had them in memory."""
-    lines = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
-    return int(lines["rchar"]), int(lines["wchar"])
+def watch(session: int, seen: dict[int, Seen]) -> None:
+    """Look at all processes of a session."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            if int(fields[3]) != session:
+                continue
+            status = dict(line.split(":", 1) for line in (entry / "status").read_text().splitlines() if ":" in line)
+            io = dict(line.split(": ") for line in (entry / "io").read_text().splitlines())
+        except (OSError, ValueError):
+            continue  # it has ended
+        cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        memory = int(status.get("VmHWM", "0 kB").split()[0]) / 2**10
+        if memory:  # one that has ended and waits to be reaped has none
+            seen[int(entry.name)] = Seen(cpu, memory, (int(io["rchar"]), int(io["wchar"])))
 
 
 if __name__ == "__main__":

@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from obelics_pipeline.cli.parser import Commands, add_overrides, positive, ray_of, say, workers_of
 from obelics_pipeline.core.redacted import redacted
+from obelics_pipeline.forget import command as forgetting
+
+if TYPE_CHECKING:
+    from obelics_pipeline.jobs.main_job import OpenEngine
 
 ENGINES = ("local", "ray", "beam")
 
@@ -81,6 +86,27 @@ def _run(arguments: argparse.Namespace) -> int:
     from obelics_pipeline.jobs.main_job import run
 
     return run(*what, workers=workers, open_engine=open_engine, **how)
+
+
+def add_forget(commands: Commands) -> None:
+    forget = forgetting.add_forget(commands, _engine_of)
+    forget.add_argument("--engine", choices=ENGINES, default="local", help="where the work runs (default: local)")
+    forget.add_argument(
+        "--workers", type=positive, metavar="N",
+        help="processes (default: one per CPU core; on a Ray cluster, as many as fit)",
+    )  # fmt: skip
+    forget.add_argument("--ray-address", metavar="ADDRESS", help="as for run")
+
+
+def _engine_of(arguments: argparse.Namespace) -> OpenEngine | None:
+    """What opens the engine that was asked for; None for the local one. Raises UserError as `ray_of`."""
+    open_engine = ray_of(arguments)
+    if arguments.engine == "beam":  # on this machine; other runners: python -m obelics_pipeline.beam_jobs.forget
+        from obelics_pipeline.beam_jobs.curate import open_beam
+        from obelics_pipeline.beam_jobs.options import local_options
+
+        return open_beam(local_options(workers_of(arguments)))
+    return open_engine
 
 
 def add_check(commands: Commands) -> None:

@@ -14,7 +14,6 @@ from obelics_pipeline.cli.completion import SHELLS, PrintCompletion
 from obelics_pipeline.cli.parser import GroupedHelp, Parser
 from obelics_pipeline.core.errors import Stopped, UserError, answer_to
 from obelics_pipeline.core.redacted import hide_in_tracebacks, redacted
-from obelics_pipeline.forget.command import add_forget
 
 GROUPS = {  # in the order of the help
     "curate: make a corpus from WARC files": (
@@ -24,7 +23,7 @@ GROUPS = {  # in the order of the help
         curate.add_validate,
         curate.add_revisions,
         curate.add_score,
-        add_forget,
+        curate.add_forget,
     ),
     "look: see what a run kept and dropped, and choose thresholds": (
         look.add_report,

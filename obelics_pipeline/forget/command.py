@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from obelics_pipeline.forget.forget import Done
+    from obelics_pipeline.forget.forget import Done, OpenEngine
 
+EngineOf: TypeAlias = "Callable[[argparse.Namespace], OpenEngine | None]"
+
+ABOUT = (
+    "Remove what the lists name from every file of a run's folder. Only shards that contain some of it are rewritten. "
+    "A keyed hash of each item stays, so that later runs drop it again (docs/forget.md). Exit codes: 0 done, 1 a shard "
+    "does not read back, 2 wrong command or list, 3 stopped."
+)
 LISTS = {
     "urls": "URLs, one a line: of pages, whose documents are all removed, or of images, which are removed everywhere",
     "domains": "domains or hosts, one a line: pages and images there and on subdomains",
@@ -17,14 +25,18 @@ LISTS = {
 }
 
 
-def add_forget(commands: Any) -> None:
-    """The command, for the command line."""
-    forget = commands.add_parser(
-        "forget",
-        help="remove documents and images from a run for good",
-        description="Remove what the lists name from every file of a run's folder. Only shards that contain some of it "
-        "are rewritten. A keyed hash of each item stays, so that later runs drop it again (docs/forget.md).",
+def add_forget(commands: Any, open_engine: EngineOf) -> argparse.ArgumentParser:
+    """The command, for the command line, which adds what `open_engine` makes an engine of."""
+    forget: argparse.ArgumentParser = commands.add_parser(
+        "forget", help="remove documents and images from a run for good", description=ABOUT
     )
+    add_arguments(forget)
+    forget.set_defaults(command=partial(_forget, open_engine=open_engine))
+    return forget
+
+
+def add_arguments(forget: argparse.ArgumentParser) -> None:
+    """What is to be forgotten, and where; nothing of the engine."""
     forget.add_argument("folder", metavar="DIR", help="folder of a run")
     for kind, what in LISTS.items():
         forget.add_argument(f"--{kind}", metavar="FILE", type=Path, action="append", default=[], help=what)
@@ -41,17 +53,21 @@ def add_forget(commands: Any) -> None:
     )
     forget.add_argument("--dry-run", action="store_true", help="show what would be removed; change nothing")
     forget.add_argument("--skip-bad", action="store_true", help="skip lines that are not a URL, domain or hash")
-    forget.set_defaults(command=_forget)
 
 
-def _forget(arguments: argparse.Namespace) -> int:
+def _forget(arguments: argparse.Namespace, open_engine: EngineOf) -> int:
+    return forget_by(open_engine(arguments), arguments, arguments.workers)
+
+
+def forget_by(open_engine: OpenEngine | None, arguments: argparse.Namespace, workers: int | None = None) -> int:
+    """Do what the arguments ask for by an engine, and say what was done; the exit code."""
     from obelics_pipeline.forget.forget import forget
 
     lists = {kind: files for kind in LISTS if (files := getattr(arguments, kind))}
-    say = _say
-    done = forget(arguments.folder, lists, arguments.key, arguments.plan, arguments.dry_run, arguments.skip_bad, say)
+    how = {"dry_run": arguments.dry_run, "skip_bad": arguments.skip_bad, "workers": workers}
+    done = forget(arguments.folder, lists, arguments.key, arguments.plan, say=_say, open_engine=open_engine, **how)
     for line in lines(done, arguments.dry_run):
-        say(line)
+        _say(line)
     return 1 if done.problems else 0
 
 
@@ -65,7 +81,7 @@ def lines(done: Done, dry_run: bool) -> Iterator[str]:
     """Lines on what was done, for a person: counts, and never the removed content."""
     entries = ", ".join(f"{n:,} {kind}" for kind, n in done.lists.entries.items()) or "nothing new"
     yield f"asked for: {entries}" + (f"; {done.lists.bad:,} bad lines left out" if done.lists.bad else "")
-    counts, shards = done.found.counts, done.shards
+    counts, shards = done.found, done.shards
     if dry_run:
         yield (
             f"would remove: {counts.get('documents', 0):,} documents of the shards; {counts.get('edited', 0):,} "

@@ -42,16 +42,16 @@ def is_touched(place: Location, stage: Stage, gone: Gone) -> bool:
     return False
 
 
-def rewrite(place: Location, path: Path, stage: Stage, gone: Gone, too_few: set[str]) -> None:
+def rewrite(place: Location, path: Path, stage: Stage, gone: Gone) -> None:
     """Write a file of documents to a local path, without what is forgotten."""
     scores, paragraph_scores = score_columns(place)
     with DocumentWriter(path, scores, paragraph_scores) as writer:
         for document in read_documents(place):
-            forget_in(document, stage, gone, too_few)
+            forget_in(document, stage, gone)
             writer.write(document)
 
 
-def forget_in(document: Document, stage: Stage, gone: Gone, too_few: set[str]) -> None:
+def forget_in(document: Document, stage: Stage, gone: Gone) -> None:
     """Remove what is forgotten of one document."""
     if is_blank(document):
         return
@@ -64,7 +64,7 @@ def forget_in(document: Document, stage: Stage, gone: Gone, too_few: set[str]) -
         if node.duplicate_of is not None and gone.document(node.duplicate_of):
             node.duplicate_of = gone.name(node.duplicate_of)
     if stage.with_images and document.reason is None:
-        if document.doc_id in too_few:
+        if gone.too_few(document.doc_id):
             document.reason = IMAGE_COUNT
         elif gone.out(document.doc_id):
             document.reason = FORGOTTEN

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import errno
+import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
-from obelics_pipeline.core.access import access_lost
-from obelics_pipeline.core.commit import read_manifests, unit_names
+from obelics_pipeline.core.commit import Manifest, unit_names
 from obelics_pipeline.core.config import RunConfig, load_config
-from obelics_pipeline.core.errors import DISK_FULL, Stopped, UserError
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.index_name import is_index_name
 from obelics_pipeline.core.revision_place import MARK
@@ -27,7 +25,6 @@ from obelics_pipeline.core.storage import (
     Location,
     create,
     files_below,
-    is_local,
     local_copy,
     location,
     names_in,
@@ -36,35 +33,44 @@ from obelics_pipeline.core.storage import (
     scratch_of,
     size_of,
 )
-from obelics_pipeline.engines.attempts import disk_full
+from obelics_pipeline.core.unit import Unit
+from obelics_pipeline.engines.engine import Engine
+from obelics_pipeline.engines.local import LocalEngine
+from obelics_pipeline.forget import files
 from obelics_pipeline.forget.find import Finder
-from obelics_pipeline.forget.gone import Gone
+from obelics_pipeline.forget.gone import Gone, gone_at
 from obelics_pipeline.forget.ledgers import ledgers_now, notes_now
-from obelics_pipeline.forget.loose import is_text, names_something, strike_file
-from obelics_pipeline.forget.pending import STAGED, Pending, ToForget
+from obelics_pipeline.forget.loose import is_text, strike_file
+from obelics_pipeline.forget.pending import STAGED, Pending
+from obelics_pipeline.forget.place import LEASE, Place, lease_of, names_below
 from obelics_pipeline.forget.plans import Affected, affected, plans_near
 from obelics_pipeline.forget.shards import Rewritten, Shards
+from obelics_pipeline.forget.steps import AT_ONCE, Steps, batches, errors_in_one_line
 from obelics_pipeline.forget.switch import Switch
-from obelics_pipeline.forget.units import Rewriter
-from obelics_pipeline.forget.warcs import ENDING, blank_records
+from obelics_pipeline.forget.units import follow
+from obelics_pipeline.forget.warcs import ENDING
 from obelics_pipeline.jobs.events import EventLog
+from obelics_pipeline.jobs.noted import stages_in
 from obelics_pipeline.policy.tombstones.hash_set import content_name, sorted_hashes
 from obelics_pipeline.policy.tombstones.keyed import Keyed, make_key
 from obelics_pipeline.policy.tombstones.lists import PARSERS, TombstoneCounts, hashes_of
 from obelics_pipeline.policy.tombstones.obeyed import noted_exports
-from obelics_pipeline.policy.tombstones.tombstones import FOLDER, KEY, UNFINISHED, Tombstones, stored, tombstones_in
+from obelics_pipeline.policy.tombstones.tombstones import FOLDER, KEY, UNFINISHED, stored
 from obelics_pipeline.stages.extract.safety import safety_of
-from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.read.robots import origins_in
 from obelics_pipeline.stages.shard.index_parts import sweep_index
 from obelics_pipeline.stages.shard.look_ups import forget_rows
 from obelics_pipeline.stages.shard.validate import problems
 
 REPORTS = ("report.html", "report-against.html")
-PAGE = ".html"  # of obelics explain and others: it shows texts, by which nothing can be known again
 CARD = ("README.md", "croissant.json")  # somebody may have written in it: it is not removed
 EXPORT = "export-"  # begins the names of the folders that obelics export writes to where none is given
+OF_ENGINE = ("beam", "beam.log")  # what engines keep in the folder while they work; the log is edited at the end
+UNIT_SECONDS = 3600.0  # a unit that takes longer is tried again
+PREFIXES_AT_ONCE = 8  # of the 256 folders of the image store
+DOCUMENTS_AT_ONCE = 2  # units of documents in one of a forget
 Say = Callable[[str], None]
+OpenEngine = Callable[[Location, RunConfig], AbstractContextManager[Engine]]  # from the run's folder and its config
 
 
 @dataclass
@@ -72,7 +78,7 @@ class Done:
     """What a forget did, or would do with `--dry-run`."""
 
     lists: TombstoneCounts = field(default_factory=TombstoneCounts)
-    found: ToForget = field(default_factory=ToForget)
+    found: dict[str, int] = field(default_factory=dict)  # counts of documents
     shards: Rewritten = field(default_factory=Rewritten)
     files: int = 0  # others that were rewritten
     records: int = 0  # of WARC files in the folder, blanked
@@ -91,8 +97,13 @@ def forget(
     dry_run: bool = False,
     skip_bad: bool = False,
     say: Say = print,
+    workers: int | None = None,
+    open_engine: OpenEngine | None = None,
 ) -> Done:
     """Remove what lists name: `lists` are files by kind, urls, domains or hashes.
+
+    `open_engine` makes the engine that does the work; without it, `workers` processes of this machine do, one per CPU
+    core by default. Every engine leaves the same bytes.
 
     Without lists it goes on with what was begun, and looks once more for what is forgotten already: files may have been
     given back from elsewhere. Raises UserError for a folder that is no run's, for lists with bad
@@ -106,18 +117,26 @@ def forget(
         raise UserError(f"{folder}: no run is there; give the --output of obelics run")
     if not lists and size_of(run.path / FOLDER / UNFINISHED) is None and not stored(run.path / FOLDER):
         raise UserError(f"{folder}: nothing to forget: give --urls, --domains or --hashes FILE")
-    with _errors_in_one_line(run), run.locked():
+    engine = open_engine or _local(workers or os.cpu_count() or 1)
+    with errors_in_one_line(run), run.locked():
         _refuse_revisions(run)
         if dry_run:
-            with _trial(run, key) as (keyed, target):
-                return _Work(run, keyed, target, say).dry(lists, skip_bad, plans)
+            with _trial(run, key, open_engine is not None) as (keyed, target):
+                return _Work(run, keyed, target, engine, say).dry(lists, skip_bad, plans)
         keyed = make_key(run.path / FOLDER / KEY, key)
-        work = _Work(run, keyed, run.path / FOLDER, say)
+        work = _Work(run, keyed, run.path / FOLDER, engine, say)
         earlier = work.go_on()
         if earlier is not None and not lists:
             earlier.plans = work.plans(plans)
             return earlier
         return work.take_back(lists, skip_bad, plans)
+
+
+def _local(workers: int) -> OpenEngine:
+    def open_engine(folder: Location, _config: RunConfig) -> LocalEngine:
+        return LocalEngine(workers, scratch_of(folder), UNIT_SECONDS, (__name__,))
+
+    return open_engine
 
 
 def _refuse_revisions(run: RunFolder) -> None:
@@ -132,40 +151,30 @@ def _refuse_revisions(run: RunFolder) -> None:
 
 
 @contextmanager
-def _errors_in_one_line(run: RunFolder) -> Iterator[None]:
-    """Turn a full disk, a read-only folder or lost credentials into Stopped or UserError."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (*DISK_FULL, errno.EFBIG):
-            raise Stopped(disk_full(error)) from None
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise UserError(f"{error.filename}: {error.strerror}; make it writable") from None
-        if (why := access_lost(error)) is not None and not is_local(run.path):
-            raise Stopped(
-                f"{run.path}: no access ({why}); see the credentials; then go on by the same command"
-            ) from None
-        raise
-
-
-@contextmanager
-def _trial(run: RunFolder, key: Path | None) -> Iterator[tuple[Keyed, Location]]:
-    """A folder of tombstones beside, which is gone afterwards."""
+def _trial(run: RunFolder, key: Path | None, elsewhere: bool) -> Iterator[tuple[Keyed, Location]]:
+    """A folder of tombstones beside, which is gone afterwards; within the run's for workers that are `elsewhere`."""
     with tempfile.TemporaryDirectory(prefix="obelics-forget-") as name:
-        target = Path(name)
+        target: Location = run.path / f"{TEMPORARY}forget" if elsewhere else Path(name)
         own = run.path / FOLDER / KEY
-        if size_of(own) is None:
-            yield make_key(target / KEY, key), target
-            return
-        with local_copy(own) as path:
-            yield make_key(target / KEY, path), target
+        if elsewhere:
+            remove_tree(target)
+        try:
+            if size_of(own) is None:
+                yield make_key(target / KEY, key), target
+                return
+            with local_copy(own) as path:
+                yield make_key(target / KEY, path), target
+        finally:
+            if elsewhere:
+                remove_tree(target)
 
 
 class _Work:
-    def __init__(self, run: RunFolder, keyed: Keyed, target: Location, say: Say) -> None:
+    def __init__(self, run: RunFolder, keyed: Keyed, target: Location, open_engine: OpenEngine, say: Say) -> None:
         self._run, self._keyed, self._target, self._say = run, keyed, target, say
-        self._config = _config_of(run)
-        self._folders = list(dict.fromkeys([target, run.path / FOLDER]))
+        self._config = config = _config_of(run)
+        self._place = Place(run, target, config.dedup, config.images.min_per_document, lease_of(run))
+        self._open_engine = open_engine
         self._pending = Pending(target, keyed)
         self._switch = Switch(run.path, target / STAGED)
 
@@ -196,8 +205,9 @@ class _Work:
         data = self._read(lists, skip_bad, done)
         if data:
             create(self._target / content_name(data), data)
-        done.found, _, files = self._find("hashes" in lists)
-        done.images = len(files)
+        with self._open_engine(self._run.base, self._config) as engine:
+            found, _, images = Finder(Steps(engine, self._place), self._config).find("hashes" in lists)
+        done.found, done.images = found.counts, len(images)
         done.plans = self.plans(plans)
         return done
 
@@ -216,15 +226,9 @@ class _Work:
             raise UserError(f"{done.lists.named[0]}{more}; correct the list, or skip such lines with --skip-bad")
         return data
 
-    def _find(self, hashes: bool) -> tuple[ToForget, set[str], set[str]]:
-        return Finder(self._run, self._config, self._keyed, self._folders, self._target).find(hashes)
-
-    def _known(self) -> Tombstones | None:
-        return tombstones_in(self._folders, self._config.dedup)
-
     def plans(self, given: Sequence[Path]) -> list[Affected]:
         """The plans of training that hold what is forgotten: those given, and those beside the run."""
-        known = self._known()
+        known = self._place.tombstones()
         if known is None:
             return []
         asked = [path.resolve() for path in given]
@@ -233,29 +237,31 @@ class _Work:
         return [plan for plan in found if plan is not None]
 
     def _apply(self, done: Done) -> None:
-        found = self._pending.found()
-        if found is None:
-            found, urls, files = self._find(self._pending.hashes)
-            self._pending.note(found, urls, files)
-        done.found = found
-        known = self._known()
-        if known is not None:
-            gone = Gone(known, self._pending, found)
-            self._shards(gone, found, done)
-            self._files(gone, found, done)
-            self._made_of_it(done)
-            self._account(done)
-            self._note(done)
+        with self._open_engine(self._run.base, self._config) as engine:
+            steps = Steps(engine, self._place)
+            counts = self._pending.counts
+            if counts is None:
+                found, urls, images = Finder(steps, self._config).find(self._pending.hashes)
+                self._pending.note(found, urls, images)
+                counts = found.counts
+            done.found = counts
+            if self._place.tombstones() is not None:
+                gone = gone_at(self._place)
+                self._shards(steps, done)
+                self._files(steps, gone, done)
+                self._made_of_it(done)
+                self._account(steps, done)
+                self._note(done)
+        self._log_of_engine()
         self._pending.end()
 
-    def _shards(self, gone: Gone, found: ToForget, done: Done) -> None:
+    def _shards(self, steps: Steps, done: Done) -> None:
         """The tars, the index and the manifest, all at once."""
         if size_of(self._run.manifest) is None:
             self._unpublish()
             return
         look_into = not unit_names(self._run.extract)  # nobody knows which documents have a forgotten image
-        shards = Shards(self._run, gone.document, gone.image)
-        done.shards = shards.rewrite(self._switch, lambda doc_id: look_into or doc_id in found.edited)
+        done.shards = Shards(steps, self._switch, look_into).rewrite()
         self._pending.note_written(done.shards.shards)
         self._switch.go()
         done.freed += done.shards.freed
@@ -267,36 +273,76 @@ class _Work:
         sweep_index(self._run.path, [])
         remove([self._run.validated])
 
-    def _files(self, gone: Gone, found: ToForget, done: Done) -> None:
+    def _files(self, steps: Steps, gone: Gone, done: Done) -> None:
         """Everything else in the folder."""
-        self._inputs(gone, done)
         forget_rows(self._run.shuffled)
-        rewriter = Rewriter(self._run, gone, found)
-        rewriter.units()
-        self._sweep()
-        skip = {self._run.images.name, self._run.shards.name, self._run.look_up.name, FOLDER, "input"}
-        own = (self._run.manifest.name, *REPORTS)
-        for name in files_below(self._run.path):
-            where = self._run.path / name
-            first = name.split("/")[0]
-            if first in skip or first.startswith(EXPORT) or name in own or is_index_name(name):
-                continue
-            if name.endswith(".parquet") and not self._is_of_unit(name):
-                rewriter.loose(where)
-            elif name.endswith(PAGE) and names_something(where, gone.strike):
-                remove([where])
-                done.remake.append(f"{where} (removed): it showed what is forgotten")
-            elif is_text(name):
-                done.freed += strike_file(where, gone.strike, lines_go="/journal/" in f"/{name}")
+        names = self._names()
+        if isinstance(self._run.path, Path):
+            warcs = [name for name in names if name.endswith(ENDING)]
+            done.records = _sum(steps.do("inputs", files.blanked, batches("inputs", warcs, 1)), "records")
+        folders = _unit_folders(names)
+        self._units(steps, folders, done)
+        steps.do("sweep", files.swept, batches("sweep", sorted(folders), 1))
+        self._loose(steps, [name for name in names if not _is_below(name, folders)], done)
         if not isinstance(self._run.path, Path):
             for folder in (self._run.fetch, self._run.consent_answers):
                 for path in sorted((scratch_of(folder) / "journal").glob("*.jsonl")):
                     strike_file(path, gone.strike, lines_go=True)
             remove_tree(scratch_of(self._run.consent_again))  # a list of addresses, and a round that is not finished
-        done.files = rewriter.files
-        done.freed += rewriter.freed
         self._captures(gone, done)
-        self._images(gone, done)
+        prefixes = batches("images", [f"{number:02x}" for number in range(256)], PREFIXES_AT_ONCE)
+        removed = steps.do("images", files.images, prefixes)
+        done.images, done.freed = _sum(removed, "images"), done.freed + _sum(removed, "freed")
+
+    def _names(self) -> list[str]:
+        """What lies in the run's folder, without images: there may be more than can be listed."""
+        return names_below(self._run.path, {self._run.images.name, FOLDER})
+
+    def _units(self, steps: Steps, folders: set[str], done: Done) -> None:
+        """The units of all stages. Those of documents are the last, and of them the extracted ones: other units are
+        rewritten by what documents hold.
+        """
+        run = self._run
+        kinds = {name: "plain" for name in folders if name.count("/") == 1 and name.startswith(f"{run.shuffled.name}/")}
+        kinds.pop(f"{run.shuffled.name}/settled", None)  # each of its units with one of those that passed
+        kinds |= {f"{run.shuffled.name}/passed": "passed", run.fetch.name: "fetched", run.scores.name: "measured"}
+        kinds |= {run.requests.name: "plain", run.consent_answers.name: "plain"}
+        units = [
+            unit for folder, kind in sorted(kinds.items()) if folder in folders for unit in self._batches(folder, kind)
+        ]
+        changed = steps.do("units", files.rewritten, units)
+        for stage in reversed(stages_in(run)):
+            if stage.documents:
+                step = f"units-{stage.name}"
+                changed += steps.do(step, files.rewritten, self._batches(stage.documents, "documents"))
+        done.files, done.freed = _sum(changed, "files"), done.freed + _sum(changed, "freed")
+
+    def _batches(self, folder: str, kind: str) -> list[Unit]:
+        names = unit_names(self._run.path / folder)
+        size = DOCUMENTS_AT_ONCE if kind == "documents" else AT_ONCE
+        return batches("units", names, size, folder=folder, kind=kind)
+
+    def _loose(self, steps: Steps, names: Sequence[str], done: Done) -> None:
+        """Files that are of no unit."""
+        skip = {self._run.shards.name, "input", LEASE, *OF_ENGINE}
+        own = (self._run.manifest.name, *REPORTS)
+        asked = [
+            name
+            for name in names
+            if (first := name.split("/")[0]) not in skip and not first.startswith(EXPORT) and name not in own
+            if not is_index_name(name) and (name.endswith(".parquet") or is_text(name))
+        ]
+        edited = steps.do("loose", files.loose, batches("loose", asked))
+        pieces: dict[str, dict[str, str]] = {}
+        for unit in edited:
+            done.remake += [
+                f"{self._run.path / name} (removed): it showed what is forgotten" for name in unit.notes["removed"]
+            ]
+            for folder, renamed in unit.notes["pieces"].items():
+                pieces.setdefault(folder, {}).update(renamed)
+        for folder, renamed in sorted(pieces.items()):
+            follow(self._run.path / folder, renamed)
+        done.files, done.freed = done.files + _sum(edited, "files"), done.freed + _sum(edited, "freed")
 
     def _captures(self, gone: Gone, done: Done) -> None:
         """Remove tables of robots.txt captures that name a removed host. The next run makes them again."""
@@ -306,45 +352,24 @@ class _Work:
                 remove([where])
                 done.remake.append(f"{where} (removed): the next run reads the captures again")
 
-    def _inputs(self, gone: Gone, done: Done) -> None:
-        """WARC files that lie in the folder itself, as the demo's do; those elsewhere do not belong to the run."""
-        if not isinstance(self._run.path, Path):
-            return
-        for path in sorted(self._run.path.rglob(f"*{ENDING}")):
-            done.records += blank_records(path, gone.address)
-
-    def _images(self, gone: Gone, done: Done) -> None:
-        store = ImageStore(self._run.images)
-        for name, size in files_below(self._run.images).items():
-            sha256 = name.rpartition("/")[2]
-            if len(sha256) == 64 and gone.sha256(sha256):
-                remove([store.path(sha256)])
-                done.images, done.freed = done.images + 1, done.freed + size
-
-    @lru_cache(maxsize=1)  # noqa: B019 - an object lives as long as a command
-    def _unit_folders(self) -> tuple[str, ...]:
-        names = (name.split("/") for name in files_below(self._run.path) if name.endswith(".json"))
-        return tuple(sorted({"/".join(p[:-2]) for p in names if len(p) > 2 and p[-2] == "manifests"}))
-
-    def _is_of_unit(self, name: str) -> bool:
-        """Whether a file lies where units have theirs, whose manifests name it."""
-        parts = name.split("/")
-        return any("/".join(parts[:n]) in self._unit_folders() for n in range(1, len(parts)))
-
-    def _sweep(self) -> None:
-        """Remove what units had before they were rewritten, where a kill left it."""
-        for folder in self._unit_folders():
-            where = self._run.path / folder
-            named = {f["name"] for m in read_manifests(where, unit_names(where)).values() for f in m.files.values()}
-            stray = [n for n in files_below(where) if n.endswith((".parquet", ".tar")) and n not in named]
-            remove(where / n for n in stray if TEMPORARY not in n)
+    def _log_of_engine(self) -> None:
+        """What processes of an engine said, once they have ended."""
+        log = self._run.path / OF_ENGINE[1]
+        if size_of(log) is not None and self._place.tombstones() is not None:
+            strike_file(log, gone_at(self._place).strike)
 
     def _made_of_it(self, done: Done) -> None:
         """Remove what was made from the run (exports, map, reports), and note which command makes it again."""
         changed = bool(done.shards.shards or done.shards.removed or done.files)
         if not changed:
             return
-        for name in sorted({n.split("/")[0] for n in files_below(self._run.path) if n.startswith(EXPORT)}):
+        for name in sorted(
+            {
+                n.split("/")[0]
+                for n in names_below(self._run.path, {self._run.images.name, FOLDER})
+                if n.startswith(EXPORT)
+            }
+        ):
             remove_tree(self._run.path / name)
             done.remake.append(f"{self._run.path / name} (removed): obelics export")
         if files_below(self._run.map):
@@ -360,7 +385,7 @@ class _Work:
         exports = [output for output in noted_exports(self._run.path) if not output.startswith(f"{inside}/")]
         done.remake += [f"{output}: obelics publish, or obelics export" for output in exports]
 
-    def _account(self, done: Done) -> None:
+    def _account(self, steps: Steps, done: Done) -> None:
         """Write the run's manifest by its units as they are now, and read the changed tars back."""
         if size_of(self._run.manifest) is None:
             return
@@ -369,7 +394,7 @@ class _Work:
         now = replace(manifest, ledgers=ledgers or manifest.ledgers, notes=notes_now(self._run, manifest))
         if now != manifest:
             write_manifest(self._run.path, now)
-        done.problems = problems(self._run.path, only=frozenset(self._pending.written))
+        done.problems = problems(self._run.path, steps.engine.map, frozenset(self._pending.written))
         if done.problems:
             remove([self._run.validated])
         elif self._pending.validated:
@@ -388,6 +413,22 @@ class _Work:
             freed=done.freed,
         )
         events.close()
+
+
+def _unit_folders(names: Sequence[str]) -> set[str]:
+    """The folders that units have their files in, by what lies in the run's folder."""
+    parts = (name.split("/") for name in names if name.endswith(".json"))
+    return {"/".join(p[:-2]) for p in parts if len(p) > 2 and p[-2] == "manifests"}
+
+
+def _is_below(name: str, folders: set[str]) -> bool:
+    """Whether a file lies where units have theirs, whose manifests name it."""
+    parts = name.split("/")
+    return any("/".join(parts[:n]) in folders for n in range(1, len(parts)))
+
+
+def _sum(units: Sequence[Manifest], count: str) -> int:
+    return sum(int(unit.notes[count]) for unit in units)
 
 
 def _config_of(run: RunFolder) -> RunConfig:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable
-from pathlib import PurePosixPath
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
 
-from obelics_pipeline.core.storage import Location, read_bytes, write_bytes
+from obelics_pipeline.core.storage import Location, draft, local_copy, read_bytes
 
 ENDINGS = (".json", ".jsonl", ".yaml", ".txt", ".html", ".csv", ".log", ".md")
 STRUCK = "forgotten"  # stands for an address
@@ -41,18 +41,30 @@ def _from_json(token: str) -> str:
 
 
 def strike_file(place: Location, strike: Strike, lines_go: bool = False) -> int:
-    """Blank what is forgotten in a file; returns the bytes that it lost. `lines_go`: whole lines are removed."""
-    data = read_bytes(place)
-    text = data.decode("utf-8", "surrogateescape")
-    lines = text.splitlines(keepends=True)
-    now = [struck(line, strike) for line in lines]
-    if now == lines:
-        return 0
-    if lines_go:
-        now = [line for line, other in zip(lines, now, strict=True) if line == other]
-    new = "".join(now).encode("utf-8", "surrogateescape")
-    write_bytes(place, new)
-    return max(len(data) - len(new), 0)
+    """Blank what is forgotten in a file; returns the bytes that it lost. `lines_go`: whole lines are removed.
+
+    A line is in memory at a time: a log grows with the run.
+    """
+    with local_copy(place) as source:
+        if all(line == _struck_line(line, strike) for line in _lines(source)):
+            return 0
+        with draft(place) as path, path.open("wb") as new:
+            for line in _lines(source):
+                now = _struck_line(line, strike)
+                if now == line or not lines_go:
+                    new.write(now)
+            new.flush()
+            lost = source.stat().st_size - new.tell()
+    return max(lost, 0)
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as source:
+        yield from source
+
+
+def _struck_line(line: bytes, strike: Strike) -> bytes:
+    return struck(line.decode("utf-8", "surrogateescape"), strike).encode("utf-8", "surrogateescape")
 
 
 def names_something(place: Location, strike: Strike) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from obelics_pipeline.core.access import reaching
 from obelics_pipeline.core.storage import (
     Location,
+    at_once,
     draft_for,
     put,
     read_bytes,
@@ -29,7 +30,10 @@ LIST = "switch.json"
 
 
 class Switch:
-    """Files on their way. `root` is the run's folder, `folder` where they are staged: on the same file system."""
+    """Files on their way. `root` is the run's folder, `folder` where they are staged: on the same file system.
+
+    Units stage theirs beside that folder (see `take`).
+    """
 
     def __init__(self, root: Location, folder: Location) -> None:
         self._root, self._folder = root, folder
@@ -69,6 +73,10 @@ class Switch:
         path.write_bytes(data)
         self.stage(path, name)
 
+    def take(self, place: Location, name: str) -> None:
+        """Stage a whole file that a unit committed somewhere beside the folder, for a path below the root."""
+        self._moves.append((str(place).removeprefix(f"{self._folder.parent}/"), name))
+
     def drop(self, name: str) -> None:
         """A file below the root is to be removed."""
         self._removes.append(name)
@@ -80,17 +88,23 @@ class Switch:
             self._move()
 
     def _move(self) -> None:
-        for staged, name in self._moves:
-            source, target = self._folder / staged, self._root / name
-            if isinstance(source, Path) or isinstance(target, Path):
-                assert isinstance(source, Path) and isinstance(target, Path), "below one root"
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with suppress(FileNotFoundError):  # moved before a kill
-                    os.replace(source, target)
-            elif size_of(source) is not None:
-                with reaching(target):
-                    target.fs.copy(source.path, target.path)
+        if isinstance(self._root, Path):
+            for staged, name in self._moves:
+                self._move_one(staged, name)
+        else:
+            at_once(lambda move: self._move_one(*move), self._moves)
         remove(self._root / name for name in self._removes)
         remove([self._folder / LIST])
         remove_tree(self._folder)
         self._moves, self._removes = [], []
+
+    def _move_one(self, staged: str, name: str) -> None:
+        source, target = (self._folder.parent if "/" in staged else self._folder) / staged, self._root / name
+        if isinstance(source, Path) or isinstance(target, Path):
+            assert isinstance(source, Path) and isinstance(target, Path), "below one root"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):  # moved before a kill
+                os.replace(source, target)
+        elif size_of(source) is not None:
+            with reaching(target):
+                target.fs.copy(source.path, target.path)

@@ -7,8 +7,7 @@ from that, so that nothing that is done is done again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from obelics_pipeline.core.commit import Manifest, manifest_path, note, note_of, read_manifests, recall, unit_names
+from obelics_pipeline.core.commit import (
+    Manifest,
+    manifest_path,
+    note,
+    note_of,
+    read_manifest,
+    read_manifests,
+    recall,
+    unit_names,
+)
 from obelics_pipeline.core.content_name import content_name, stated_hash, stem_of
 from obelics_pipeline.core.document import DOCUMENT_DROPPED
 from obelics_pipeline.core.folder import RunFolder
@@ -34,10 +42,10 @@ from obelics_pipeline.core.storage import (
     size_of,
     write_bytes,
 )
+from obelics_pipeline.core.unit import label_of_unit
 from obelics_pipeline.forget import documents
 from obelics_pipeline.forget.edits import edit_of, without_keys
 from obelics_pipeline.forget.gone import Gone
-from obelics_pipeline.forget.pending import ToForget
 from obelics_pipeline.jobs.noted import stages_in
 from obelics_pipeline.policy.forgotten import FORGOTTEN
 from obelics_pipeline.stages.dedup.keepers import REASONS
@@ -51,58 +59,54 @@ NOW = "now"  # key of a file in a manifest: the sha256 of what is there, where t
 
 
 class Rewriter:
-    """Rewrites the files of one run."""
+    """Rewrites units of one run. What one does is done by one process; different units know nothing of each other."""
 
-    def __init__(self, run: RunFolder, gone: Gone, found: ToForget) -> None:
-        self._run, self._gone, self._found = run, gone, found
-        self._too_few = set(found.too_few)
+    def __init__(self, run: RunFolder, gone: Gone) -> None:
+        self._run, self._gone = run, gone
         self.files, self.freed = 0, 0  # rewritten, and bytes that they lost
 
-    def units(self) -> None:
-        """Rewrite all units except tars. Extracted documents come last: after a kill the rest is found by them."""
-        shuffled = self._run.shuffled
-        for name in _folders(shuffled):
-            if name not in ("passed", "settled"):
-                self._plain(shuffled / name)
-        self._settled()
-        self._plain(self._run.requests)
-        self._plain(self._run.consent_answers)
-        self._fetched()
-        self._measured()
-        for stage in reversed(stages_in(self._run)):
-            if stage.documents:
-                self._documents(stage)
+    def units(self, kind: str, folder: str, names: Sequence[str]) -> None:
+        """Rewrite some units of a folder of the run, by what it holds (see `KINDS`)."""
+        where = self._run.path / folder
+        for _, manifest in sorted(read_manifests(where, names).items()):
+            KINDS[kind](self, where, manifest)
 
-    def loose(self, place: Location) -> None:
-        """Edit a Parquet file that no unit's manifest names."""
+    def loose(self, place: Location) -> str | None:
+        """Edit a Parquet file that no unit's manifest names.
+
+        A piece of a shuffle gets another name, that of its content: it is returned, and `follow` brings the piece to
+        be known by it.
+        """
         names = read_schema(place).names
         edit = edit_of(names, self._gone)
         if edit is None or is_index(names):
-            return
+            return None
         table = read_table(place)
         edited = edit(table)
-        if edited is not table:
-            path = draft_for(place.parent, place.suffix)
-            try:
-                _write(edited, path)
-                self._count(size_of(place) or 0, path.stat().st_size)
-                if stated_hash(place.name) is None:
-                    put(path, place)
-                else:
-                    _put_piece(path, place)
-            finally:
-                path.unlink(missing_ok=True)
+        if edited is table:
+            return None
+        path = draft_for(place.parent, place.suffix)
+        try:
+            _write(edited, path)
+            self._count(size_of(place) or 0, path.stat().st_size)
+            if stated_hash(place.name) is None:
+                put(path, place)
+                return None
+            name = content_name(stem_of(place.name), file_sha256(path), ".parquet")
+            put(path, place.parent / name)
+            return name
+        finally:
+            path.unlink(missing_ok=True)
 
-    def _plain(self, folder: Location) -> None:
-        """Units of tables that are edited by their columns alone."""
-        for manifest in _units(folder):
-            tables = {role: self._edited(manifest.path(folder, role)) for role in manifest.files}
-            if "own" in manifest.files:
-                tables["own"] = self._own(folder, manifest)
-            if tables.get("own") is not None and read_schema(manifest.path(folder, "data")).equals(KEYS):
-                counted, before = (read_table(manifest.path(folder, role)) for role in ("data", "own"))
-                tables["data"] = without_keys(counted, before, tables["own"])
-            self._commit(folder, manifest, tables)
+    def _plain(self, folder: Location, manifest: Manifest) -> None:
+        """A unit of tables that are edited by their columns alone."""
+        tables = {role: self._edited(manifest.path(folder, role)) for role in manifest.files}
+        if "own" in manifest.files:
+            tables["own"] = self._own(folder, manifest)
+        if tables.get("own") is not None and read_schema(manifest.path(folder, "data")).equals(KEYS):
+            counted, before = (read_table(manifest.path(folder, role)) for role in ("data", "own"))
+            tables["data"] = without_keys(counted, before, tables["own"])
+        self._commit(folder, manifest, tables)
 
     def _edited(self, place: Location) -> pa.Table | None:
         edit = edit_of(read_schema(place).names, self._gone)
@@ -114,7 +118,7 @@ class Rewriter:
 
     def _own(self, folder: Location, manifest: Manifest) -> pa.Table | None:
         """Edit a step's file with one row per kept document, in their order, without ids."""
-        source = self._documents_before(folder.name).get(manifest.notes["partition"])
+        source = self._documents_before(folder.name, manifest.notes["partition"])
         if source is None:
             return None
         kept, positions = documents.kept_positions(source[0], self._gone)
@@ -123,102 +127,93 @@ class Rewriter:
             return None
         return table.take(pa.array(sorted(set(range(kept)).difference(positions)), pa.int64()))
 
-    @cache  # noqa: B019 (a rewriter lives as long as its run is looked at)
-    def _documents_before(self, step: str) -> dict[str, tuple[Location, Stage]]:
-        """The file of documents of each partition that the stage of a step read, and the stage that it is of."""
-        before = takewhile(lambda stage: not stage.owns(step), stages_in(self._run))
-        folders = [(stage.folder(self._run.path), stage) for stage in before if stage.documents]
-        return {
-            unit.notes.get("partition", unit.unit): (unit.path(where, "data"), stage)
-            for where, stage in folders
-            for unit in _units(where)
-        }
+    def _documents_before(self, step: str, partition: str) -> tuple[Location, Stage] | None:
+        """The file of documents of a partition that the stage of a step read, and the stage that it is of."""
+        before = [s for s in takewhile(lambda stage: not stage.owns(step), stages_in(self._run)) if s.documents]
+        for stage in reversed(before):
+            where = stage.folder(self._run.path)
+            for unit in _labelled(where, partition):
+                if unit.notes.get("partition", unit.unit) == partition:
+                    return unit.path(where, "data"), stage
+        return None
 
-    def _settled(self) -> None:
+    def _passed(self, folder: Location, manifest: Manifest) -> None:
         """Which documents passed, and which of these are duplicates: one is counted by the other."""
-        passed, settled = self._run.shuffled / "passed", self._run.shuffled / "settled"
-        verdicts = {m.notes["documents"]: m for m in _units(settled)}
-        for manifest in _units(passed):
-            place = manifest.path(passed, "data")
-            before = read_table(place)
-            edit = edit_of(before.schema.names, self._gone)
-            assert edit is not None, "it names documents"
-            table = self._recounted(edit(before))
-            verdict = verdicts.get(manifest.notes["documents"])
-            if verdict is not None:
+        settled, documents_unit = self._run.shuffled / "settled", manifest.notes["documents"]
+        before = read_table(manifest.path(folder, "data"))
+        edit = edit_of(before.schema.names, self._gone)
+        assert edit is not None, "it names documents"
+        table = self._recounted(edit(before))
+        for verdict in _labelled(settled, documents_unit):
+            if verdict.notes["documents"] == documents_unit:
                 rows = self._edited(verdict.path(settled, "data"))
                 now = rows if rows is not None else read_table(verdict.path(settled, "data"))
-                ledgers = _settled_ledgers(table, now)
-                self._commit(settled, verdict, {"data": rows}, ledgers)
-            self._commit(passed, manifest, {"data": None if table is before else table})
+                self._commit(settled, verdict, {"data": rows}, _settled_ledgers(table, now))
+        self._commit(folder, manifest, {"data": None if table is before else table})
 
     def _recounted(self, passed: pa.Table) -> pa.Table:
         """With the images that documents keep."""
-        counts = [self._found.edited.get(doc.hex(), n) for doc, n in _pairs(passed, "doc", "images")]
+        lefts = self._gone.lefts([doc.hex() for doc in passed["doc"].to_pylist()])
+        counts = [n if left is None else left for left, n in zip(lefts, passed["images"].to_pylist(), strict=True)]
         column = pa.array(counts, pa.int32())
         at = passed.schema.get_field_index("images")
         same = passed["images"].combine_chunks().equals(column)
         return passed if same else passed.set_column(at, passed.schema.field(at), column)
 
-    def _fetched(self) -> None:
+    def _fetched(self, folder: Location, manifest: Manifest) -> None:
         """Edit the results of image URLs."""
-        folder = self._run.fetch
-        for manifest in _units(folder):
-            tables = {role: self._edited(manifest.path(folder, role)) for role in manifest.files}
-            data = tables.get("data")
-            ledgers = None
-            if data is not None and set(data.schema.names) >= set(ANSWER_SCHEMA.names):
-                ledgers = {"urls": ledger_of_results(results_from_table(data))}
-            self._commit(folder, manifest, tables, ledgers)
+        tables = {role: self._edited(manifest.path(folder, role)) for role in manifest.files}
+        data = tables.get("data")
+        ledgers = None
+        if data is not None and set(data.schema.names) >= set(ANSWER_SCHEMA.names):
+            ledgers = {"urls": ledger_of_results(results_from_table(data))}
+        self._commit(folder, manifest, tables, ledgers)
 
-    def _measured(self) -> None:
+    def _measured(self, folder: Location, manifest: Manifest) -> None:
         """Edit the scores of models: a row per kept document, with a value per kept image."""
-        folder = self._run.scores
-        assembled = {m.unit: m for m in _units(self._run.assembled)}
-        for manifest in _units(folder):
-            table = self._edited(manifest.path(folder, "data"))
-            now = table if table is not None else read_table(manifest.path(folder, "data"))
-            source = assembled.get(manifest.notes.get("documents", ""))
-            here = {i: n for i in now["doc_id"].to_pylist() if (n := self._found.edited.get(i)) is not None}
-            if source is not None and here:
-                stay = documents.image_places(source.path(self._run.assembled, "data"), here, self._gone)
-                rows = now.to_pylist()
-                of_images = [field.name for field in now.schema if pa.types.is_list(field.type)]
-                for row in rows:
-                    places = stay.get(row["doc_id"])
-                    for name in of_images:
-                        values = row[name]
-                        if places is not None and values is not None and len(values) > len(places):
-                            row[name] = [values[i] for i in places]
-                table = pa.Table.from_pylist(rows, now.schema)
-            self._commit(folder, manifest, {"data": table})
+        table = self._edited(manifest.path(folder, "data"))
+        now = table if table is not None else read_table(manifest.path(folder, "data"))
+        source = read_manifest(self._run.assembled, manifest.notes.get("documents", ""))
+        ids = now["doc_id"].to_pylist()
+        here = {i: n for i, n in zip(ids, self._gone.lefts(ids), strict=True) if n is not None}
+        if source is not None and here:
+            stay = documents.image_places(source.path(self._run.assembled, "data"), here, self._gone)
+            rows = now.to_pylist()
+            of_images = [field.name for field in now.schema if pa.types.is_list(field.type)]
+            for row in rows:
+                places = stay.get(row["doc_id"])
+                for name in of_images:
+                    values = row[name]
+                    if places is not None and values is not None and len(values) > len(places):
+                        row[name] = [values[i] for i in places]
+            table = pa.Table.from_pylist(rows, now.schema)
+        self._commit(folder, manifest, {"data": table})
 
-    def _documents(self, stage: Stage) -> None:
-        folder = stage.folder(self._run.path)
-        for manifest in _units(folder):
-            place = manifest.path(folder, "data")
-            records = self._records(folder, manifest)
-            carried = self._edited(manifest.path(folder, "carried")) if "carried" in manifest.files else None
-            if not documents.is_touched(place, stage, self._gone):
-                if records is not None:
-                    self._commit(folder, manifest, {"records": records[0]}, {"records": records[1]})
-                continue
-            path = draft_for(folder, ".parquet")
-            try:
-                documents.rewrite(place, path, stage, self._gone, self._too_few)
-                ledgers, notes = documents.counted(path, stage, manifest, self._arrived(stage, manifest))
-                files: dict[str, pa.Table | Path | None] = {"data": path, "carried": carried}
-                if records is not None:
-                    files["records"], ledgers["records"] = records
-                self._commit(folder, manifest, files, ledgers, notes)
-            finally:
-                path.unlink(missing_ok=True)
+    def _documents(self, folder: Location, manifest: Manifest) -> None:
+        stage = next(s for s in stages_in(self._run) if s.documents and s.folder(self._run.path) == folder)
+        place = manifest.path(folder, "data")
+        records = self._records(folder, manifest)
+        carried = self._edited(manifest.path(folder, "carried")) if "carried" in manifest.files else None
+        if not documents.is_touched(place, stage, self._gone):
+            if records is not None:
+                self._commit(folder, manifest, {"records": records[0]}, {"records": records[1]})
+            return
+        path = draft_for(folder, ".parquet")
+        try:
+            documents.rewrite(place, path, stage, self._gone)
+            ledgers, notes = documents.counted(path, stage, manifest, self._arrived(stage, manifest))
+            files: dict[str, pa.Table | Path | None] = {"data": path, "carried": carried}
+            if records is not None:
+                files["records"], ledgers["records"] = records
+            self._commit(folder, manifest, files, ledgers, notes)
+        finally:
+            path.unlink(missing_ok=True)
 
     def _arrived(self, stage: Stage, manifest: Manifest) -> set[str] | None:
         """The documents that came to a stage, of the partition of a unit, without those that are forgotten; None for
         all.
         """
-        source = self._documents_before(stage.name).get(manifest.notes.get("partition", manifest.unit))
+        source = self._documents_before(stage.name, manifest.notes.get("partition", manifest.unit))
         return None if source is None else documents.arrived(*source, self._gone)
 
     def _records(self, folder: Location, manifest: Manifest) -> tuple[pa.Table, Ledger] | None:
@@ -285,22 +280,34 @@ def _published(
     return {"name": name, "sha256": entry["sha256"], "bytes": size, NOW: now}, folder / name
 
 
-def _put_piece(path: Path, piece: Location) -> None:
-    """Bring a piece of a shuffle to its place, under the name of its content; then the old one goes.
+KINDS: Mapping[str, Callable[[Rewriter, Location, Manifest], None]] = {
+    "plain": Rewriter._plain,
+    "passed": Rewriter._passed,
+    "fetched": Rewriter._fetched,
+    "measured": Rewriter._measured,
+    "documents": Rewriter._documents,
+}
 
-    The note of the shuffle names it now. It keeps the sha256 of the piece that was, as manifests do.
+
+def follow(folder: Location, names: Mapping[str, str]) -> None:
+    """Bring the pieces of a shuffle to be known by other names, from the old ones; then the old pieces go.
+
+    The note of the shuffle names them now. It keeps the sha256 of the pieces that were, as manifests do.
     """
-    name = content_name(stem_of(piece.name), file_sha256(path), ".parquet")
-    put(path, piece.parent / name)
-    where = note_of(piece)
+    where = note_of(folder / next(iter(names)))
     if size_of(where) is not None:
         groups: dict[str, Any] = recall(where)
         for group in groups.values():
             for entry in group["pieces"].values():
-                if entry["name"] == piece.name:
-                    entry["name"] = name
+                entry["name"] = names.get(entry["name"], entry["name"])
         note(where, groups)
-    remove([piece])
+    remove(folder / name for name, new in names.items() if name != new)
+
+
+def _labelled(folder: Location, partition: str) -> Iterator[Manifest]:
+    """The units with the label of a partition, in the order of their names: one of them is about it."""
+    names = unit_names(folder, label_of_unit(partition.partition("@")[0]))
+    yield from (manifest for _, manifest in sorted(read_manifests(folder, names).items()))
 
 
 def _settled_ledgers(passed: pa.Table, settled: pa.Table) -> dict[str, Ledger]:
@@ -319,12 +326,7 @@ def _settled_ledgers(passed: pa.Table, settled: pa.Table) -> dict[str, Ledger]:
     return {"documents": documents_, "images": images}
 
 
-def _units(folder: Location) -> Iterator[Manifest]:
-    for _, manifest in sorted(read_manifests(folder, unit_names(folder)).items()):
-        yield manifest
-
-
-def _folders(folder: Location) -> list[str]:
+def step_folders(folder: Location) -> list[str]:
     """The steps below a folder that have manifests of units."""
     parts = (name.split("/") for name in files_below(folder))
     return sorted({part[0] for part in parts if len(part) > 2 and part[1] == "manifests"})

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,47 @@ def test_a_killed_forget_is_finished_by_the_next(
         assert traces(folder, victim.needles) == []
         shutil.rmtree(folder)
     assert half >= 1
+
+
+def killed_when(folder: Path, lists: list[str], is_so: Callable[[Path], bool]) -> bool:
+    """Kill the driver of a forget as soon as something is so of its folder: whether it was at work then."""
+    process = forget(folder, *lists)
+    while process.poll() is None and not is_so(folder):
+        time.sleep(0.002)
+    process.kill()
+    process.communicate()
+    return (folder / "forgotten/pending.json").exists()
+
+
+def has_found(folder: Path) -> bool:
+    pending = folder / "forgotten/pending.json"
+    return pending.exists() and '"found"' in pending.read_text()
+
+
+def writes_tars(folder: Path) -> bool:
+    return any((folder / "forgotten/work/tars").glob("*.tar"))
+
+
+def rewrites_units(folder: Path) -> bool:
+    return len(list((folder / "forgotten/work/units/manifests").glob("*.json"))) >= 3
+
+
+def removes_images(folder: Path) -> bool:
+    return any((folder / "forgotten/work/images/manifests").glob("*.json"))
+
+
+@pytest.mark.slow
+def test_a_driver_that_is_killed_between_or_within_its_steps_is_finished_by_the_next(
+    run_of_demo: Path, lists: list[str], victim: Victim, undisturbed: tuple[Path, float], tmp_path: Path
+) -> None:
+    expected = tree(undisturbed[0])
+    for moment in (has_found, writes_tars, rewrites_units, removes_images):
+        folder = Path(shutil.copytree(run_of_demo, tmp_path / moment.__name__))
+        assert killed_when(folder, lists, moment), moment.__name__
+        done(folder)  # without lists: what was begun is finished
+        assert tree(folder) == expected, moment.__name__
+        assert traces(folder, victim.needles) == []
+        shutil.rmtree(folder)
 
 
 def test_a_run_waits_for_a_forget_that_was_begun(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ SETTINGS = b"obelics_texts"  # key of the schema's metadata
 _COMPARED = ("threshold", "shingle_words", "permutations", "bands", "rows", "min_characters")
 
 Words = npt.NDArray[np.uint64]
+Signed = tuple[bytes, bytes]  # the bands of a text and its sketch, as they are stored
 
 
 def settings_of(config: TextConfig) -> dict[str, Any]:
@@ -67,20 +68,31 @@ class TextSet:
         return bool((differ <= self._most).any())
 
 
-def write_texts(folder: Location, keyed: Keyed, config: TextConfig, texts: Sequence[str]) -> str | None:
-    """Put texts into a folder as what tells their near duplicates; the name of the file, None where none is compared.
+def signed_texts(keyed: Keyed, config: TextConfig, texts: Sequence[str]) -> list[Signed | None]:
+    """What tells the near duplicates of texts, in their order; None for those that are too short to be compared."""
+    long = [i for i, text in enumerate(texts) if len(text) >= config.min_characters]
+    found: list[Signed | None] = [None] * len(texts)
+    if long:
+        signer = Signer(config.shingle_words, config.permutations, config.bands, config.rows)
+        signed = signer.sign([texts[i] for i in long])
+        masked = signed.sketches ^ _mask(keyed, signed.sketches.shape[1])
+        for i, bands, sketch in zip(long, _band_hashes(keyed, signed), masked, strict=True):
+            found[i] = bands.tobytes(), sketch.tobytes()
+    return found
 
-    Texts that are too short to be compared are left out.
+
+def write_texts(folder: Location, config: TextConfig, texts: Iterable[Signed | None]) -> str | None:
+    """Put texts into a folder as `signed_texts` gives them, each once; the name of the file.
+
+    None where no text is long enough to be compared.
     """
-    long = sorted({text for text in texts if len(text) >= config.min_characters})
-    if not long:
+    signed = [text for text in texts if text is not None]
+    if not signed:
         return None
     settings = settings_of(config)
-    signed = Signer(config.shingle_words, config.permutations, config.bands, config.rows).sign(long)
-    bands = _band_hashes(keyed, signed)
-    masked = signed.sketches ^ _mask(keyed, signed.sketches.shape[1])
-    order = np.lexsort(bands.T[::-1])  # by themselves: the order of the texts would tell of them
-    rows = {"bands": [bands[i].tobytes() for i in order], "sketch": [masked[i].tobytes() for i in order]}
+    # by themselves: the order of the texts would tell of them
+    ordered = sorted(signed, key=lambda of_text: (np.frombuffer(of_text[0], np.uint64).tolist(), of_text[1]))
+    rows = {"bands": [bands for bands, _ in ordered], "sketch": [sketch for _, sketch in ordered]}
     said = json.dumps(settings, sort_keys=True).encode()
     schema = pa.schema([("bands", pa.binary()), ("sketch", pa.binary())], metadata={SETTINGS: said})
     table = pa.table(rows, schema=schema)

@@ -6,14 +6,15 @@ import pytest
 
 from obelics_pipeline.core.config.dedup import TextConfig
 from obelics_pipeline.policy.tombstones.keyed import make_key
-from obelics_pipeline.policy.tombstones.texts import TextSet, read_texts, write_texts
+from obelics_pipeline.policy.tombstones.texts import TextSet, read_texts, signed_texts, write_texts
 
 TEXT = " ".join(f"word{n}" for n in range(60))
 
 
 def removed(folder: Path, text: str, **settings: float) -> TextSet | None:
     keyed = make_key(folder / "key")
-    name = write_texts(folder, keyed, TextConfig.model_validate(settings), [text])
+    config = TextConfig.model_validate(settings)
+    name = write_texts(folder, config, signed_texts(keyed, config, [text]))
     return None if name is None else read_texts(folder / name, keyed)
 
 

@@ -14,7 +14,7 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.policy.tombstones.hash_set import HashSet, sorted_hashes, write_hashes
 from obelics_pipeline.policy.tombstones.keyed import ID, IMAGE_SET, SHA256, URL, Keyed, make_key, read_key
 from obelics_pipeline.policy.tombstones.lists import PARSERS, TombstoneCounts, hashes_of
-from obelics_pipeline.policy.tombstones.texts import write_texts
+from obelics_pipeline.policy.tombstones.texts import signed_texts, write_texts
 from obelics_pipeline.policy.tombstones.tombstones import Tombstones, listed, tombstones_in
 
 COMPARE = DedupConfig()
@@ -71,7 +71,7 @@ def test_ids_and_hashes_are_known(tmp_path: Path) -> None:
 
 def test_a_near_duplicate_of_a_text_is_known_and_another_is_not(tmp_path: Path) -> None:
     keyed = make_key(tmp_path / "key")
-    write_texts(tmp_path, keyed, COMPARE.text, [TEXT, "short"])
+    write_texts(tmp_path, COMPARE.text, signed_texts(keyed, COMPARE.text, [TEXT, "short"]))
     known = tombstones_in([tmp_path], COMPARE)
     assert known is not None
     assert known.text(TEXT)
@@ -103,7 +103,7 @@ def test_nothing_of_what_was_removed_is_in_the_files(tmp_path: Path) -> None:
 
     url = "https://site.example/a/page"
     made(tmp_path, urls=[url])
-    write_texts(tmp_path, read_key(tmp_path / "key"), COMPARE.text, [TEXT])
+    write_texts(tmp_path, COMPARE.text, signed_texts(read_key(tmp_path / "key"), COMPARE.text, [TEXT]))
     (tmp_path / "urls.txt").unlink()
     normal = "http://site.example/a/page"
     from obelics_pipeline.stages.dedup.candidates import signer
