@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from upath import UPath
 
 from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.index_name import INDEX
 from obelics_pipeline.core.shards.index import ROWS_PER_GROUP, index_schema
 from obelics_pipeline.core.shards.look_up import (
     FOLDER,
@@ -33,7 +34,7 @@ from obelics_pipeline.core.shards.look_up import (
     rows_of,
     write_look_up,
 )
-from obelics_pipeline.core.shards.manifest import INDEX, IndexPart, LookUpPart, RunManifest, promises_of
+from obelics_pipeline.core.shards.manifest import IndexPart, LookUpPart, RunManifest, promises_of
 from obelics_pipeline.core.storage import file_sha256, location, read_table
 
 SCORES = tuple(f"score_{i}" for i in range(24))

@@ -269,7 +269,7 @@ def write_look_up(rows: pa.Table, path: Path) -> None:
 
 
 def read_look_up(path: Location) -> pa.Table:
-    """All rows of a bucket. Raises OSError, pa.ArrowException or ValueError where it is none."""
+    """All rows of a bucket. Raises OSError, pa.ArrowException or ValueError for another file."""
     with path.open("rb") as stream:
         data = pa.py_buffer(stream.read())
     return pq.read_table(pa.BufferReader(data), page_checksum_verification=True).cast(SCHEMA)

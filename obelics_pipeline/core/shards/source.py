@@ -63,7 +63,7 @@ def document_at(folder: Location, row: Mapping[str, Any]) -> StoredDocument:
 
 
 def document_in(folder: Location, shard: str, offset: int, length: int) -> StoredDocument:
-    """The document of these bytes of a tar, whose row of the index is made anew of it. Raises one of `DAMAGE`."""
+    """The document of these bytes of a tar, with the row that the index has for it. Raises one of `DAMAGE`."""
     members = _members_at(folder, shard, offset, length)
     first = next(members)
     doc_id = first.name.removesuffix(".json")
