@@ -5,7 +5,7 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,6 +16,7 @@ from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.document import Document, TextNode
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.inspect.run_tables.training import SCHEMA, write_training
+from tests.faults.inline import forgets_inline
 from tests.faults.runs import HASTE, command, finish, tree
 from tests.forget.traces import traces
 from tests.forget.victims import Victim, documents, victim, victims
@@ -23,6 +24,13 @@ from tests.rewritten import rewrite
 from tests.stages.shard.runs import without_page_type
 
 WARCS = ["inputs.json"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def in_this_process() -> Iterator[None]:
+    """Other processes do the same (see test_engines.py), and later."""
+    with forgets_inline():
+        yield
 
 
 @pytest.fixture(scope="module")
