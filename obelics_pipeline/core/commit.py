@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
+
+from upath import UPath
 
 from obelics_pipeline.core.content_name import content_name, stated_hash, stem_of
 from obelics_pipeline.core.errors import Damaged
@@ -31,6 +33,7 @@ from obelics_pipeline.core.storage import (
     remove,
     remove_tree,
     size_of,
+    sizes_in,
     sweep_scratch,
     write_bytes,
 )
@@ -169,12 +172,12 @@ def read_manifests(folder: Location, unit_names: Sequence[str]) -> dict[str, Man
         read = ((name, read_manifest(folder, name)) for name in unit_names)
         return {name: manifest for name, manifest in read if manifest is not None}
     sizes = _Sizes(folder)
-    there = [name for name in unit_names if f"manifests/{name}{ENDING}" in sizes.in_revision(None)]
+    there = [name for name in unit_names if sizes.of(None, f"manifests/{name}{ENDING}") is not None]
     found: dict[str, Manifest] = {}
     for name, data in zip(there, read_many([manifest_path(folder, name) for name in there]), strict=True):
         try:
             manifest = parsed(data or b"")
-            if all(sizes.in_revision(f.get(SHARED)).get(f["name"]) == f["bytes"] for f in manifest.files.values()):
+            if all(sizes.of(f.get(SHARED), f["name"]) == f["bytes"] for f in manifest.files.values()):
                 found[name] = manifest
         except (ValueError, KeyError, TypeError):
             continue
@@ -182,18 +185,22 @@ def read_manifests(folder: Location, unit_names: Sequence[str]) -> dict[str, Man
 
 
 class _Sizes:
-    """The files below a folder of an object store, and below the same folder of other revisions, each listed once."""
+    """The files of units in a folder of an object store, and in the same folder of other revisions.
 
-    def __init__(self, folder: Location) -> None:
+    Each folder that units have files in is listed once; what else lies below, such as the images of a run, is not.
+    """
+
+    def __init__(self, folder: UPath) -> None:
         self._folder = folder
-        self._listed: dict[int | None, dict[str, int]] = {}
+        self._listed: dict[tuple[int | None, PurePosixPath], dict[str, int]] = {}
 
-    def in_revision(self, number: int | None) -> dict[str, int]:
-        """Bytes by name; None: of the folder itself. Raises ValueError as `counterpart` does."""
-        if number not in self._listed:
+    def of(self, number: int | None, name: str) -> int | None:
+        """Bytes of a file of a revision, None: of the folder itself. Raises ValueError as `counterpart` does."""
+        place = PurePosixPath(name)
+        if (number, place.parent) not in self._listed:
             there = self._folder if number is None else counterpart(self._folder, number)
-            self._listed[number] = files_below(there)
-        return self._listed[number]
+            self._listed[number, place.parent] = sizes_in(there / str(place.parent) if place.parent.name else there)
+        return self._listed[number, place.parent].get(place.name)
 
 
 def rewrite(folder: Location, manifest: Manifest) -> None:

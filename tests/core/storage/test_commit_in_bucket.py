@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from upath import UPath
@@ -119,6 +120,24 @@ def test_many_manifests_are_read_as_one_is(bucket: UPath, monkeypatch: pytest.Mo
     assert list(one_by_one) == names[:3]
     assert read_manifests(bucket, names) == one_by_one
     assert unit_names(bucket, "crawl-[1]") == [units[1].name, units[3].name]
+
+
+def test_what_is_no_file_of_a_unit_is_not_listed(bucket: UPath, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(committing, "FEW", 0)
+    write_bytes(bucket / "images" / "ab" / "abcd", b"x")
+    commit(bucket, b"abc")
+    listed = list[str]()
+    ask = bucket.fs.ls
+
+    def ls(path: str, *given: Any, **named: Any) -> Any:
+        listed.append(path)
+        return ask(path, *given, **named)
+
+    monkeypatch.setattr(bucket.fs, "ls", ls)
+    monkeypatch.setattr(bucket.fs, "find", None)
+    assert list(read_manifests(bucket, [UNIT.name])) == [UNIT.name]
+    assert listed
+    assert not any("images" in path for path in listed)
 
 
 def test_a_plan_is_made_once(bucket: UPath) -> None:
