@@ -65,7 +65,7 @@ def test_two_workers_agree_with_one_process(
 ) -> None:
     assert forgotten(run, lists, None, workers=2) == of_one_process
     assert traces(run, victim.needles) == []
-    assert main(["validate", str(run)]) == 0
+    assert main(["validate", str(run), "--deep"]) == 0
 
 
 @pytest.mark.slow
