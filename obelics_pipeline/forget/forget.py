@@ -110,7 +110,10 @@ def forget(
     lines unless `skip_bad`, and where another is at work in the folder; Stopped where the disk is full: then nothing
     is lost, and the same command goes on.
     """
-    run = RunFolder(location(folder))
+    where = location(folder)
+    if open_engine is not None and isinstance(where, Path):
+        where = where.absolute()  # workers that are elsewhere may be in other folders
+    run = RunFolder(where)
     run.refuse_other_format()
     marks = (MARK, run.manifest.name)
     if all(size_of(run.path / name) is None for name in marks) and index_of(run.path) is None:

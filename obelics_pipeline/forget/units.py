@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.commit import (
+    NOW,
     Manifest,
     manifest_path,
     note,
@@ -55,7 +56,6 @@ from obelics_pipeline.stages.site.sharing import KEYS
 from obelics_pipeline.stages.stage import Stage
 
 ROWS_PER_GROUP = 100_000
-NOW = "now"  # key of a file in a manifest: the sha256 of what is there, where that is not what was committed
 
 
 class Rewriter:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from obelics_pipeline.core.commit import parsed, recall
+from obelics_pipeline.core.commit import NOW, parsed, recall
 from obelics_pipeline.core.config.run import load_resolved
 from obelics_pipeline.core.content_name import stated_hash
 from obelics_pipeline.core.counted import counted
@@ -161,7 +161,9 @@ def _files_of_unit(name: str, where: Location) -> Found:
         for file in parsed(read_bytes(where)).files.values():
             if _lies_below(file["name"]):
                 there = file_in(where.parent.parent, file)
-                found.append((f"{stage}/{file['name']}"[1:], partial(_hold_to_hash, there, str(file["sha256"]))))
+                found.append(
+                    (f"{stage}/{file['name']}"[1:], partial(_hold_to_hash, there, str(file.get(NOW, file["sha256"]))))
+                )
             else:
                 found.append((name, _differs))
     return found

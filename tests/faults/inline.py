@@ -43,3 +43,14 @@ def runs_inline() -> Iterator[None]:
             lambda _workers, _stages, folder, _config: Inline(scratch_of(folder)),
         )
         yield
+
+
+@contextmanager
+def forgets_inline() -> Iterator[None]:
+    """Commands that forget in this process, while the block runs, have this engine for the local one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "obelics_pipeline.forget.forget._local",
+            lambda _workers: lambda folder, _config: Inline(scratch_of(folder)),
+        )
+        yield

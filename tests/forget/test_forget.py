@@ -5,7 +5,7 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,6 +18,7 @@ from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.shards.look_up import KEYS, ORDER, is_whole, read_look_up, rows_of
 from obelics_pipeline.core.shards.manifest import read_manifest
 from obelics_pipeline.inspect.run_tables.training import SCHEMA, write_training
+from tests.faults.inline import forgets_inline
 from tests.faults.runs import HASTE, command, finish, tree
 from tests.forget.traces import traces
 from tests.forget.victims import Victim, documents, victim, victims
@@ -37,6 +38,13 @@ def look_ups_are_right(run: Path) -> None:
         assert is_whole(run, part)
     named = {part.name for part in parts}
     assert {path.name for path in (run / "look-up").glob("*.parquet")} == named
+
+
+@pytest.fixture(scope="module", autouse=True)
+def in_this_process() -> Iterator[None]:
+    """Other processes do the same (see test_engines.py), and later."""
+    with forgets_inline():
+        yield
 
 
 @pytest.fixture(scope="module")
