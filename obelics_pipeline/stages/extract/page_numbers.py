@@ -226,10 +226,7 @@ def _of_the_links(tree: SimplifiedTree, url: str) -> Iterable[float]:
 
 
 def count_addresses(addresses: list[str]) -> list[int]:
-    """The characters of addresses, a line each, and of these slashes, hyphens, and so on, compiled where that was built.
-
-    The third sign is a # that begins a line.
-    """
+    """The characters of addresses, a line each, and how often each of `_SIGNS` is there."""
     return t.compiled.count_addresses(addresses) if t.COMPILED else count_addresses_in_python(addresses)
 
 
