@@ -107,13 +107,13 @@ def cpu(work: Callable[[], object]) -> float:
 def plan_seconds(folder: Path, rows: int) -> float:
     """To plan the tars of units of `ROWS_OF_A_UNIT` rows, and of one that has as many as all of them."""
     (folder / "sizes").mkdir(exist_ok=True)
-    units, without = [], {}
+    units, without = [], []
     for number, size in enumerate([rows // 2, *[ROWS_OF_A_UNIT] * (rows // 2 // ROWS_OF_A_UNIT)]):
         name = f"sizes/{size}.parquet"
         pq.write_table(pa.table({"row": list(range(size)), "bytes": [ROW_BYTES] * size}), folder / name)
         files = {"sizes": {"name": name}, "data": {"sha256": "0" * 64}}
         units.append(Manifest(f"u-{number:06}", "assemble", files, {}, {}))
-        without[units[-1].unit] = np.flatnonzero(np.arange(size) % 10 < DUPLICATES)
+        without.append(np.flatnonzero(np.arange(size) % 10 < DUPLICATES))
     plan = partial(plan_tars, units, folder, load_config("default"), SCORES, without)
     plan()  # the first call reads the code of the stage, which each unit's id holds
     return cpu(plan)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from obelics_pipeline.core.commit import Manifest
@@ -54,8 +55,11 @@ def units_done(each: Each, work: Work, units: Sequence[Unit]) -> Iterator[tuple[
 
 
 def in_order(each: Each, function: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
-    """What a picklable function gives for each item, in their order. Raises what it raises, and WorkersDie."""
-    numbered = deque(enumerate(items))
+    """What a picklable function gives for each item, in their order. Raises what it raises, and WorkersDie.
+
+    An item is made when a worker is free for it: `items` may be a generator over a whole run.
+    """
+    numbered = _Drawn(enumerate(items))
     results: dict[int, Value] = {}
     tries: dict[int, int] = {}
     for (number, item), result in each(partial(_second, function), numbered):
@@ -69,6 +73,24 @@ def in_order(each: Each, function: Callable[[Item], Value], items: Iterable[Item
         else:
             results[number] = result
     return iter([results[number] for number in sorted(results)])
+
+
+class _Drawn(deque[Any]):
+    """Items that are drawn one by one, behind those that are put back."""
+
+    def __init__(self, items: Iterator[Any]) -> None:
+        super().__init__()
+        self._items = items
+
+    def __bool__(self) -> bool:
+        if not len(self):
+            self.extend(islice(self._items, 1))
+        return len(self) > 0
+
+    def popleft(self) -> Any:
+        """The next item. Raises IndexError where there is none."""
+        bool(self)
+        return super().popleft()
 
 
 def _second(function: Callable[[Item], Value], numbered: tuple[int, Item]) -> Value:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.code_identity import code_of
-from obelics_pipeline.core.commit import Attempt, Manifest, committed, read_manifests, unit_names
+from obelics_pipeline.core.commit import Attempt, Manifest, committed, names_by_label, read_manifests, unit_names
 from obelics_pipeline.core.config.consent import OptOutServiceConfig
 from obelics_pipeline.core.document import Document, ImageNode
 from obelics_pipeline.core.errors import Stopped
@@ -79,15 +79,17 @@ def answer_units(
     questions: Partitions, folder: Location, config: OptOutServiceConfig, retry: bool = False
 ) -> list[Unit]:
     """One unit per bucket of addresses. With `retry` those without an answer are asked about once more."""
-    units = []
+    units, listed = [], names_by_label(folder)
     for bucket, names in sorted(questions.files.items(), key=lambda item: int(item[0])):
         label = f"answers-{int(bucket):04d}"
-        earlier = _earlier(folder, label, config)
+        before = listed.get(label, [])
+        earlier = _earlier(folder, before, config)
         generation = max((m.notes["generation"] for m in earlier), default=0)
         if retry and earlier and any(m.ledgers["answers"].failed for m in earlier[-1:]):
             generation += 1
         id_ = digest(identity(config), questions.digest(bucket), config.on_failure, generation)
-        units.append(Unit("answers", id_, label, {"generation": generation, "questions": list(names)}))
+        payload = {"generation": generation, "questions": list(names), "earlier": before}
+        units.append(Unit("answers", id_, label, payload))
     return units
 
 
@@ -108,7 +110,7 @@ def answer_unit(
     urls = sorted({url for _, url in rows})
     known: dict[str, Answer] = {}
     source = asked if asked is not None else folder
-    for manifest in _earlier(source, "" if asked is not None else unit.label, config):
+    for manifest in _earlier(source, unit.payload["earlier"] if asked is None else unit_names(asked), config):
         known |= {u: (o, d) for u, o, d in _known_rows(manifest.path(source, "known")) if o is not None}
     journal = scratch_of(folder) / "journal" / f"{unit.label}-{identity(config)}.jsonl"
     known |= _noted(journal)
@@ -125,9 +127,9 @@ def answer_unit(
     return manifest
 
 
-def _earlier(folder: Location, label: str, config: OptOutServiceConfig) -> list[Manifest]:
-    """The committed units of a bucket that asked the same service, the oldest first."""
-    found = read_manifests(folder, unit_names(folder, label)).values()
+def _earlier(folder: Location, names: Sequence[str], config: OptOutServiceConfig) -> list[Manifest]:
+    """Those of committed units that asked the same service, the oldest first."""
+    found = read_manifests(folder, names).values()
     same = [m for m in found if m.notes["identity"] == identity(config)]
     return sorted(same, key=lambda m: (m.notes["generation"], m.unit))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -104,29 +105,29 @@ def plan_tars(
     folder: Location,
     config: RunConfig,
     score_names: Sequence[str],
-    left_out: Mapping[str, Rows],
+    left_out: Iterable[Rows],
 ) -> list[Unit]:
     """Which rows of which assembled units make which tar: in order, a tar is closed once it has its target bytes.
 
-    `left_out` are the rows, by assembled unit, of documents that are duplicates of others. Nothing is done for each
-    row: a tar's last one is looked up in the sums of the sizes.
+    `left_out` are the rows of each assembled unit, in their order, of documents that are duplicates of others; those of
+    one unit are held at a time. Nothing is done for each row: a tar's last one is looked up in the sums of the sizes.
     """
     units: list[Unit] = []
     spans: list[dict[str, Any]] = []
     filled = 0
-    form = config.shard.format
+    form, scores = config.shard.format, list(score_names)
 
     def close() -> None:
         nonlocal spans, filled
         name = shard_name(len(units))
-        id_ = digest(code_of(__name__), spans, list(score_names), form)
-        payload = {"name": name, "spans": spans, "scores": list(score_names), "format": form}
+        id_ = digest(code_of(__name__), spans, scores, form)
+        payload = {"name": name, "spans": spans, "scores": scores, "format": form}
         units.append(Unit("shard", id_, Path(name).stem, payload))
         spans, filled = [], 0
 
     tables = read_tables([manifest.path(folder, "sizes") for manifest in assembled])
-    for manifest, table in zip(assembled, tables, strict=True):
-        sha256, gone = manifest.files["data"]["sha256"], np.unique(left_out.get(manifest.unit, NO_ROWS))
+    for manifest, table, out in zip(assembled, tables, left_out, strict=True):
+        sha256, gone = manifest.files["data"]["sha256"], np.unique(out)
         kept = table.filter(np.isin(table["row"], gone, invert=True))
         rows, sums = kept["row"].to_numpy(), np.cumsum(planned_bytes(kept["bytes"].to_numpy(), form))
         first = 0  # of the rows, the first that is in no tar yet
@@ -136,7 +137,7 @@ def plan_tars(
             full = last < len(rows)
             last = min(last, len(rows) - 1)
             start, stop = int(rows[first]), int(rows[last]) + 1
-            without = gone[np.searchsorted(gone, start) : np.searchsorted(gone, stop)].tolist()
+            without = packed(gone[np.searchsorted(gone, start) : np.searchsorted(gone, stop)] - start)
             spans.append({"unit": manifest.unit, "sha256": sha256, "start": start, "without": without, "stop": stop})
             filled += int(sums[last]) - before
             first = last + 1
@@ -145,6 +146,18 @@ def plan_tars(
     if spans:
         close()
     return units
+
+
+def packed(rows: Rows) -> str:
+    """Row numbers, from 0 and ascending, as text: a bit for each row up to the last. A crawl leaves out 600 million."""
+    bits = np.zeros(int(rows[-1]) + 1 if rows.size else 0, np.uint8)
+    bits[rows] = 1
+    return b64encode(np.packbits(bits).tobytes()).decode()
+
+
+def unpacked(text: str) -> Rows:
+    """The inverse of `packed`."""
+    return np.flatnonzero(np.unpackbits(np.frombuffer(b64decode(text), np.uint8)))
 
 
 def planned_bytes(sizes: Rows, form: Format) -> Rows:
@@ -180,7 +193,7 @@ def shard_entries(manifests: Sequence[Manifest]) -> tuple[ShardEntry, ...]:
 def _kept(unit: Unit, folder: Location) -> Iterator[Document]:
     for span in unit.payload["spans"]:
         path = committed(folder, span["unit"]).path(folder, "data")
-        without = frozenset(span["without"])
+        without = frozenset((unpacked(span["without"]) + span["start"]).tolist())
         for row, document in enumerate(read_documents(path, span["start"], span["stop"]), span["start"]):
             if document.reason is None and row not in without:
                 yield document

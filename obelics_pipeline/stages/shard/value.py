@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from pathlib import Path
 
 from obelics_pipeline.core.commit import Manifest, read_manifests, sweep
@@ -15,7 +16,7 @@ from obelics_pipeline.stages.job import Job
 from obelics_pipeline.stages.shard.cost import COST
 from obelics_pipeline.stages.shard.index_parts import STEP
 from obelics_pipeline.stages.shard.look_ups import STEP as LOOK_UP
-from obelics_pipeline.stages.shard.stage import Rows, plan_tars, tar_unit
+from obelics_pipeline.stages.shard.stage import NO_ROWS, Rows, plan_tars, tar_unit
 from obelics_pipeline.stages.shard.standing import disown_damaged
 from obelics_pipeline.stages.stage import Stage
 
@@ -44,19 +45,23 @@ def work(job: Job) -> None:
 
 
 def settle(job: Job) -> list[Manifest]:
-    """Keep the first passed document of each duplicate group. Returns the documents that are left out, by unit."""
+    """Keep the first passed document of each duplicate group.
+
+    Returns what is left out of each unit of documents, in their order; nothing where they are not compared.
+    """
     if compares(job.config):
         return deduplication_of(job).settle(job.documents.units, job.documents.folder)
     remove([job.folder.duplicates])
     return deduplication_of(job).settle_ids(job.documents.units, job.documents.folder) if settles(job.config) else []
 
 
-def _left_out(job: Job, settled: Sequence[Manifest]) -> dict[str, Rows]:
-    """The rows of duplicates by assembled unit."""
+def _left_out(job: Job, settled: Sequence[Manifest]) -> Iterator[Rows]:
+    """The rows of duplicates of each unit of documents, in their order; a few units' are read at a time."""
+    if not settled:
+        return repeat(NO_ROWS, len(job.documents.units))
     folder = job.folder.shuffled / "settled"
-    some = [m for m in settled if m.notes["rows"]["data"]]
-    tables = read_tables([m.path(folder, "data") for m in some], ["row"])
-    return {m.notes["documents"]: table["row"].to_numpy() for m, table in zip(some, tables, strict=True)}
+    tables = read_tables([m.path(folder, "data") for m in settled if m.notes["rows"]["data"]], ["row"])
+    return (next(tables)["row"].to_numpy() if m.notes["rows"]["data"] else NO_ROWS for m in settled)
 
 
 def _withdraw(job: Job, standing: Iterable[Manifest]) -> None:
