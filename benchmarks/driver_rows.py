@@ -140,8 +140,13 @@ def planned_seconds(folder: Path, rows: int) -> float:
         Manifest(f"shard-{i:06}", "shard", {"index": {"name": f"{i:06}.parquet", "sha256": "0" * 64}}, {}, HELD)
         for i in range(rows // ROWS_OF_A_TAR)
     ]
-    part_units([], {}, SCORES)  # the first call reads the code of the stage, which each unit's id holds
-    return cpu(lambda: part_units(tars, plan_parts((tar.notes["documents"] for tar in tars), ROWS_OF_A_PART), SCORES))
+    counts = [tar.notes["documents"] for tar in tars]
+
+    def plan() -> object:
+        return part_units(tars, plan_parts(counts, ROWS_OF_A_PART), SCORES)
+
+    plan()  # the first call reads the code of the stage, which each unit's id holds
+    return cpu(plan)
 
 
 def manifest_of(index: Path, rows: int) -> RunManifest:
