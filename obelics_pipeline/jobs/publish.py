@@ -33,7 +33,7 @@ def publish(job: Job, stages: Sequence[Stage]) -> None:
     """Make the tars of a job a finished run. Raises Stopped where a part of the index could not be made."""
     runner, in_tars = job.runner, sum(m.notes["documents"] for m in job.tars)
     job.ledgers = run_ledgers(stages, runner.ledgers, runner.failures, in_tars)
-    look_ups = make_look_ups(job)
+    look_ups = make_look_ups(job, stages[-1].name)
     _publish(job, stages[-1].name, look_up_parts(look_ups))
     sweep(job.folder.shards, job.tars)
     sweep(job.folder.look_up, look_ups)

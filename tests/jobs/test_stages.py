@@ -22,6 +22,7 @@ ALLOWED = [
     ("demo/pages.py", "site", "the folder of the demo's pages"),
     ("filters/measuring.py", "score", "the method of a filter"),
     ("fit/chat_detector/command.py", "score", "a key of a line of scores"),
+    ("forget/look_ups.py", "shard", "a column of a look-up"),
     ("forget/shards.py", "shard", "a column of the index"),
     ("inspect/card/", "extract shard", "a word of Croissant, a column, a noun"),
     ("inspect/consent_again/answer.py", "consent", "a key of a document's metadata"),

@@ -39,20 +39,22 @@ BUCKET = "bucket"
 DEALT_SCHEMA = pa.schema([pa.field(BUCKET, pa.string()), *SCHEMA])
 
 
-def make_look_ups(job: Job) -> list[Manifest]:
-    """Make the buckets of the look-ups of a job's tars, unless they stand; their units, in order of kind and hash."""
+def make_look_ups(job: Job, stage: str) -> list[Manifest]:
+    """Make the buckets of the look-ups of a job's tars, unless they stand; their units, in order of kind and hash.
+
+    `stage` is the one that they belong to on the command line. Raises Stopped where one could not be made.
+    """
     folder, shuffled, tars = job.folder.look_up, job.folder.shuffled, [tar for tar in job.tars if tar.files]
     units = look_up_units(job.tars)
     disown_damaged(units, folder, job.runner, "files of the look-up")
+    buckets = len(units) // len(KEYS)
     done = len(read_manifests(folder, [unit.name for unit in units])) == len(units)
-    sources = (
-        Partitions(shuffled) if done or len(units) == len(KEYS) else _by_bucket(job, tars, len(units) // len(KEYS))
-    )
+    sources = Partitions(shuffled) if done or buckets == 1 else _by_bucket(job, stage, tars, buckets)
     names = [tar.unit for tar in tars]
     told = [u.payload | ({"pieces": sources.names(u.label)} if sources.files else {"tars": names}) for u in units]
     work = partial(look_up_unit, folder=folder, shards=job.folder.shards, pieces=sources.folder)
     units = [replace(unit, payload=payload) for unit, payload in zip(units, told, strict=True)]
-    manifests = map_all(job.runner, STEP, work, units, folder, "shard")
+    manifests = map_all(job.runner, STEP, work, units, folder, stage)
     forget_rows(shuffled)
     return manifests
 
@@ -82,12 +84,12 @@ def look_up_units(tars: Sequence[Manifest]) -> list[Unit]:
     ]
 
 
-def _by_bucket(job: Job, tars: Sequence[Manifest], buckets: int) -> Partitions:
+def _by_bucket(job: Job, stage: str, tars: Sequence[Manifest], buckets: int) -> Partitions:
     """The rows of all tars for all look-ups, by the label of the unit that writes them."""
     folder, code = job.folder.shuffled / DEALT, code_of(__name__)
     units = [Unit(DEALT, digest(code, tar.unit, buckets), "", {"tar": tar.unit, "buckets": buckets}) for tar in tars]
     work = partial(dealt_unit, folder=folder, shards=job.folder.shards)
-    dealt = map_all(job.runner, DEALT, work, units, folder, "shard")
+    dealt = map_all(job.runner, DEALT, work, units, folder, stage)
     return partition_by(job.runner, job.folder.shuffled / BUCKETS, sources_of(dealt, folder), BUCKET)
 
 
