@@ -143,7 +143,7 @@ def merge_indexes(parts: Sequence[Location], path: Path, score_names: Sequence[s
     """Write the rows of several indexes, in the order given, as one: the bytes that `IndexWriter` would write."""
     schema = index_schema(score_names)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for group in _in_groups(_with_columns(part, schema) for part in read_tables(parts)):
+        for group in in_groups(_with_columns(part, schema) for part in read_tables(parts)):
             writer.write_table(group)
 
 
@@ -157,7 +157,7 @@ def _with_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _in_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+def in_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
     """The rows of these tables in tables of `ROWS_PER_GROUP`; the last has what is left. Each is of one piece."""
     waiting: list[pa.Table] = []
     rows = 0

@@ -16,6 +16,7 @@ from obelics_pipeline.core.config.dedup import DedupConfig
 from obelics_pipeline.core.corpus import STEPS, Corpus, write_corpus
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.partitions import Partitions
+from obelics_pipeline.core.shards.index import in_groups
 from obelics_pipeline.core.storage import Location, draft, read_tables, remove
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.engines.engine import Work
@@ -262,11 +263,12 @@ class Deduplication:
         return manifests
 
     def _list(self, file: Location, step: str, manifests: Sequence[Manifest], schema: pa.Schema) -> None:
-        """Gather a step's rows in one file, for people."""
-        parts = [source.path for source in sources_of(manifests, self._folder(step))]
+        """Gather a step's rows in one file, for people. Its groups are large: its footer would grow with the units."""
+        tables = read_tables([source.path for source in sources_of(manifests, self._folder(step))])
+        rows = map(keepers.of_other_ids, tables) if schema is keepers.DUPLICATES else tables
         with draft(file) as path, pq.ParquetWriter(path, schema, compression="zstd") as writer:
-            for part in read_tables(parts):
-                writer.write_table(keepers.of_other_ids(part) if schema is keepers.DUPLICATES else part)
+            for group in in_groups(rows):
+                writer.write_table(group)
 
     def _changes(self) -> list[Manifest]:
         """Documents of the runs that this one is added to that would lose paragraphs or images by its counts."""

@@ -183,3 +183,13 @@ def test_looks_are_not_counted_where_nobody_asks_or_no_image_was_fetched(tmp_pat
 def test_documents_are_compared_where_the_config_says_so() -> None:
     assert compares(config_of())
     assert not compares(config_of(dedup={"enabled": False}))
+
+
+def test_the_list_of_duplicates_has_no_group_for_each_unit(tmp_path: Path) -> None:
+    """Of a crawl these would be a million, and a footer that no reader takes."""
+    judge(tmp_path)
+    listed = pq.ParquetFile(tmp_path / "duplicates.parquet")
+    units = [pq.read_metadata(path).num_rows for path in (tmp_path / "shuffled" / "settled").glob("*.parquet")]
+    assert sum(units) == listed.metadata.num_rows
+    assert min(units) > 0 and len(units) == 2
+    assert listed.num_row_groups == 1
