@@ -88,7 +88,7 @@ class _Drawn(deque[Any]):
         return len(self) > 0
 
     def popleft(self) -> Any:
-        """The next item. Raises IndexError where there is none."""
+        """The next item. Raises IndexError after the last one."""
         bool(self)
         return super().popleft()
 

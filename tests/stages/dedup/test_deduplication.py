@@ -191,5 +191,5 @@ def test_the_list_of_duplicates_has_no_group_for_each_unit(tmp_path: Path) -> No
     listed = pq.ParquetFile(tmp_path / "duplicates.parquet")
     units = [pq.read_metadata(path).num_rows for path in (tmp_path / "shuffled" / "settled").glob("*.parquet")]
     assert sum(units) == listed.metadata.num_rows
-    assert min(units) > 0 and len(units) == 2
+    assert min(units) > 0 and len(units) > 1
     assert listed.num_row_groups == 1
