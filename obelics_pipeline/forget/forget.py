@@ -52,7 +52,9 @@ from obelics_pipeline.policy.tombstones.lists import PARSERS, TombstoneCounts, h
 from obelics_pipeline.policy.tombstones.obeyed import noted_exports
 from obelics_pipeline.policy.tombstones.tombstones import FOLDER, KEY, UNFINISHED, Tombstones, stored, tombstones_in
 from obelics_pipeline.stages.extract.safety import safety_of
-from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch.image_pack import ENDING as PACK
+from obelics_pipeline.stages.fetch.named_images import blank_unnamed
+from obelics_pipeline.stages.fetch.unit_images import staging_of
 from obelics_pipeline.stages.read.robots import origins_in
 from obelics_pipeline.stages.shard.validate import problems
 
@@ -72,7 +74,7 @@ class Done:
     shards: Rewritten = field(default_factory=Rewritten)
     files: int = 0  # others that were rewritten
     records: int = 0  # of WARC files in the folder, blanked
-    images: int = 0  # files of the image store that are gone
+    images: int = 0  # of the run that are gone
     freed: int = 0  # bytes
     remake: list[str] = field(default_factory=list)  # what was made of the run and must be made anew
     plans: list[Affected] = field(default_factory=list)
@@ -288,6 +290,7 @@ class _Work:
         done.files = rewriter.files
         done.freed += rewriter.freed
         self._captures(gone, done)
+        done.images = len(rewriter.images)
         self._images(gone, done)
 
     def _captures(self, gone: Gone, done: Done) -> None:
@@ -306,12 +309,15 @@ class _Work:
             done.records += blank_records(path, gone.address)
 
     def _images(self, gone: Gone, done: Done) -> None:
-        store = ImageStore(self._run.images)
-        for name, size in files_below(self._run.images).items():
+        remove_tree(staging_of(self._run.fetch))  # of buckets that are not done: they ask again
+        files = files_below(self._run.images)
+        for name, size in files.items():
             sha256 = name.rpartition("/")[2]
             if len(sha256) == 64 and gone.sha256(sha256):
-                remove([store.path(sha256)])
+                remove([self._run.images / name])
                 done.images, done.freed = done.images + 1, done.freed + size
+        packs = [name for name in files if name.endswith(PACK)]
+        done.freed += blank_unnamed(self._run.images, packs, [self._run.fetch], lambda sha256: not gone.sha256(sha256))
 
     @lru_cache(maxsize=1)  # noqa: B019 - an object lives as long as a command
     def _unit_folders(self) -> tuple[str, ...]:

@@ -57,6 +57,7 @@ class Rewriter:
         self._run, self._gone, self._found = run, gone, found
         self._too_few = set(found.too_few)
         self.files, self.freed = 0, 0  # rewritten, and bytes that they lost
+        self.images: set[str] = set()  # sha256 of those in packs that are fetched no more
 
     def units(self) -> None:
         """Rewrite all units except tars. Extracted documents come last: after a kill the rest is found by them."""
@@ -169,6 +170,8 @@ class Rewriter:
             ledgers = None
             if data is not None and set(data.schema.names) >= set(ANSWER_SCHEMA.names):
                 ledgers = {"urls": ledger_of_results(results_from_table(data))}
+                before = read_table(manifest.path(folder, "data"))
+                self.images |= _in_packs(before) - _in_packs(data)
             self._commit(folder, manifest, tables, ledgers)
 
     def _measured(self) -> None:
@@ -265,6 +268,10 @@ class Rewriter:
     def _count(self, before: int, after: int) -> None:
         self.files += 1
         self.freed += before - after
+
+
+def _in_packs(results: pa.Table) -> set[str]:
+    return {result.sha256 for result in results_from_table(results) if result.sha256 and result.pack is not None}
 
 
 def _published(
