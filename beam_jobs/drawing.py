@@ -28,8 +28,9 @@ from obelics_pipeline.engines.groups import as_they_are
 from obelics_pipeline.jobs.main_job import UNIT_SECONDS
 from obelics_pipeline.jobs.stages import PRELOAD
 from obelics_pipeline.stages.extract.stage import extract_unit
+from obelics_pipeline.stages.fetch.run_images import RunImages
 from obelics_pipeline.stages.score.document_models import LoadDocumentModels, model_columns
-from obelics_pipeline.stages.score.stage import RunImages, measure_unit
+from obelics_pipeline.stages.score.stage import measure_unit
 
 
 def draw(

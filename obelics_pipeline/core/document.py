@@ -55,9 +55,9 @@ class ImageNode:
 
     Widths and heights are in pixels; `rendered_*` are as the page declares them (a "50%" stays a string until the
     original size is known; then it is pixels, as in the published data set), `original_*` are those of the fetched
-    file. `sha256` names the bytes in the image store. `role` is one of `IMAGE_ROLES` and `position` the number of
-    characters, white space not counted, of what extraction kept of the page before it; both are None by rules that do
-    not tell, such as the reference's.
+    file. `sha256` names the bytes; `pack` and `offset` say where the run has them. `role` is one of `IMAGE_ROLES` and
+    `position` the number of characters, white space not counted, of what extraction kept of the page before it; both
+    are None by rules that do not tell, such as the reference's.
     """
 
     src: str  # absolute URL
@@ -81,6 +81,8 @@ class ImageNode:
     similarity: float | None = None  # to the text next to it, a cosine from -1 to 1, where a model measured it
     unsafe: float | None = None  # how likely it is unsafe, 0 to 1, where a classifier measured it
     scores: dict[str, float] = field(default_factory=dict)  # see `is_image_measure`; those that were measured
+    pack: str | None = None  # the file of the run's images that has it among others
+    offset: int | None = None  # of its first byte there
 
 
 Node = TextNode | ImageNode

@@ -48,6 +48,8 @@ _NODE_FIELDS: dict[str, pa.DataType] = {
     "phash": pa.string(),
     "similarity": pa.float64(),
     "unsafe": pa.float64(),
+    "pack": pa.string(),  # where the run has the bytes
+    "offset": pa.int64(),
 }
 _IMAGE_FIELDS = tuple(
     name for name in _NODE_FIELDS if name not in ("kind", "role", "reason", "failed", "duplicate_of", "post", "text")

@@ -86,7 +86,7 @@ def lines(done: Done, dry_run: bool) -> Iterator[str]:
         yield (
             f"would remove: {counts.get('documents', 0):,} documents of the shards; {counts.get('edited', 0):,} "
             f"documents would lose images, {counts.get('duplicates', 0):,} duplicates would not replace them, "
-            f"{done.images:,} files of the image store"
+            f"{done.images:,} stored images"
         )
     else:
         yield (
@@ -97,7 +97,7 @@ def lines(done: Done, dry_run: bool) -> Iterator[str]:
         yield f"shards: {len(shards.shards):,} rewritten{removed}; {done.files:,} other files"
         if done.records:
             yield f"input: {done.records:,} records of WARC files in the folder blanked"
-        yield f"image store: {done.images:,} files removed; {done.freed:,} bytes freed in all"
+        yield f"{done.images:,} stored images removed; {done.freed:,} bytes freed in all"
     for line in done.remake:
         yield f"made from this run, make it again: {line}"
     for plan in done.plans:

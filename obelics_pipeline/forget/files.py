@@ -14,7 +14,8 @@ from obelics_pipeline.forget.loose import is_text, names_something, strike_file
 from obelics_pipeline.forget.place import Place
 from obelics_pipeline.forget.units import Rewriter
 from obelics_pipeline.forget.warcs import blank_records
-from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch.image_pack import ENDING as PACK
+from obelics_pipeline.stages.fetch.named_images import blank_unnamed
 
 PAGE = ".html"  # of obelics explain and others: it shows texts, by which nothing can be known again
 
@@ -27,7 +28,9 @@ def rewritten(unit: Unit, *, place: Place, folder: Location) -> Manifest:
         folders = [place.run.path / unit.payload["folder"], place.run.shuffled / "settled"]
         _bring_to_disk({*folders, *(where / "manifests" for where in folders)})
     with Attempt(folder, unit) as attempt:
-        return attempt.commit([], {"files": rewriter.files, "freed": rewriter.freed})
+        return attempt.commit(
+            [], {"files": rewriter.files, "freed": rewriter.freed, "images": len(rewriter.images)}
+        )
 
 
 def loose(unit: Unit, *, place: Place, folder: Location) -> Manifest:
@@ -84,13 +87,16 @@ def blanked(unit: Unit, *, place: Place, folder: Location) -> Manifest:
 
 
 def images(unit: Unit, *, place: Place, folder: Location) -> Manifest:
-    """Files of the image store that go, in some of its folders."""
-    gone, store, count, freed = gone_at(place), ImageStore(place.run.images), 0, 0
+    """What goes in some folders of the images: files of one image, and in packs what no fetch unit names any more."""
+    gone, stored, count, freed = gone_at(place), place.run.images, 0, 0
     for name in unit.payload["names"]:
-        for file, size in files_below(place.run.images / name).items():
+        files = {f"{name}/{file}": size for file, size in files_below(stored / name).items()}
+        for file, size in files.items():
             sha256 = file.rpartition("/")[2]
             if len(sha256) == 64 and gone.sha256(sha256):
-                remove([store.path(sha256)])
+                remove([stored / file])
                 count, freed = count + 1, freed + size
+        packs = [file for file in files if file.endswith(PACK)]
+        freed += blank_unnamed(stored, packs, [place.run.fetch], lambda sha256: not gone.sha256(sha256))
     with Attempt(folder, unit) as attempt:
         return attempt.commit([], {"images": count, "freed": freed})

@@ -42,7 +42,7 @@ from obelics_pipeline.forget.gone import Gone, gone_at
 from obelics_pipeline.forget.ledgers import ledgers_now, notes_now
 from obelics_pipeline.forget.loose import is_text, strike_file
 from obelics_pipeline.forget.pending import STAGED, Pending
-from obelics_pipeline.forget.place import LEASE, Place, lease_of, names_below
+from obelics_pipeline.forget.place import LEASE, Place, folders_in, lease_of, names_below
 from obelics_pipeline.forget.plans import Affected, affected, plans_near
 from obelics_pipeline.forget.shards import Rewritten, Shards
 from obelics_pipeline.forget.steps import AT_ONCE, Steps, batches, errors_in_one_line
@@ -57,6 +57,7 @@ from obelics_pipeline.policy.tombstones.lists import PARSERS, TombstoneCounts, h
 from obelics_pipeline.policy.tombstones.obeyed import noted_exports
 from obelics_pipeline.policy.tombstones.tombstones import FOLDER, KEY, UNFINISHED, stored
 from obelics_pipeline.stages.extract.safety import safety_of
+from obelics_pipeline.stages.fetch.unit_images import staging_of
 from obelics_pipeline.stages.read.robots import origins_in
 from obelics_pipeline.stages.shard.index_parts import sweep_index
 from obelics_pipeline.stages.shard.look_ups import forget_rows
@@ -67,7 +68,7 @@ CARD = ("README.md", "croissant.json")  # somebody may have written in it: it is
 EXPORT = "export-"  # begins the names of the folders that obelics export writes to where none is given
 OF_ENGINE = ("beam", "beam.log")  # what engines keep in the folder while they work; the log is edited at the end
 UNIT_SECONDS = 3600.0  # a unit that takes longer is tried again
-PREFIXES_AT_ONCE = 8  # of the 256 folders of the image store
+FOLDERS_AT_ONCE = 8  # of the images: a bucket of packs each, or one of 256 where each image has a file
 DOCUMENTS_AT_ONCE = 2  # units of documents in one of a forget
 Say = Callable[[str], None]
 OpenEngine = Callable[[Location, RunConfig], AbstractContextManager[Engine]]  # from the run's folder and its config
@@ -82,7 +83,7 @@ class Done:
     shards: Rewritten = field(default_factory=Rewritten)
     files: int = 0  # others that were rewritten
     records: int = 0  # of WARC files in the folder, blanked
-    images: int = 0  # files of the image store that are gone
+    images: int = 0  # of the run that are gone
     freed: int = 0  # bytes
     remake: list[str] = field(default_factory=list)  # what was made of the run and must be made anew
     plans: list[Affected] = field(default_factory=list)
@@ -293,9 +294,10 @@ class _Work:
                     strike_file(path, gone.strike, lines_go=True)
             remove_tree(scratch_of(self._run.consent_again))  # a list of addresses, and a round that is not finished
         self._captures(gone, done)
-        prefixes = batches("images", [f"{number:02x}" for number in range(256)], PREFIXES_AT_ONCE)
-        removed = steps.do("images", files.images, prefixes)
-        done.images, done.freed = _sum(removed, "images"), done.freed + _sum(removed, "freed")
+        remove_tree(staging_of(self._run.fetch))  # of buckets that are not done: they ask again
+        stored = batches("images", folders_in(self._run.images), FOLDERS_AT_ONCE)
+        removed = steps.do("images", files.images, stored)
+        done.images, done.freed = done.images + _sum(removed, "images"), done.freed + _sum(removed, "freed")
 
     def _names(self) -> list[str]:
         """What lies in the run's folder, without images: there may be more than can be listed."""
@@ -319,6 +321,7 @@ class _Work:
                 step = f"units-{stage.name}"
                 changed += steps.do(step, files.rewritten, self._batches(stage.documents, "documents"))
         done.files, done.freed = _sum(changed, "files"), done.freed + _sum(changed, "freed")
+        done.images = _sum(changed, "images")
 
     def _batches(self, folder: str, kind: str) -> list[Unit]:
         names = unit_names(self._run.path / folder)

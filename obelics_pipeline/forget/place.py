@@ -68,16 +68,30 @@ def lease_of(run: RunFolder) -> str:
     return "" if isinstance(run.base, Path) else max(names_in(run.base / LEASE), default="")
 
 
+def folders_in(folder: Location) -> list[str]:
+    """The folders in a folder, sorted; none where it is not there."""
+    try:
+        return sorted(name for name, is_folder in _listed(folder) if is_folder)
+    except FileNotFoundError:
+        return []
+
+
 def names_below(folder: Location, without: Collection[str]) -> list[str]:
     """Every file below a folder, sorted, except in some of its own folders, which may hold more than can be listed."""
-    if isinstance(folder, Path):
-        here = {path.name: path.is_dir() for path in folder.iterdir()}
-    else:
-        with reaching(folder):
-            listed = folder.fs.ls(folder.path, detail=True)
-        here = {e["name"].rstrip("/").rpartition("/")[2]: e["type"] == "directory" for e in listed}
-    found = [name for name, is_folder in here.items() if not is_folder and name]
-    for name, is_folder in here.items():
-        if is_folder and name not in without:
+    found = list[str]()
+    for name, is_folder in _listed(folder):
+        if not is_folder:
+            found.append(name)
+        elif name not in without:
             found += [f"{name}/{below}" for below in files_below(folder / name)]
     return sorted(found)
+
+
+def _listed(folder: Location) -> list[tuple[str, bool]]:
+    """What is in a folder itself, each with whether it is a folder. Raises FileNotFoundError."""
+    if isinstance(folder, Path):
+        return [(path.name, path.is_dir()) for path in folder.iterdir()]
+    with reaching(folder):
+        listed = folder.fs.ls(folder.path, detail=True)
+    named = [(entry["name"].rstrip("/").rpartition("/")[2], entry["type"] == "directory") for entry in listed]
+    return [(name, is_folder) for name, is_folder in named if name]

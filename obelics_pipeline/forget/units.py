@@ -64,6 +64,7 @@ class Rewriter:
     def __init__(self, run: RunFolder, gone: Gone) -> None:
         self._run, self._gone = run, gone
         self.files, self.freed = 0, 0  # rewritten, and bytes that they lost
+        self.images: set[str] = set()  # sha256 of those in packs that are fetched no more
 
     def units(self, kind: str, folder: str, names: Sequence[str]) -> None:
         """Rewrite some units of a folder of the run, by what it holds (see `KINDS`)."""
@@ -167,6 +168,7 @@ class Rewriter:
         ledgers = None
         if data is not None and set(data.schema.names) >= set(ANSWER_SCHEMA.names):
             ledgers = {"urls": ledger_of_results(results_from_table(data))}
+            self.images |= _in_packs(read_table(manifest.path(folder, "data"))) - _in_packs(data)
         self._commit(folder, manifest, tables, ledgers)
 
     def _measured(self, folder: Location, manifest: Manifest) -> None:
@@ -260,6 +262,10 @@ class Rewriter:
     def _count(self, before: int, after: int) -> None:
         self.files += 1
         self.freed += before - after
+
+
+def _in_packs(results: pa.Table) -> set[str]:
+    return {result.sha256 for result in results_from_table(results) if result.sha256 and result.pack is not None}
 
 
 def _published(

@@ -37,9 +37,13 @@ from obelics_pipeline.core.storage import (
     read_table,
     size_of,
 )
+from obelics_pipeline.core.unit import label_of_unit
 from obelics_pipeline.policy.lists.table import Damaged as NotWhole
 from obelics_pipeline.policy.lists.table import Table
+from obelics_pipeline.stages.fetch.image_pack import ENDING, pack_path
 from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch.named_images import places_named
+from obelics_pipeline.stages.fetch.run_images import RunImages
 
 LEFT_OUT = frozenset({"events.jsonl", "input", "export", REVISIONS})  # names in a run's folder
 DIFFERS, MISSING, UNREADABLE = "differs from what the run wrote", "is missing", "cannot be read"
@@ -103,7 +107,7 @@ def _held(folder: RunFolder, names: Sequence[str], each: Map) -> Iterator[tuple[
         where = folder.path / name
         if stated_hash(where.name) is not None:
             yield name, partial(_hold_to_name, where)
-        elif name.startswith(f"{folder.images.name}/"):
+        elif name.startswith(f"{folder.images.name}/") and not name.endswith(ENDING):
             yield name, partial(_hold_image, ImageStore(folder.images), where.name)
         elif name.startswith(f"{folder.opt_out_lists.name}/"):
             yield name, partial(_hold_list, where)
@@ -196,22 +200,53 @@ def _differs() -> str:
 def _fetched(folder: RunFolder, names: Sequence[str]) -> Iterator[Callable[[], Found]]:
     """The images that each unit of the stage `fetch` says were stored."""
     there = frozenset(names)
-    for name in names:
-        if name.startswith(f"{folder.fetch.name}/manifests/bucket-"):
-            yield partial(_images_of, folder, folder.path / name, there)
+    units = [name for name in names if name.startswith(f"{folder.fetch.name}/manifests/bucket-")]
+    for name in units:
+        yield partial(_images_of, folder, folder.path / name, there)
+    for label in sorted({label_of_unit(PurePosixPath(name).stem) for name in units}):
+        yield partial(_packs_of, folder, label)
 
 
 def _images_of(folder: RunFolder, manifest: Location, there: frozenset[str]) -> Found:
-    """The images that a unit names, without those that are `there`: these are looked at anyway."""
+    """The files of images that a unit names, without those that are `there`: these are looked at anyway."""
     store = ImageStore(folder.images)
     found: Found = []
     with suppress(*BROKEN):
         results = parsed(read_bytes(manifest)).path(folder.fetch, "data")
-        for sha256 in filter(None, read_table(results, ["sha256"])["sha256"].to_pylist()):
+        for sha256 in _alone(results):
             place = f"{folder.images.name}/{sha256[:2]}/{store.path(sha256).name}"  # ValueError: no sha256
             if place not in there:
                 found.append((place, partial(_hold_image, store, sha256)))
     return found
+
+
+def _alone(results: Location) -> Iterator[str]:
+    """The sha256 of images that have a file of their own."""
+    table = read_table(results)
+    packs = table["pack"].to_pylist() if "pack" in table.column_names else [None] * table.num_rows
+    for sha256, pack in zip(table["sha256"].to_pylist(), packs, strict=True):
+        if sha256 is not None and pack is None:
+            yield sha256
+
+
+def _packs_of(folder: RunFolder, label: str) -> Found:
+    """The packs that the units of a bucket name."""
+    found: Found = []
+    with suppress(*BROKEN):
+        packs = sorted({place.pack for place, _ in places_named([folder.fetch], label)})
+        for pack in packs:
+            if not pack.startswith(f"{label}/"):
+                raise ValueError(f"{pack}: not a pack of {label}")
+            found.append((f"{folder.images.name}/{pack}{ENDING}", partial(_hold_pack, folder, label, pack)))
+    return found
+
+
+def _hold_pack(folder: RunFolder, label: str, pack: str) -> str | None:
+    if size_of(pack_path(folder.images, pack)) is None:
+        return MISSING
+    named = dict(places_named([folder.fetch], label, pack))
+    whole = RunImages(folder.images).whole(named)
+    return None if whole == named.keys() else DIFFERS
 
 
 def _published(folder: RunFolder) -> Iterator[tuple[str, Check]]:

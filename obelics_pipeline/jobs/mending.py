@@ -8,7 +8,6 @@ from obelics_pipeline.core.commit import disown
 from obelics_pipeline.core.errors import Damaged, Stopped
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.revision_place import FOLDER
-from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.fetch.left import fetch_again
 
 
@@ -56,8 +55,8 @@ def set_aside(name: str, folder: RunFolder) -> None:
 
     The command of the run then makes it again. Raises Damaged where another file must be set aside before.
     """
-    store = ImageStore(folder.images)
-    if name.startswith(f"{folder.images.name}/"):
-        fetch_again(folder.fetch, store, name.rpartition("/")[2])
+    images = f"{folder.images.name}/"
+    if name.startswith(images):
+        fetch_again(folder.fetch, folder.images, name.removeprefix(images))
     else:
         disown(folder.path / name)

@@ -18,11 +18,11 @@ from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.revision_place import number_of
 from obelics_pipeline.core.revisions import parts_of, revisions_of
 from obelics_pipeline.core.shards.manifest import RunManifest, read_manifest, standing_manifest
-from obelics_pipeline.core.storage import Location, files_below, local_copy, size_of
+from obelics_pipeline.core.storage import Location, files_below, local_copy, remove, size_of
 from obelics_pipeline.jobs.events import read_events, spans_of, starts_of
-from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch.image_pack import ENDING
+from obelics_pipeline.stages.fetch.named_images import blank_unnamed, hashes_named, packs_named
 from obelics_pipeline.stages.fetch.reason import KNOWN_ABUSE
-from obelics_pipeline.stages.fetch.stage import named_images
 from obelics_pipeline.stages.stage import Stage
 
 FEW = 0.1  # of the current revision's yield: a new one that keeps less is made current only where a person agrees
@@ -133,11 +133,12 @@ def clear(base: Location) -> None:
     known = revisions_of(base)
     if left := stored.left_over(base, known.current()):
         living = list(known.places().values())
-        name = RunFolder(base).fetch.name
-        fetched, kept = (named_images([root / name for root in roots]) for roots in (left, living))
-        store = ImageStore(RunFolder(base).images)
-        for sha256 in sorted(fetched - kept):
-            store.discard(sha256)
+        name, images = RunFolder(base).fetch.name, RunFolder(base).images
+        fetched, kept = ([root / name for root in roots] for roots in (left, living))
+        alone = [name for name in files_below(images) if not name.endswith(ENDING)]
+        gone = hashes_named(fetched) - hashes_named(kept) if alone else set()
+        remove(images / name for name in alone if name.rpartition("/")[2] in gone)
+        blank_unnamed(images, sorted(packs_named(fetched)), kept)
         for root in left:
             stored.clear(root, living)
 

@@ -59,6 +59,7 @@ def blank_image(image: ImageNode) -> None:
     image.alt_text = image.formatted_filename = image.rendered_width = image.rendered_height = None
     image.position = image.original_width = image.original_height = image.format = None
     image.sha256 = image.n_bytes = image.duplicate_of = image.phash = image.similarity = None
+    image.pack = image.offset = None
     image.scores = {}
     image.reason, image.failed = FORGOTTEN, False
 

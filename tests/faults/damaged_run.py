@@ -104,9 +104,7 @@ def kinds(output: Path, but: Collection[str] = GIVEN) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in sorted(path for path in output.rglob("*") if path.is_file() and path.name not in but):
         name = re.sub(r"shuffled/[^/]+/", "shuffled/step/", str(path.relative_to(output)))
-        name = re.sub(
-            r"[^/]*[0-9a-f]{12,64}[^/.]*|(shard|bucket)[-=]\d+", "#", re.sub(r"images/\w\w/", "images/", name)
-        )
+        name = re.sub(r"[^/]*[0-9a-f]{12,64}[^/.]*|(shard|bucket)[-=]\d+", "#", name)
         if name not in found or path.stat().st_size > found[name].stat().st_size:
             found[name] = path
     return found

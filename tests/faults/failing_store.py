@@ -23,6 +23,7 @@ from fsspec.spec import AbstractFileSystem
 
 from obelics_pipeline.core import lease, storage
 from obelics_pipeline.engines import groups
+from obelics_pipeline.stages.fetch import run_images
 from tests.faults.failing_disk import Disk
 
 LATEST = 40  # requests, at most, until one that comes twice has come again
@@ -249,7 +250,7 @@ def asked(bucket: Bucket, random: Random) -> Iterator[None]:
     Leases that are late have a simulator of their own (`tests.core.lease_simulator`): here a former holder is dead.
     """
     with pytest.MonkeyPatch.context() as patch:
-        for module in (storage, groups):
+        for module in (storage, groups, run_images):
             patch.setattr(module, "ThreadPoolExecutor", _InAnyOrder(random))
         patch.setattr(lease, "_is_dead", lambda _lease: True)
         patch.setattr(lease, "_clock", lambda: 0.0)

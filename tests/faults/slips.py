@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -19,11 +18,11 @@ from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.revision_place import MARK
 from obelics_pipeline.core.revisions import Revisions
-from obelics_pipeline.core.storage import TEMPORARY, Location, read_bytes, size_of
+from obelics_pipeline.core.storage import Location, size_of
 from obelics_pipeline.jobs import main_job, publish
 from obelics_pipeline.jobs.claim import Claim
 from obelics_pipeline.stages.extract import value
-from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch import image_pack, run_images
 from obelics_pipeline.stages.job import Job
 from obelics_pipeline.stages.read.inputs import Inputs
 from obelics_pipeline.stages.read.ranges import ReadTask
@@ -36,16 +35,14 @@ Slip = Callable[[pytest.MonkeyPatch], None]
 
 
 def images_are_believed(patch: pytest.MonkeyPatch) -> None:
-    """An image is renamed before it is synced, and whatever has its name is taken for it."""
+    """A pack is named before it is synced, and whatever is at the place of an image is taken for it."""
 
-    def write(_self: ImageStore, path: Path, content: bytes) -> None:
-        temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(8)}")
-        temporary.write_bytes(content)
-        temporary.replace(path)
+    def put(path: Path, target: Path) -> None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        path.replace(target)
 
-    patch.setattr(ImageStore, "_write", write)
-    patch.setattr(ImageStore, "holds", ImageStore.has)
-    patch.setattr(ImageStore, "read_whole", lambda self, sha256: read_bytes(self.path(sha256)))
+    patch.setattr(image_pack, "put", put)
+    patch.setattr(run_images, "is_at", lambda place, content, _sha256: len(content) == place.length)
 
 
 def hashes_are_not_read(patch: pytest.MonkeyPatch) -> None:

@@ -1,10 +1,9 @@
 """One file of a run is damaged and the command is given again: what it publishes is that of an undisturbed run."""
 
-import hashlib
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +13,6 @@ import pytest
 from obelics_pipeline.core.errors import Damaged, Stopped
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.jobs.mending import until_whole
-from obelics_pipeline.stages.fetch.image_store import ImageStore
 from tests.faults.damaged_run import (
     PAGES,
     PER_PAGE,
@@ -83,7 +81,7 @@ def test_what_a_flipped_bit_makes_of_a_text_never_reaches_a_shard(world: World, 
 
 def test_a_damaged_image_is_asked_for_again_and_nothing_else_is(world: World, finished: Path, output: Path) -> None:
     stop_after(output, "assembled")
-    zeros(sorted((output / "images").glob("*/*"))[3])
+    damage_image(output, picture("jpeg", PAGES * PER_PAGE - 1), bytes)
     asked = len([request for request in world.site.log if request.path.endswith(".jpeg")])
     assert world.run(output) == 0
     assert published(output) == published(finished)
@@ -95,7 +93,7 @@ def test_an_image_that_is_damaged_and_gone_from_the_web_fails_alone(
 ) -> None:
     stop_after(output, "assembled")
     number = PAGES * PER_PAGE - 1
-    flip(stored(output, picture("jpeg", number)))
+    damage_image(output, picture("jpeg", number), lambda size: b"\1" * size)
     monkeypatch.setitem(world.site.pages, f"/{number}.jpeg", answer(404))
     assert world.run(output) == 0
     images = [json.loads((run / "manifest.json").read_text())["ledgers"]["images"] for run in (finished, output)]
@@ -158,11 +156,12 @@ def test_a_damaged_file_of_another_run_is_named_and_left_alone(tmp_path: Path) -
     assert theirs.exists()
 
 
-def stored(output: Path, content: bytes) -> Path:
-    """Where the store of a run has an image."""
-    path = ImageStore(output / "images").path(hashlib.sha256(content).hexdigest())
-    assert isinstance(path, Path) and path.exists()
-    return path
+def damage_image(output: Path, content: bytes, other: Callable[[int], bytes]) -> None:
+    """Put other bytes in the place of an image in its pack."""
+    packs = [(path, data) for path in (output / "images").glob("*/*.pack") if content in (data := path.read_bytes())]
+    assert packs
+    for path, data in packs:
+        path.write_bytes(data.replace(content, other(len(content))))
 
 
 @pytest.mark.slow

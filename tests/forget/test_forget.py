@@ -18,10 +18,11 @@ from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.shards.look_up import KEYS, ORDER, is_whole, read_look_up, rows_of
 from obelics_pipeline.core.shards.manifest import read_manifest
 from obelics_pipeline.inspect.run_tables.training import SCHEMA, write_training
+from obelics_pipeline.stages.fetch.run_images import RunImages
 from tests.faults.inline import forgets_inline
 from tests.faults.runs import HASTE, command, finish, tree
 from tests.forget.traces import traces
-from tests.forget.victims import Victim, documents, victim, victims
+from tests.forget.victims import Victim, documents, stored_images, victim, victims
 from tests.rewritten import rewrite
 from tests.stages.shard.runs import without_page_type
 
@@ -141,7 +142,7 @@ def victim_of_dropped(run: Path, document: Document) -> list[str | bytes]:
 def test_an_image_goes_and_its_document_stays(run: Path, found: list[Victim], by: str, tmp_path: Path) -> None:
     image, before = found[0].image, shards(run)
     assert image.sha256 is not None
-    data = (run / "images" / image.sha256[:2] / image.sha256).read_bytes()
+    data = RunImages(run / "images").read(image)
     forget(run, *write(tmp_path, by, [image.src if by == "urls" else image.sha256]))
     assert traces(run, [image.src, image.sha256, data[len(data) // 2 :][:80]]) == []
     assert is_valid(run)
@@ -172,7 +173,7 @@ def test_an_image_that_another_document_uses_stays(run: Path, tmp_path: Path) ->
                 users.setdefault(image.sha256, []).append(document)
     sha256, (one, *_) = next((sha, docs) for sha, docs in users.items() if len({d.doc_id for d in docs}) > 1)
     forget(run, *write(tmp_path, "hashes", [one.doc_id]))
-    assert (run / "images" / sha256[:2] / sha256).is_file()
+    assert not RunImages(run / "images").lost(list(stored_images(run).values()))
     assert is_valid(run)
     assert traces(run, [one.url, one.doc_id]) == []
     forget(run, *write(tmp_path, "hashes", [sha256]))
@@ -270,7 +271,12 @@ def test_what_no_document_names_any_more_goes_too(run: Path, tmp_path: Path) -> 
     manifest = next(m for p in sorted((run / "fetch/manifests").glob("*")) if (m := json.loads(p.read_text())))
     table = pq.read_table(run / "fetch" / manifest["files"]["data"]["name"])
     image = next(row for row in table.to_pylist() if row["sha256"])
-    old = image | {"url": "http://earlier.example/of-a-page-that-is-gone.jpg", "sha256": "ab" * 32}
+    old = image | {
+        "url": "http://earlier.example/of-a-page-that-is-gone.jpg",
+        "sha256": "ab" * 32,
+        "pack": None,
+        "offset": None,
+    }
     rewrite(run / "fetch", manifest["unit"], pa.Table.from_pylist([*table.to_pylist(), old], table.schema))
     (run / "images/ab").mkdir(exist_ok=True)
     (run / "images/ab" / ("ab" * 32)).write_bytes(b"bytes of an image")
@@ -278,7 +284,7 @@ def test_what_no_document_names_any_more_goes_too(run: Path, tmp_path: Path) -> 
     forget(run, *write(tmp_path, "urls", [url]))
     assert traces(run, [old["url"], "ab" * 32, b"bytes of an image"]) == []
     assert is_valid(run)
-    assert (run / "images" / image["sha256"][:2] / image["sha256"]).is_file()
+    assert RunImages(run / "images").read(stored_images(run)[image["sha256"]])
 
 
 def test_a_page_that_shows_it_is_removed_and_named(

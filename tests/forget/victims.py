@@ -8,6 +8,8 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.core.document import Document, ImageNode, TextNode
 from obelics_pipeline.core.tables import read_documents
+from obelics_pipeline.stages.fetch.result import FetchResult, results_from_table
+from obelics_pipeline.stages.fetch.run_images import RunImages
 
 
 @dataclass(frozen=True)
@@ -45,15 +47,22 @@ def victim(run: Path, doc_id: str, together: list[str]) -> Victim:
     document = assembled.get(doc_id, extracted[doc_id])
     others = {x for d in [*extracted.values(), *assembled.values()] if d.doc_id not in together for x in _marks(d)}
     needles: list[str | bytes] = [document.url, doc_id]
+    stored, images = stored_images(run), RunImages(run / "images")
     for mark in [*_marks(extracted[doc_id]), *_marks(document)]:
         if mark not in others:
             needles.append(mark[:90])
-            if len(mark) == 64 and (path := run / "images" / mark[:2] / mark).is_file():
-                data = path.read_bytes()
+            if len(mark) == 64 and mark in stored:
+                data = images.read(stored[mark])
                 needles.append(data[len(data) // 2 : len(data) // 2 + 80])
     rows = pq.read_table(run / "index.parquet", filters=[("doc_id", "==", doc_id)]).to_pylist()
     images = document.images()
     return Victim(doc_id, document.url, rows[0]["shard"] if rows else "", tuple(needles), images[0])
+
+
+def stored_images(run: Path) -> dict[str, FetchResult]:
+    """What fetch units say of the images that they stored, by sha256."""
+    tables = [pq.read_table(path) for path in sorted((run / "fetch").glob("bucket-*.parquet"))]
+    return {r.sha256: r for table in tables for r in results_from_table(table) if r.sha256 is not None}
 
 
 def _marks(document: Document) -> list[str]:

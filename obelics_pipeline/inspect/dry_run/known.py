@@ -16,15 +16,15 @@ from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.storage import Location, file_sha256, read_table, read_tables, write_table
 from obelics_pipeline.core.tables import kept_rows
 from obelics_pipeline.core.unit import Unit
-from obelics_pipeline.stages.fetch.result import ANSWER_SCHEMA
+from obelics_pipeline.stages.fetch.result import ANSWER_SCHEMA, PLACE_SCHEMA
 from obelics_pipeline.stages.fetch.stage import earlier_results
 from obelics_pipeline.stages.score.stage import SIMILARITY, UNSAFE, measured_schema
 
 
 def known_images(run: RunFolder, config: FetchingConfig) -> pa.Table:
-    """The last answer for each URL that the run fetched: ANSWER_SCHEMA, and what was measured of pixels."""
+    """The last answer for each URL that the run fetched: ANSWER_SCHEMA, its place, and what was measured of pixels."""
     files = [path for bucket in range(config.buckets) for _, path in earlier_results(run.fetch, bucket, config)]
-    known = (*ANSWER_SCHEMA.names, *IMAGE_MEASURES)
+    known = (*ANSWER_SCHEMA.names, *PLACE_SCHEMA.names, *IMAGE_MEASURES)
     tables = [table.select([name for name in known if name in table.column_names]) for table in read_tables(files)]
     if not tables:
         return ANSWER_SCHEMA.empty_table()

@@ -17,6 +17,8 @@ from obelics_pipeline.inspect.tune.documents import Documents
 from obelics_pipeline.inspect.tune.estimate import Contents
 from obelics_pipeline.inspect.tune.images import Images
 from obelics_pipeline.inspect.tune.paragraphs import Paragraphs
+from obelics_pipeline.stages.fetch.result import FetchResult, results_from_table
+from obelics_pipeline.stages.fetch.run_images import RunImages
 
 
 class Measured:
@@ -44,9 +46,19 @@ class Measured:
     @cached_property
     def stored(self) -> dict[str, str]:
         """The sha256 of the stored image of each URL that has one."""
-        known = known_images(self.folder, self.config.fetch)
-        rows = zip(known["url"].to_pylist(), known["sha256"].to_pylist(), strict=True)
-        return {url: sha256 for url, sha256 in rows if sha256 is not None}
+        return {result.url: result.sha256 for result in self._fetched if result.sha256 is not None}
+
+    def image(self, sha256: str) -> bytes:
+        """The bytes of a stored image. Raises Damaged if it is not stored, or damaged; ValueError for no sha256."""
+        return RunImages(self.folder.images).read(self._with_image.get(sha256, FetchResult("", "ok", sha256=sha256)))
+
+    @cached_property
+    def _with_image(self) -> dict[str, FetchResult]:
+        return {result.sha256: result for result in self._fetched if result.sha256 is not None}
+
+    @cached_property
+    def _fetched(self) -> list[FetchResult]:
+        return results_from_table(known_images(self.folder, self.config.fetch))
 
     def document(self, row: int) -> Document:
         """One document, as the last stage that had it left it."""

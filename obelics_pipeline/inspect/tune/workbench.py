@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.config.yaml_file import find_config
 from obelics_pipeline.core.document import Document, TextNode, kept_texts
-from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.errors import Damaged, UserError
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.html.visible import on_a_line
 from obelics_pipeline.core.storage import local_copy, read_bytes
@@ -46,7 +46,6 @@ from obelics_pipeline.inspect.tune.save_folders import SaveFolders
 from obelics_pipeline.inspect.tune.saving import changes, save
 from obelics_pipeline.inspect.tune.training import SIDES, of_config, recipe_text, training_rules
 from obelics_pipeline.stages.extract.measure import Measurer
-from obelics_pipeline.stages.fetch.image_store import ImageStore
 
 FOLDER = "tune"  # below a run's: marks, and the dry run
 MOST_SITES, MOST_NEAR, MOST_LISTED = 50, 12, 50
@@ -278,8 +277,8 @@ class Workbench:
     def image(self, sha256: str) -> bytes:
         """The bytes of a stored image. Raises UserError if it is not stored."""
         try:
-            return ImageStore(self.run.folder.images).read(sha256)
-        except (OSError, ValueError) as error:
+            return self.run.image(sha256)
+        except (OSError, ValueError, Damaged) as error:
             raise UserError(f"image {sha256[:64]}: not in the run's store ({error})") from None
 
     def mark(self, doc_id: str, mark: Mark | None) -> int:

@@ -10,11 +10,13 @@ from obelics_pipeline.core.interval import Interval
 from obelics_pipeline.core.storage import read_table
 from obelics_pipeline.engines.shuffle import partition_by, sources_of
 from obelics_pipeline.stages.cost import Ahead, Amounts, Cost
+from obelics_pipeline.stages.fetch.image_pack import TARGET
 from obelics_pipeline.stages.fetch.image_rules import url_reason
 from obelics_pipeline.stages.fetch.stage import request_unit, request_units
 from obelics_pipeline.stages.job import Job
 
 STAGE = "fetch"
+PUTS = 8  # of a full pack: s3fs puts it in parts of 50 MB, with a request before and one after
 
 
 def asked(job: Job, config: RunConfig) -> list[str]:
@@ -34,18 +36,20 @@ def asked(job: Job, config: RunConfig) -> list[str]:
 
 
 def images(ahead: Ahead) -> Amounts:
-    """One request for each address and each robots.txt; what is obtained is written to the store of images."""
+    """One request for each address and each robots.txt; what is obtained is written in packs."""
     config, assumed = ahead.config.fetch, ahead.assumed
     urls, hosts, obtained = ahead.counts["urls"], ahead.counts["hosts"], ahead.counts["images"]
     requests = urls + (hosts if config.robots_txt else Interval.exactly(0.0))
+    tasks = Interval.exactly(min(config.buckets, max(1, ceil(hosts.high))))
+    size = obtained * assumed.image_bytes
+    puts = tasks + size * (PUTS / TARGET)
     return {
-        "tasks": Interval.exactly(min(config.buckets, max(1, ceil(hosts.high)))),
+        "tasks": tasks,
         "sites": requests,
         "cpu": urls * assumed.image_cpu_seconds,
-        "wall": (requests * assumed.image_seconds + obtained * (2 * ahead.wait)) * (1 / config.threads),
-        "written": obtained * assumed.image_bytes,
-        "puts": obtained,
-        "gets": obtained,  # whether it is there already
+        "wall": requests * assumed.image_seconds * (1 / config.threads) + puts * ahead.wait,
+        "written": size,
+        "puts": puts,
     }
 
 

@@ -8,6 +8,7 @@ import re
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
+from typing import IO
 
 from obelics_pipeline.core.errors import Damaged
 from obelics_pipeline.core.storage import TEMPORARY, Location, create, read_bytes, remove, size_of, sync
@@ -90,13 +91,17 @@ class ImageStore:
             path.unlink(missing_ok=True)
         return len(left)
 
+    def _settle(self, file: IO[bytes]) -> None:
+        """Bring a file to the disk before it gets its name, or a power cut leaves a file of zeros under it."""
+        os.fsync(file.fileno())
+
     def _write(self, path: Path, content: bytes) -> None:
         temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(8)}")
         try:
             with temporary.open("xb") as file:
                 file.write(content)
                 file.flush()
-                os.fsync(file.fileno())  # or a power cut leaves a file of zeros under its name
+                self._settle(file)
             temporary.replace(path)
         except BaseException:
             temporary.unlink(missing_ok=True)

@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from obelics_pipeline.core.commit import Manifest, manifest_path, read_manifests, unit_names
+from obelics_pipeline.core.commit import Manifest, manifest_path
 from obelics_pipeline.core.content_name import stated_hash, stem_of
 from obelics_pipeline.core.errors import Damaged
 from obelics_pipeline.core.storage import Location, names_in, read_table, remove
-from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch.image_pack import ENDING, Place
+from obelics_pipeline.stages.fetch.named_images import units_naming
 from obelics_pipeline.stages.fetch.result import FetchResult, results_from_table
 from obelics_pipeline.stages.fetch.robots_observations import Observation
+from obelics_pipeline.stages.fetch.run_images import RunImages, place_of
 
 ROLES = {"data": "", "answers": "answers/", "robots": "robots/"}  # of files -> where they lie in the stage's folder
 
@@ -26,6 +28,7 @@ class Left:
     results: dict[str, FetchResult] = field(default_factory=dict)
     observations: list[Observation] = field(default_factory=list)
     files: list[Location] = field(default_factory=list)
+    lost: dict[str, Place] = field(default_factory=dict)  # where images should be in packs, by sha256
 
     def clear(self, manifest: Manifest, folder: Location) -> None:
         """Remove the files that the unit, committed again, does not consist of."""
@@ -33,7 +36,7 @@ class Left:
         remove(place for place in self.files if place not in named)
 
 
-def left_of(folder: Location, unit_name: str, store: ImageStore) -> Left:
+def left_of(folder: Location, unit_name: str, images: RunImages) -> Left:
     """The results in the undamaged files of a unit. A result whose image is missing or damaged is left out."""
     left = Left()
     for role, below in ROLES.items():
@@ -47,8 +50,9 @@ def left_of(folder: Location, unit_name: str, store: ImageStore) -> Left:
                 left.observations += table.to_pylist()
             else:
                 left.results |= {r.url: r for r in results_from_table(table) if r.url not in left.results}
-    images = {r.sha256 for r in left.results.values() if r.sha256 is not None}
-    lost = {sha256 for sha256 in images if not store.holds(sha256)}
+    lost = images.lost(list(left.results.values()))
+    gone = (result for result in left.results.values() if result.sha256 in lost)
+    left.lost = {str(result.sha256): at for result in gone if (at := place_of(result)) is not None}
     left.results = {url: r for url, r in left.results.items() if r.sha256 not in lost}
     return left
 
@@ -59,15 +63,12 @@ def _files(folder: Location, below: str, unit_name: str) -> Iterator[Location]:
             yield folder / f"{below}{name}"
 
 
-def fetch_again(folder: Location, store: ImageStore, sha256: str) -> None:
-    """Remove an image that is damaged, and the manifests of the units in `folder` that have it: it is asked for again.
+def fetch_again(folder: Location, images: Location, name: str) -> None:
+    """Let the units in `folder` be fetched again that have an image in a damaged file of `images`: a pack, or its own.
 
-    Raises Damaged where it cannot be read which units these are.
+    A pack stays, for what is whole in it. Raises Damaged where it cannot be read which units these are.
     """
-    naming = [m.unit for m in read_manifests(folder, unit_names(folder)).values() if sha256 in _images(m, folder)]
-    store.discard(sha256)
+    naming = units_naming(folder, name)
+    if not name.endswith(ENDING):
+        remove([images / name])
     remove(manifest_path(folder, unit) for unit in naming)
-
-
-def _images(manifest: Manifest, folder: Location) -> set[str | None]:
-    return set(read_table(manifest.path(folder, "data"), ["sha256"])["sha256"].to_pylist())

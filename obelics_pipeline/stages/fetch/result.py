@@ -30,7 +30,10 @@ RESULT_SCHEMA = pa.schema(
     ]
 )
 
-# What documents want to know of it: all that results of earlier versions have too, for they are dealt out together.
+# Where its bytes are: a pack, and where they begin in it. Results of earlier versions lack these.
+PLACE_SCHEMA = pa.schema([pa.field("pack", pa.string()), pa.field("offset", pa.int64())])
+
+# What documents want to know of it, beside its place.
 ANSWER_SCHEMA = pa.schema([field for field in RESULT_SCHEMA if field.name != "received_sha256"])
 
 
@@ -43,7 +46,7 @@ class FetchResult:
     perceptual hash, in hexadecimal. `received_sha256` names the bytes as they came, where what is stored was changed
     (metadata taken out, faces blurred, re-encoded). `duplicate_of` is set where images are compared, and not stored:
     the document that has the image first, where too many have it. `quality` has what was measured of the pixels, by
-    name, of IMAGE_MEASURES; None where nothing was.
+    name, of IMAGE_MEASURES; None where nothing was. `pack` and `offset` say where the bytes are, once the unit is done.
     """
 
     url: str
@@ -59,6 +62,8 @@ class FetchResult:
     received_sha256: str | None = None
     duplicate_of: str | None = None
     quality: Mapping[str, float] | None = None
+    pack: str | None = None
+    offset: int | None = None
 
     @classmethod
     def without_image(cls, url: str, reason: str) -> FetchResult:
@@ -66,15 +71,15 @@ class FetchResult:
         return cls(url, "dropped" if is_dropped(reason) else "failed", reason, is_retryable(reason))
 
     def to_json(self) -> dict[str, Any]:
-        """The line of a journal: all that is stored of the result."""
+        """The line of a journal: all that is known of the result before its image is in a pack."""
         row = {name: getattr(self, name) for name in RESULT_SCHEMA.names}
         return row if self.quality is None else {**row, QUALITY: dict(self.quality)}
 
 
 def results_to_table(results: Iterable[FetchResult], measures: Sequence[str] = ()) -> pa.Table:
-    """A table of `RESULT_SCHEMA`, and a column for each of `measures`; a row per result in the order given."""
-    schema = pa.schema([*RESULT_SCHEMA, *measure_fields(measures)])
-    rows = [{**result.to_json(), **(result.quality or {})} for result in results]
+    """`RESULT_SCHEMA`, `PLACE_SCHEMA`, and a column for each of `measures`; a row per result in the order given."""
+    schema = pa.schema([*RESULT_SCHEMA, *PLACE_SCHEMA, *measure_fields(measures)])
+    rows = [{**r.to_json(), "pack": r.pack, "offset": r.offset, **(r.quality or {})} for r in results]
     return pa.Table.from_pylist(rows, schema=schema)
 
 
@@ -86,9 +91,10 @@ def measure_fields(measures: Sequence[str]) -> list[pa.Field]:
 def results_from_table(table: pa.Table) -> list[FetchResult]:
     """The inverse of `results_to_table`; further columns, except those of measures, are ignored.
 
-    Raises KeyError if a column is missing, except the last, which older runs lack.
+    Raises KeyError if a column is missing, except the last of `RESULT_SCHEMA` and a place, which older runs lack.
     """
-    names = [n for n in RESULT_SCHEMA.names if n != "received_sha256" or n in table.column_names]
+    newer = {"received_sha256", *PLACE_SCHEMA.names} - set(table.column_names)
+    names = [name for name in (*RESULT_SCHEMA.names, *PLACE_SCHEMA.names) if name not in newer]
     measures = [name for name in IMAGE_MEASURES if name in table.column_names]
     rows = zip(table.select(names).to_pylist(), table.select(measures).to_pylist(), strict=True)
     return [FetchResult(**row, quality=_measured(quality)) for row, quality in rows]

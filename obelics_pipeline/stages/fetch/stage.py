@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, get_args
 
@@ -28,13 +28,12 @@ from obelics_pipeline.core.config.image_safety import MetadataPolicy
 from obelics_pipeline.core.document import CARRIED
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.partitions import Partitions
-from obelics_pipeline.core.storage import Location, files_below, open_parquet, read_table, read_tables, remove
+from obelics_pipeline.core.storage import Location, open_parquet, read_table, read_tables, remove
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.policy.forgotten import FORGOTTEN, Forgotten
 from obelics_pipeline.stages.fetch.bucket import fetch_bucket
 from obelics_pipeline.stages.fetch.carried import RowImages, asked_and_urls, bucket_of, is_carried
 from obelics_pipeline.stages.fetch.host import host_bucket
-from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.fetch.ingest import Ingest
 from obelics_pipeline.stages.fetch.journal import Journal, journal_of
 from obelics_pipeline.stages.fetch.left import left_of
@@ -42,12 +41,15 @@ from obelics_pipeline.stages.fetch.quality import measure
 from obelics_pipeline.stages.fetch.reason import FACES
 from obelics_pipeline.stages.fetch.result import (
     ANSWER_SCHEMA,
+    PLACE_SCHEMA,
     FetchResult,
     measure_fields,
     results_from_table,
     results_to_table,
 )
 from obelics_pipeline.stages.fetch.robots_observations import Observation, observation_table
+from obelics_pipeline.stages.fetch.run_images import RunImages
+from obelics_pipeline.stages.fetch.unit_images import UnitImages, staging_of
 
 STAGE = "fetch"
 # These change no result, and so are not in an id.
@@ -55,12 +57,13 @@ MANNERS = {"threads", "per_host", "host_delay_seconds", "enabled", "max_bytes_in
 NEWER = {"ai_txt", "tdm", "ports"}  # these are in an id only where they are set, so that earlier results stand
 
 POINTER = ("url", "warc_filename", "warc_record_offset", "warc_record_length")  # of a document, in a report
+LAYOUT = "packs"  # of what a unit writes: in its id, as answers of units are dealt out together and need equal columns
 Treated = dict[str, str]  # see `treated_as`
 
 REQUESTS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url", pa.string())])
 ASKED = pa.schema([("partition", pa.large_string()), ("url", pa.large_string())])  # of a bucket: more than 2 GB, too
 LINES = 1_000_000  # requests that are hashed at a time
-ANSWERS = pa.schema([("partition", pa.string()), *ANSWER_SCHEMA])
+ANSWERS = pa.schema([("partition", pa.string()), *ANSWER_SCHEMA, *PLACE_SCHEMA])
 
 
 def request_units(
@@ -194,7 +197,7 @@ def fetch_unit_of(value: dict[str, Any], names: Mapping[str, Sequence[str]]) -> 
     label = _label(value["bucket"])
     known = [{"forgotten": value["forgotten"]}] if "forgotten" in value else []
     treated = [value["treated"]] if value.get("treated") else []
-    id_ = digest(value["identity"], value["asked"], value["generation"], *treated, *known)
+    id_ = digest(value["identity"], value["asked"], value["generation"], LAYOUT, *treated, *known)
     return Unit(STAGE, id_, label, value | {"earlier": list(names.get(label, ()))})
 
 
@@ -223,20 +226,22 @@ def fetch_unit(
     rows = _request_rows([request_folder / name for name in unit.payload["requests"]])
     urls = sorted({url for _, url in rows})
     treated: Treated = unit.payload.get("treated", {})
-    store = ImageStore(images)
+    store = UnitImages(images, staging_of(folder) / unit.name)
     earlier = _earlier(folder, unit.payload["earlier"], config)
     previous, again = _previous(folder, unit, earlier, treated)
-    left = left_of(folder, unit.name, store)
+    left = left_of(folder, unit.name, RunImages(images))
     previous, again = previous | left.results, again - left.results.keys()
     if forgotten is not None:
         previous = {url: _less_forgotten(result, forgotten) for url, result in previous.items()}
         again -= {url for url, result in previous.items() if result.sha256 is None}
+    store.know(previous.values())
     documents = partial(documents_with, rows=rows, folders=document_folders)
     lists = treated.get("lists", "")
     ingest = Ingest(config, safety or ImageSafetyConfig(), store, lists, documents, forgotten, measures)
     journal = journal_of(folder, unit.name)
     carried = None if rows_with_images is None else partial(rows_with_images.read, rows)
-    results = fetch_bucket(urls, config, store, previous, journal, ingest, again, carried)
+    fetched = fetch_bucket(urls, config, store, previous, journal, ingest, again, carried)
+    results = store.pack(fetched, unit.label, left.lost)
     superseded = [m for m in earlier if m.unit != unit.name]
     if all(_treated(m) == treated for m in superseded):
         superseded = []
@@ -252,6 +257,7 @@ def fetch_unit(
         notes |= {"superseded": len(superseded)} if superseded else {}
         manifest = attempt.commit([ledger_of_results(results)], notes)
     journal.unlink(missing_ok=True)
+    store.clear()
     left.clear(manifest, folder)
     _supersede(folder, superseded)
     return manifest
@@ -310,26 +316,6 @@ def _supersede(folder: Location, earlier: Sequence[Manifest]) -> None:
     for manifest in earlier:
         remove([manifest_path(folder, manifest.unit)])
         remove(folder / file["name"] for file in manifest.files.values())
-
-
-def drop_unnamed(folders: Sequence[Location], store: ImageStore) -> int:
-    """Remove images from the store that no fetch unit names; returns how many. Call it only while nothing fetches.
-
-    `folders` are those of all fetch units whose images the store has.
-    """
-    named = named_images(folders)
-    unnamed = [name for name in files_below(store.folder) if name.rpartition("/")[2] not in named]
-    remove(store.folder / name for name in unnamed)
-    return len(unnamed)
-
-
-def named_images(folders: Iterable[Location]) -> set[str]:
-    """The sha256 of every image that the fetch units in these folders say was stored."""
-    named: set[str | None] = set()
-    for folder in folders:
-        for manifest in read_manifests(folder, unit_names(folder)).values():
-            named.update(read_table(manifest.path(folder, "data"), ["sha256"])["sha256"].to_pylist())
-    return {sha256 for sha256 in named if sha256 is not None}
 
 
 def earlier_results(folder: Location, bucket: int, config: FetchingConfig) -> Iterator[tuple[int, Location]]:

@@ -11,6 +11,7 @@ from obelics_pipeline.core.commit import Manifest, names_by_label, remember, swe
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.sharding import ImageRulesConfig
 from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.storage import remove_tree
 from obelics_pipeline.core.unit import digest
 from obelics_pipeline.engines.shuffle import partition_by, sources_of
 from obelics_pipeline.policy.image_safety.known_abuse import located, prepare
@@ -19,12 +20,11 @@ from obelics_pipeline.policy.opt_outs.lists import OptOuts
 from obelics_pipeline.stages.fetch.carried import RowImages
 from obelics_pipeline.stages.fetch.cost import COST
 from obelics_pipeline.stages.fetch.image_rules import url_reason
-from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch.named_images import drop_unnamed
 from obelics_pipeline.stages.fetch.quality.measure import OF_QR_CODES
 from obelics_pipeline.stages.fetch.quality.qr_codes import demand_reader
 from obelics_pipeline.stages.fetch.reasons import REASONS
 from obelics_pipeline.stages.fetch.stage import (
-    drop_unnamed,
     fetch_unit,
     fetch_unit_of,
     fetch_units,
@@ -33,6 +33,7 @@ from obelics_pipeline.stages.fetch.stage import (
     request_units,
     treated_as,
 )
+from obelics_pipeline.stages.fetch.unit_images import staging_of
 from obelics_pipeline.stages.job import Documents, Job
 from obelics_pipeline.stages.rows.layouts.layout import LAYOUTS
 from obelics_pipeline.stages.stage import Stage
@@ -105,9 +106,11 @@ def work(job: Job) -> None:
         rows_with_images=_rows_with_images(job),
     )
     fetched = job.runner.map(NAME, do, units, folder)
+    if len(fetched) == len(units):
+        remove_tree(staging_of(folder))  # of units that were killed once they were committed
     if len(fetched) == len(units) and any(m.notes.get("superseded") for m in fetched):
         dropped = folder / "plans" / f"{digest([m.unit for m in fetched])}.dropped.json"
-        remember(dropped, lambda: drop_unnamed(job.folder.all_fetched(), ImageStore(job.folder.images)))
+        remember(dropped, lambda: drop_unnamed(job.folder.all_fetched(), job.folder.images))
     answers = sources_of(fetched, folder, "answers")
     job.answers = partition_by(job.runner, job.folder.shuffled / "answers", answers, "partition")
 

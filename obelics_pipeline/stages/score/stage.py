@@ -7,7 +7,6 @@ it measured, by document. The other lays it over the documents and decides: wher
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
 from typing import Any
@@ -33,8 +32,6 @@ from obelics_pipeline.core.tables import DocumentWriter, read_kept, score_column
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.filters.genre import bounds_of
 from obelics_pipeline.filters.sampling import keeps
-from obelics_pipeline.models.pictures.sources import StoredImages
-from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.score.picture_bounds import PictureBounds
 from obelics_pipeline.stages.score.some import DocumentScorer
 from obelics_pipeline.stages.score.unsafe_images import Screen, arrived_images
@@ -46,20 +43,6 @@ CHUNK = (
 )
 SIMILARITY, UNSAFE = "similarity", "unsafe"  # of each kept image of a document, in order
 UNDECODABLE = "undecodable"  # why a model measured nothing of an image that was fetched: damaged, or too many pixels
-
-
-@dataclass(frozen=True)
-class RunImages:
-    """The bytes of images from a run's store. Two of the same folder are equal, also on an object store.
-
-    Raises Damaged for an image that was fetched and is not there any more as it was: a score without it would be wrong.
-    """
-
-    folder: Location
-
-    def __call__(self, image: ImageNode, /) -> bytes | None:
-        """None where the image was not fetched."""
-        return StoredImages(ImageStore(self.folder).read_whole)(image)
 
 
 def measure_units(documents: Sequence[Manifest], models: str) -> list[Unit]:

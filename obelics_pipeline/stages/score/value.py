@@ -17,11 +17,12 @@ from obelics_pipeline.models.language_model.rubric import Rubric
 from obelics_pipeline.stages.bounded import Bounded, bounded
 from obelics_pipeline.stages.extract.languages import check_languages
 from obelics_pipeline.stages.extract.measure import score_names
+from obelics_pipeline.stages.fetch.run_images import RunImages
 from obelics_pipeline.stages.job import Documents, Job
 from obelics_pipeline.stages.score.document_models import LoadDocumentModels, located, model_columns
 from obelics_pipeline.stages.score.identity import check_bounds, models_identity
 from obelics_pipeline.stages.score.picture_bounds import PictureBounds
-from obelics_pipeline.stages.score.stage import RunImages, count, decide_unit, decide_units, measure_unit, measure_units
+from obelics_pipeline.stages.score.stage import count, decide_unit, decide_units, measure_unit, measure_units
 from obelics_pipeline.stages.score.trial import try_models
 from obelics_pipeline.stages.score.unsafe_images import Screen, arrived_images
 from obelics_pipeline.stages.site.value import columns as site_columns

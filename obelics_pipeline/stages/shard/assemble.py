@@ -32,6 +32,14 @@ class Fetched(Protocol):
         """Names the bytes in the image store; None where there are none."""
 
     @property
+    def pack(self) -> str | None:
+        """Which file of the image store has them; None where one of their own does."""
+
+    @property
+    def offset(self) -> int | None:
+        """Where they begin in it."""
+
+    @property
     def n_bytes(self) -> int | None:
         """How many bytes."""
 
@@ -120,6 +128,7 @@ def _learn(image: ImageNode, found: Fetched | None) -> None:
             blank_image(image)
         return
     image.sha256, image.n_bytes, image.format, image.phash = found.sha256, found.n_bytes, found.format, found.phash
+    image.pack, image.offset = found.pack, found.offset
     image.original_width, image.original_height = found.width, found.height
     image.scores = dict(found.quality or {})
     image.rendered_width, image.rendered_height = rendered_size(image)

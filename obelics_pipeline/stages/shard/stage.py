@@ -40,6 +40,9 @@ NO_ROWS: Rows = np.empty(0, np.int64)
 # Files of answers and of overused images -> what the fetch stage knows of each URL.
 Answers = Callable[[Sequence[str], Sequence[str]], Mapping[str, Fetched]]
 
+# Documents -> each with a function that gives the bytes of its images.
+WithImages = Callable[[Iterable[Document]], Iterator[tuple[Document, ReadImage]]]
+
 
 def assemble_units(
     documents: Sequence[Manifest],
@@ -165,7 +168,7 @@ def planned_bytes(sizes: Rows, form: Format) -> Rows:
     return sizes if form == "webdataset" else sizes * 4 // 3
 
 
-def tar_unit(unit: Unit, *, folder: Location, assembled_folder: Location, read_image: ReadImage) -> Manifest:
+def tar_unit(unit: Unit, *, folder: Location, assembled_folder: Location, with_images: WithImages) -> Manifest:
     """Write one tar and its part of the index; neither where all its documents were removed since."""
     name, scores = unit.payload["name"], unit.payload["scores"]
     sums = dict.fromkeys(("documents", "texts", "images", "files"), 0)
@@ -174,7 +177,7 @@ def tar_unit(unit: Unit, *, folder: Location, assembled_folder: Location, read_i
             return attempt.commit([], sums)
         tar = ShardWriter(attempt.file("data", ".tar", name))
         with tar, IndexWriter(attempt.file("index", ".parquet"), scores) as index:
-            for document in _kept(unit, assembled_folder):
+            for document, read_image in with_images(_kept(unit, assembled_folder)):
                 record = shaped(make_record(document, scores), unit.payload["format"])
                 row = index_row(name, tar.add(record, read_image), document, record, scores)
                 index.write(row)

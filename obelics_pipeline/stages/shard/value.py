@@ -11,7 +11,7 @@ from obelics_pipeline.core.commit import Manifest, read_manifests, sweep
 from obelics_pipeline.core.storage import read_tables, remove
 from obelics_pipeline.core.stored_revisions import take_home
 from obelics_pipeline.stages.dedup.deduplication import compares, deduplication_of, settles
-from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch.run_images import RunImages
 from obelics_pipeline.stages.job import Job
 from obelics_pipeline.stages.shard.cost import COST
 from obelics_pipeline.stages.shard.index_parts import STEP
@@ -39,7 +39,7 @@ def work(job: Job) -> None:
         tar_unit,
         folder=folder,
         assembled_folder=job.documents.folder,
-        read_image=ImageStore(job.folder.images).read_whole,
+        with_images=RunImages(job.folder.images).along,
     )
     job.tars = job.runner.map(NAME, do, units, folder)
 

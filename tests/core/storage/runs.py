@@ -10,7 +10,10 @@ from collections.abc import Sequence
 
 from upath import UPath
 
+from obelics_pipeline.core.commit import read_manifests, unit_names
 from obelics_pipeline.core.storage import Location, files_below, read_bytes, read_table
+from obelics_pipeline.stages.fetch.result import results_from_table
+from obelics_pipeline.stages.fetch.run_images import RunImages
 from tests.faults.runs import BOOKKEEPING, ROOT
 
 ALONE = ["fetch.enabled=false", "dedup.enabled=false"]  # one process asks for little: no images, no shuffle
@@ -50,10 +53,11 @@ def whole(run: UPath) -> None:
             assert sha256.startswith(match[1]), name
         elif name.endswith(".json"):
             json.loads(content)
-        elif name.startswith("images/"):
-            assert name.endswith(sha256)
         elif name.endswith(".parquet"):
             assert read_table(run / name).num_columns, name
+    fetched = read_manifests(run / "fetch", unit_names(run / "fetch")).values()
+    tables = [read_table(manifest.path(run / "fetch", "data")) for manifest in fetched]
+    assert not RunImages(run / "images").lost([result for table in tables for result in results_from_table(table)])
 
 
 def objects(run: UPath) -> dict[str, str]:

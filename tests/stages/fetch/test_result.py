@@ -3,17 +3,25 @@
 import pytest
 
 from obelics_pipeline.stages.fetch.reason import DROPPED, RETRYABLE
-from obelics_pipeline.stages.fetch.result import RESULT_SCHEMA, FetchResult, results_from_table, results_to_table
+from obelics_pipeline.stages.fetch.result import (
+    PLACE_SCHEMA,
+    RESULT_SCHEMA,
+    FetchResult,
+    results_from_table,
+    results_to_table,
+)
+
+COLUMNS = [*RESULT_SCHEMA.names, *PLACE_SCHEMA.names]
 
 
 def test_a_table_gives_the_results_back() -> None:
     results = [
-        FetchResult("http://a/1", "ok", None, False, "ab" * 32, 10, "jpeg", 20, 30),
+        FetchResult("http://a/1", "ok", None, False, "ab" * 32, 10, "jpeg", 20, 30, pack="bucket-0001/ab", offset=7),
         FetchResult.without_image("http://a/2", "timeout"),
         FetchResult.without_image("http://a/3", "robots_txt"),
     ]
     table = results_to_table(results)
-    assert table.schema == RESULT_SCHEMA
+    assert table.column_names == COLUMNS
     assert results_from_table(table) == results
     assert results_from_table(table.append_column("more", [[1, 2, 3]])) == results
     assert results_from_table(results_to_table([])) == []
@@ -26,10 +34,10 @@ def test_what_was_measured_of_pixels_is_a_column_each_where_it_is_asked_for() ->
         FetchResult.without_image("http://a/3", "timeout"),
     ]
     table = results_to_table(results, ["one_colour", "sharpness"])
-    assert table.column_names == [*RESULT_SCHEMA.names, "one_colour", "sharpness"]
+    assert table.column_names == [*COLUMNS, "one_colour", "sharpness"]
     assert table["sharpness"].to_pylist() == [7.0, None, None]
     assert results_from_table(table) == results
-    assert results_to_table(results).schema == RESULT_SCHEMA
+    assert results_to_table(results).column_names == COLUMNS
 
 
 @pytest.mark.parametrize(

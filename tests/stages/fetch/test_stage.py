@@ -20,12 +20,18 @@ from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.policy.image_safety.known_abuse import prepare
 from obelics_pipeline.stages.fetch import stage as fetch_stage
 from obelics_pipeline.stages.fetch.host import host_bucket
-from obelics_pipeline.stages.fetch.image_store import ImageStore
-from obelics_pipeline.stages.fetch.result import RESULT_SCHEMA, FetchResult, results_from_table, results_to_table
+from obelics_pipeline.stages.fetch.named_images import drop_unnamed
+from obelics_pipeline.stages.fetch.result import (
+    PLACE_SCHEMA,
+    RESULT_SCHEMA,
+    FetchResult,
+    results_from_table,
+    results_to_table,
+)
+from obelics_pipeline.stages.fetch.run_images import RunImages
 from obelics_pipeline.stages.fetch.stage import (
     ANSWERS,
     REQUESTS,
-    drop_unnamed,
     fetch_unit,
     fetch_unit_of,
     fetch_units,
@@ -180,6 +186,11 @@ def rows(stage: Stage, manifests: list[Manifest]) -> dict[str, dict[str, object]
     return {str(row["url"]).rpartition("/")[2]: row for row in found}
 
 
+def stored(stage: Stage, manifest: Manifest) -> list[FetchResult]:
+    results = results_from_table(pq.read_table(manifest.path(stage.folder / "fetch", "data")))
+    return [result for result in results if result.sha256 is not None]
+
+
 def abuse(folder: Path, *contents: bytes) -> ImageSafetyConfig:
     path = folder / "list.txt"
     path.write_text("".join(sha256(content).hexdigest() + "\n" for content in contents))
@@ -202,12 +213,13 @@ def test_lists_and_metadata_that_change_ask_nobody_and_leave_no_trace(
         [second] = stage.fetch(safety=stripping)
         assert second.notes["treated"] == {"metadata": "strip_location"}
         assert (first.notes["generation"], second.notes["generation"]) == (0, 1)
-        store = ImageStore(tmp_path / "images")
-        assert drop_unnamed([tmp_path / "fetch"], store) == 3
-        left = [path.read_bytes() for path in (tmp_path / "images").glob("*/*")]
-        assert len(left) == 3 and not any(secret in content for content in left for secret in photos.SECRETS)
+        images = RunImages(tmp_path / "images")
+        assert drop_unnamed([tmp_path / "fetch"], images.folder) == sum(map(len, bodies.values()))
+        [left] = [path.read_bytes() for path in (tmp_path / "images").glob("*/*.pack")]
+        assert not any(secret in left for secret in photos.SECRETS)
         assert stage.fetch(safety=stripping) == [second]
 
+        listed = next(images.read(result) for result in stored(stage, second) if result.url.endswith("/b"))
         safety = abuse(tmp_path, bodies["b"]).model_copy(update={"metadata": "strip_location"})
         [third] = stage.fetch(safety=safety)
         assert len(site.log) == asked
@@ -221,7 +233,9 @@ def test_lists_and_metadata_that_change_ask_nobody_and_leave_no_trace(
             "doc_id": "1" * 16, "url": "http://a.example/", "warc_filename": "w", "warc_record_offset": 0,
             "warc_record_length": 1,
         }  # fmt: skip
-        assert len(list((tmp_path / "images").glob("*/*"))) == 2
+        assert drop_unnamed([tmp_path / "fetch"], images.folder) == len(listed)
+        [left] = [path.read_bytes() for path in (tmp_path / "images").glob("*/*.pack")]
+        assert listed not in left and len(images.lost(stored(stage, third))) == 0
         assert len(list((tmp_path / "fetch" / "manifests").iterdir())) == 1  # what earlier units knew of it is gone
 
         [fourth] = stage.fetch(safety=stripping)  # the list is taken away: what was on it is not asked for again
@@ -234,6 +248,8 @@ def test_lists_and_metadata_that_change_ask_nobody_and_leave_no_trace(
 def test_results_of_runs_before_there_was_such_a_column_are_read(tmp_path: Path) -> None:
     table = results_to_table([FetchResult("http://a/", "ok", sha256="ab")])
     assert results_from_table(table.drop_columns("received_sha256")) == [FetchResult("http://a/", "ok", sha256="ab")]
+    older = table.drop_columns(["received_sha256", "pack", "offset"])
+    assert results_from_table(older) == [FetchResult("http://a/", "ok", sha256="ab")]
     assert ANSWERS.names == ["partition", *table.drop_columns("received_sha256").column_names]
 
 
@@ -277,7 +293,7 @@ def test_a_unit_is_given_the_earlier_ones_of_its_bucket_and_lists_nothing(
 def test_without_image_safety_units_are_named_as_ever() -> None:
     value = {"identity": "i", "asked": "a", "generation": 0, "bucket": 1}
     assert treated_as(ImageSafetyConfig(), "") == {}
-    assert fetch_unit_of(value, {}).id == digest("i", "a", 0)
+    assert fetch_unit_of(value, {}).id == digest("i", "a", 0, "packs")
     assert fetch_unit_of({**value, "treated": {"metadata": "strip_location"}}, {}).id != digest("i", "a", 0)
 
 
@@ -311,6 +327,6 @@ def test_what_is_measured_later_is_measured_of_what_is_stored(tmp_path: Path) ->
             asked = asked or len(site.log)
             assert len(site.log) == asked
     before, both, one, after = tables
-    assert before.equals(after) and before.column_names == RESULT_SCHEMA.names
+    assert before.equals(after) and before.column_names == [*RESULT_SCHEMA.names, *PLACE_SCHEMA.names]
     measured = both["sharpness"].to_pylist()
     assert measured == one["sharpness"].to_pylist() and measured.count(None) == 1

@@ -11,8 +11,8 @@ from obelics_pipeline.core.config import ScoringConfig
 from obelics_pipeline.core.document import Document, ImageNode, TextNode
 from obelics_pipeline.core.errors import Damaged
 from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch.run_images import RunImages
 from obelics_pipeline.stages.score.document_models import LoadDocumentModels, model_columns
-from obelics_pipeline.stages.score.stage import RunImages
 from tests.models.flamingo import tiny as flamingo
 from tests.models.pictures.illustrated import png
 from tests.models.similarity import tiny as similarity

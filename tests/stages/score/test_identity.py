@@ -14,9 +14,9 @@ from obelics_pipeline.core.config import ScoringConfig
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.unit import digest
 from obelics_pipeline.models.pictures.sources import no_images
+from obelics_pipeline.stages.fetch.run_images import RunImages
 from obelics_pipeline.stages.score.document_models import LoadDocumentModels, located, model_columns
 from obelics_pipeline.stages.score.identity import check_bounds, models_identity
-from obelics_pipeline.stages.score.stage import RunImages
 
 
 @pytest.fixture

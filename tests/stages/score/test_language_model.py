@@ -30,9 +30,10 @@ from obelics_pipeline.engines.on_ray.engine import RayEngine
 from obelics_pipeline.models.language_model.columns import COLUMNS
 from obelics_pipeline.models.pictures.sources import no_images
 from obelics_pipeline.stages.fetch.image_store import ImageStore
+from obelics_pipeline.stages.fetch.run_images import RunImages
 from obelics_pipeline.stages.score.document_models import LoadDocumentModels, located, model_columns
 from obelics_pipeline.stages.score.identity import models_identity
-from obelics_pipeline.stages.score.stage import RunImages, decide_unit, decide_units, measure_unit, measure_units
+from obelics_pipeline.stages.score.stage import decide_unit, decide_units, measure_unit, measure_units
 from tests.engines.cluster import ray_cluster
 from tests.models.language_model import tiny, tiny_vlm
 from tests.models.pictures.illustrated import noise, png

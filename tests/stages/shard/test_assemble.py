@@ -25,6 +25,8 @@ class Answer:
     phash: str | None = None
     duplicate_of: str | None = None
     quality: dict[str, float] | None = None
+    pack: str | None = None
+    offset: int | None = None
 
 
 OK = Answer("ok", None, "0" * 64, 1234, "jpeg", 640, 480)

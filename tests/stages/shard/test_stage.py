@@ -52,6 +52,8 @@ class Answer:
     phash: str | None = None
     duplicate_of: str | None = None
     quality: Mapping[str, float] | None = None
+    pack: str | None = None
+    offset: int | None = None
 
 
 def url(name: str, row: int) -> str:
@@ -112,7 +114,7 @@ class Stage:
                 unit,
                 folder=self.folder / "shards",
                 assembled_folder=self.folder / "assembled",
-                read_image=lambda sha256: b"image",
+                with_images=lambda documents: ((document, lambda sha256: b"image") for document in documents),
             )
             for unit in units
         ]
