@@ -26,7 +26,7 @@ def forget(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
 
 
 def kill(process: "subprocess.Popen[str]") -> None:
-    """SIGKILL to a driver. It is waited for before its output, which its workers hold until they see that it is gone."""
+    """SIGKILL to a driver. It is reaped before its output ends, which workers hold until they see that it is gone."""
     process.kill()
     process.wait()
     process.communicate()
