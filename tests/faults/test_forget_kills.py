@@ -25,6 +25,13 @@ def forget(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
     )
 
 
+def kill(process: "subprocess.Popen[str]") -> None:
+    """SIGKILL to a driver. It is reaped before its output ends, which workers hold until they see that it is gone."""
+    process.kill()
+    process.wait()
+    process.communicate()
+
+
 def done(folder: Path, *arguments: str) -> str:
     process = forget(folder, *arguments)
     printed, _ = process.communicate(timeout=600)
@@ -79,13 +86,11 @@ def test_a_killed_forget_is_finished_by_the_next(
         process = forget(folder, *lists)
         assert is_begun(process, folder)
         time.sleep(round_ / 5 * seconds)  # the first is killed at once, however fast the machine is by now
-        process.kill()
-        process.communicate()
+        kill(process)
         half += (folder / "forgotten/pending.json").exists()
         process = forget(folder, *lists)  # and who goes on is killed too, anywhere
         time.sleep(dice.uniform(0.0, 2.0) * seconds)
-        process.kill()
-        process.communicate()
+        kill(process)
         done(folder, *lists)
         assert tree(folder) == expected
         assert traces(folder, victim.needles) == []
@@ -98,8 +103,7 @@ def killed_when(folder: Path, lists: list[str], is_so: Callable[[Path], bool]) -
     process = forget(folder, *lists)
     while process.poll() is None and not is_so(folder):
         time.sleep(0.002)
-    process.kill()
-    process.communicate()
+    kill(process)
     return (folder / "forgotten/pending.json").exists()
 
 
