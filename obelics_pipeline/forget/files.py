@@ -28,9 +28,7 @@ def rewritten(unit: Unit, *, place: Place, folder: Location) -> Manifest:
         folders = [place.run.path / unit.payload["folder"], place.run.shuffled / "settled"]
         _bring_to_disk({*folders, *(where / "manifests" for where in folders)})
     with Attempt(folder, unit) as attempt:
-        return attempt.commit(
-            [], {"files": rewriter.files, "freed": rewriter.freed, "images": len(rewriter.images)}
-        )
+        return attempt.commit([], {"files": rewriter.files, "freed": rewriter.freed, "images": len(rewriter.images)})
 
 
 def loose(unit: Unit, *, place: Place, folder: Location) -> Manifest:
