@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,6 +30,17 @@ class CheckedPart:
     problems: tuple[str, ...]
     usable: bool = True
     spans: tuple[RowSpan, ...] | None = None
+
+    def to_json(self) -> list[Any]:
+        """The values in their order: an engine may bring them from its workers as JSON."""
+        spans = None if self.spans is None else [[span.name, span.start, span.stop] for span in self.spans]
+        return [list(self.problems), self.usable, spans]
+
+    @classmethod
+    def from_json(cls, value: Sequence[Any]) -> CheckedPart:
+        """The inverse of `to_json`."""
+        problems, usable, spans = value
+        return cls(tuple(problems), usable, None if spans is None else tuple(RowSpan(*span) for span in spans))
 
 
 def check_part(folder: Location, score_names: Sequence[str], task: PartTask) -> CheckedPart:

@@ -43,7 +43,11 @@ class Bucket:
 
     problem: str | None = None
     fingerprint: int = 0
-    together: Sequence[Sequence[tuple[str, int, int]]] = field(default_factory=tuple)  # shard, offset, length
+    together: list[list[list[Any]]] = field(default_factory=list)  # shard, offset, length
+
+    def to_json(self) -> list[Any]:
+        """The values in their order: an engine may bring them from its workers as JSON."""
+        return [self.problem, self.fingerprint, self.together]
 
 
 def look_up_problems(folder: Location, manifest: RunManifest, index: Sequence[Location], each: Map) -> list[str]:
@@ -57,7 +61,7 @@ def look_up_problems(folder: Location, manifest: RunManifest, index: Sequence[Lo
         return repeated_ids(index, manifest.counts()["documents"], each)
     of_kinds = [parts_of(manifest, kind) for kind in KEYS]
     tasks = [(part, number, len(parts)) for parts in of_kinds for number, part in enumerate(parts)]
-    buckets = list(each(partial(_bucket, folder), tasks))
+    buckets = [Bucket(*values) for values in each(partial(_bucket, folder), tasks)]
     found = [bucket.problem for bucket in buckets if bucket.problem is not None]
     if not found:
         sums = dict.fromkeys(KEYS, 0)
@@ -76,7 +80,11 @@ def look_up_problems(folder: Location, manifest: RunManifest, index: Sequence[Lo
     return _lines(ids)
 
 
-def _bucket(folder: Location, task: tuple[LookUpPart, int, int]) -> Bucket:
+def _bucket(folder: Location, task: tuple[LookUpPart, int, int]) -> list[Any]:
+    return _read_bucket(folder, task).to_json()
+
+
+def _read_bucket(folder: Location, task: tuple[LookUpPart, int, int]) -> Bucket:
     part, number, buckets = task
     name = f"{FOLDER}/{part.name}"
     try:
@@ -90,22 +98,22 @@ def _bucket(folder: Location, task: tuple[LookUpPart, int, int]) -> Bucket:
         return Bucket(f"{name}: its rows are not in order, or not as many as the manifest says")
     if (bucket_of(hashes, buckets) != number).any():
         return Bucket(f"{name}: has rows of another bucket")
-    return Bucket(None, fingerprint(rows), list(_together(rows, hashes)) if part.kind == "id" else ())
+    return Bucket(None, fingerprint(rows), list(_together(rows, hashes)) if part.kind == "id" else [])
 
 
-def _together(rows: pa.Table, hashes: Hashes) -> Iterator[list[tuple[str, int, int]]]:
+def _together(rows: pa.Table, hashes: Hashes) -> Iterator[list[list[Any]]]:
     """The places of rows, sorted by their hash, that have it in common with others."""
     starts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1])) if len(hashes) else np.empty(0, np.int64)
     ends = np.append(starts[1:], len(hashes))
     for start, end in zip(starts[ends - starts > 1].tolist(), ends[ends - starts > 1].tolist(), strict=True):
         values = rows.slice(start, end - start).to_pylist()
-        yield [(shard_name(value["shard"]), value["offset"], value["length"]) for value in values]
+        yield [[shard_name(value["shard"]), value["offset"], value["length"]] for value in values]
 
 
-def _ids_at(folder: Location, places: Sequence[tuple[str, int, int]]) -> Iterator[str]:
-    for place in places:
+def _ids_at(folder: Location, places: Sequence[Sequence[Any]]) -> Iterator[str]:
+    for shard, offset, length in places:
         try:
-            yield document_in(folder, *place).record.doc_id
+            yield document_in(folder, shard, offset, length).record.doc_id
         except DAMAGE:  # the check of its shard says so
             continue
 

@@ -67,8 +67,8 @@ def problems(folder: Location, each: Map = map, only: Collection[str] | None = N
     """
     manifest = read_manifest(folder)
     found = [*_manifest_problems(folder, manifest), *_stray_files(folder, manifest)]
-    check = partial(check_part, folder, manifest.promises.score_names)
-    checked: list[CheckedPart] = list(each(check, _parts(manifest)))
+    check = partial(_check_part, folder, manifest.promises.score_names)
+    checked = [CheckedPart.from_json(value) for value in each(check, _parts(manifest))]
     for part in checked:
         found += part.problems
     tasks = (task for task in _tasks(manifest, checked) if only is None or task[0].name in only)
@@ -83,6 +83,10 @@ def _parts(manifest: RunManifest) -> Iterator[PartTask]:
     """The files of the index, each with those of its tars that are shards by their names."""
     for part, tars in tars_of_parts(manifest):
         yield part, [tar for tar in tars if _plain(tar.name)]
+
+
+def _check_part(folder: Location, score_names: Sequence[str], task: PartTask) -> list[Any]:
+    return check_part(folder, score_names, task).to_json()
 
 
 def _check(folder: Location, promises: Promises, task: ShardTask) -> list[str]:

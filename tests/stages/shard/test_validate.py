@@ -24,7 +24,7 @@ from obelics_pipeline.core.shards.run_index import RowSpan
 from obelics_pipeline.core.storage import file_sha256
 from obelics_pipeline.stages.shard import check_shard, readback
 from obelics_pipeline.stages.shard import validate as validate_module
-from obelics_pipeline.stages.shard.check_index import CheckedPart, check_part
+from obelics_pipeline.stages.shard.check_index import CheckedPart
 from obelics_pipeline.stages.shard.validate import problems, validate
 
 from .runs import cut_index, document, image, make_run, picture, without_page_type
@@ -135,6 +135,21 @@ def test_a_run_as_written_is_valid(finished: Path) -> None:
     assert report.lines()[-1].startswith("valid: 2 shards, 5 documents")
 
 
+@pytest.mark.parametrize("damaged", [False, True])
+def test_what_workers_find_are_json_values_as_beam_demands(run: Path, damaged: bool) -> None:
+    cut_index(run, 1, 1)
+    if damaged:
+        (run / "index-000001.parquet").write_bytes(b"no index")
+
+    def brought_back(check: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
+        for task in tasks:
+            value = check(task)
+            assert json.loads(json.dumps(value)) == value
+            yield value
+
+    assert bool(problems(run, brought_back)) is damaged
+
+
 def test_who_hands_out_the_checks_reads_no_row(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cut_index(run, 1, 1)
     handed = list[Any]()
@@ -142,7 +157,7 @@ def test_who_hands_out_the_checks_reads_no_row(run: Path, monkeypatch: pytest.Mo
     def outlined(check: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
         for task in tasks:
             handed.append(task)
-            yield CheckedPart(()) if check.func is check_part else []  # type: ignore[attr-defined]
+            yield CheckedPart(()).to_json() if check.func is validate_module._check_part else []  # type: ignore[attr-defined]
 
     monkeypatch.setattr(validate_module, "look_up_problems", lambda *_: [])
     for path in run.glob("index*.parquet"):
