@@ -106,6 +106,7 @@ def test_what_is_forgotten_is_in_no_pack(
         stray.write_bytes(b"of a bucket that was killed")
     forgets_one(output, tmp_path)
     assert "1 stored images removed" in capsys.readouterr().out
+    assert main(["validate", "--deep", str(output)]) == 0
     assert not any(stray.exists() for stray in strays)
     before = published(output)
     stop_after(output, "assembled")
@@ -150,3 +151,4 @@ def test_a_bucket_has_the_same_packs_and_loses_them_with_a_revision(
     assert set(packs(base)) == first
     assert not RunImages(base / "images").lost(stored(base))
     forgets_one(base, tmp_path)
+    assert main(["validate", "--deep", str(base)]) == 0
