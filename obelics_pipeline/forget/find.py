@@ -51,7 +51,7 @@ class Finder:
         self._index = index.names if index is not None else ()
 
     def find(self, hashes: bool) -> tuple[ToForget, Values, Values]:
-        """What is to go, and what only that used: hashes of URLs of pages and images, and of files of the image store.
+        """What is to go, and what only that used: hashes of URLs of pages and images, and of stored images.
 
         `hashes` says whether texts and image files are to be looked at as well.
         """
@@ -240,7 +240,7 @@ class Finder:
         return np.asarray(read_values(self._place.work / remember(self._place.work / "unnamed.json", compare)))
 
     def _lone_files(self, results: list[str], alone: Values) -> Values:
-        """Files of the image store that only these addresses, and those that are forgotten, gave."""
+        """Stored images that only these addresses, and those that are forgotten, gave."""
         told = {"lone": self._set("lone", alone)}
         gone = self._ids("gone-files", lone.gone_files, batches("gone-files", results, **told), "files")
         if not gone.size:

@@ -143,7 +143,7 @@ class Pending:
         return self._keyed.of(LONE, url) in self._lone
 
     def lone_file(self, sha256: str) -> bool:
-        """Whether only forgotten documents used a file of the image store."""
+        """Whether only forgotten documents used a stored image."""
         return self._keyed.of(LONE_FILE, sha256) in self._lone
 
     def end(self) -> None:

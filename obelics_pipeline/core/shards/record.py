@@ -19,7 +19,7 @@ BLOCK = 512  # bytes: the unit of a tar, for headers and for padding (POSIX usta
 
 @dataclass(frozen=True, slots=True)
 class RecordFile:
-    """An image file of a record: its name after the key ("003.jpg") and which bytes of the image store it holds."""
+    """An image file of a record: its name after the key ("003.jpg") and which image of the run it holds."""
 
     name: str
     sha256: str

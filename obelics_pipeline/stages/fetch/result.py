@@ -41,7 +41,7 @@ ANSWER_SCHEMA = pa.schema([field for field in RESULT_SCHEMA if field.name != "re
 class FetchResult:
     """One URL's outcome; no clock values, so equal outcomes are equal rows.
 
-    `reason` is set unless `status` is ok. `sha256` names the bytes in the image store, `format` is Pillow's
+    `reason` is set unless `status` is ok. `sha256` names the stored bytes, `format` is Pillow's
     name in lower case, `width` and `height` are pixels as stored (an EXIF orientation is not applied). `phash` is the
     perceptual hash, in hexadecimal. `received_sha256` names the bytes as they came, where what is stored was changed
     (metadata taken out, faces blurred, re-encoded). `duplicate_of` is set where images are compared, and not stored:

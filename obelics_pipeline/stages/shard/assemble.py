@@ -29,11 +29,11 @@ class Fetched(Protocol):
 
     @property
     def sha256(self) -> str | None:
-        """Names the bytes in the image store; None where there are none."""
+        """Of the stored bytes; None where there are none."""
 
     @property
     def pack(self) -> str | None:
-        """Which file of the image store has them; None where one of their own does."""
+        """Which pack has them; None where they have a file of their own."""
 
     @property
     def offset(self) -> int | None:
