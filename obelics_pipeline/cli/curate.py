@@ -147,6 +147,12 @@ def add_check(commands: Commands) -> None:
         metavar="N",
         help="images to download for the estimate (default: none)",
     )
+    check.add_argument(
+        "--driver-costs",
+        type=Path,
+        metavar="FILE",
+        help="costs of the driver, as python -m benchmarks.scale --json writes them (default: scaled from the sample)",
+    )
     check.add_argument("--json", type=Path, metavar="FILE", help="write the findings as JSON")
     check.set_defaults(command=_check)
 
@@ -164,6 +170,7 @@ def _check(arguments: argparse.Namespace) -> int:
         prices=arguments.price,
         bounds=Bounds(arguments.sample, arguments.seconds, arguments.fetch_sample),
         json_file=arguments.json,
+        driver_costs=arguments.driver_costs,
     )
 
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.errors import Stopped, UserError
 from obelics_pipeline.core.storage import Location, is_local
+from obelics_pipeline.inspect.check.driver_costs import read_driver_costs
 from obelics_pipeline.inspect.check.estimate import Estimate, Plan, estimate
 from obelics_pipeline.inspect.check.fetched import measure_images
 from obelics_pipeline.inspect.check.finding import Finding, exit_code
@@ -69,14 +70,17 @@ def check(
     prices: Sequence[str] = (),
     bounds: Bounds | None = None,
     json_file: Path | None = None,
+    driver_costs: Path | None = None,
     console: Console | None = None,
 ) -> int:
     """Check and estimate one run; returns 0 where it can start, 2 where something is missing.
 
-    Raises UserError for a wrong price.
+    `driver_costs` is a file of what a driver costs; without it that is scaled from the sample. Raises UserError for a
+    file of something else, and for a wrong price.
     """
     console, bounds = console or Console(), bounds or Bounds()
     assumed, found = assumptions_of(prices), Check(console)
+    of_driver = read_driver_costs(driver_costs) if driver_costs is not None else None
     n = workers or cpus()
     checked = _config(config, overrides, found)
     found.add(engine_finding(engine))
@@ -97,7 +101,8 @@ def check(
     if sample is not None and sample.parts and checked is not None and sources is not None:
         assumed = _names_and_images(sample, checked, bounds, assumed, found)
         plan = _plan(sources, checked, n, engine, where)
-        whole = estimate(sample, plan, checked, assumed, stages_of(checked))
+        whole = estimate(sample, plan, checked, assumed, stages_of(checked), of_driver)
+        found.add(*([whole.driver.finding()] if whole.driver is not None else []))
         found.add(*([disk_finding(where, whole.bytes_kept)] if where is not None else []))
         found.add(*limit_findings(sample, whole, checked, assumed))
         priced = model_prices(checked.models, whole.counts, assumed)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from obelics_pipeline.core.commit import FEW
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.interval import Interval, total
+from obelics_pipeline.inspect.check.driver_costs import Driver, DriverCosts
 from obelics_pipeline.inspect.check.sample import AFTER, START, VALIDATE, Part, Sample
 from obelics_pipeline.inspect.check.sampled_engine import DRIVER, REDUCE, SHUFFLE, UNIT, Step
 from obelics_pipeline.jobs.stages import STAGES
@@ -18,6 +19,7 @@ from obelics_pipeline.stages.cost import Ahead, Amounts, Cost
 from obelics_pipeline.stages.stage import Stage
 
 BUCKET = "bucket"  # the column of a shuffle with a group for each of dedup.buckets
+PUBLISH = "publish"  # what the driver does after the last stage, by its name in the fitted costs
 NOTHING = Interval.exactly(0.0)
 
 Whole = Mapping[str, int]  # kind of input -> its weight: bytes of WARCs, rows of pointers
@@ -65,6 +67,7 @@ class Estimate:
     memory: int  # bytes of the largest process of the sample
     longest_unit_seconds: float
     everything: bool  # the sample was the whole input
+    driver: Driver | None = None  # by fitted costs, where there are some
 
     @property
     def bytes_kept(self) -> Interval:
@@ -128,18 +131,29 @@ class Scale:
 
 
 def estimate(
-    sample: Sample, plan: Plan, config: RunConfig, assumed: Assumptions, known: Sequence[Stage] = STAGES
+    sample: Sample,
+    plan: Plan,
+    config: RunConfig,
+    assumed: Assumptions,
+    known: Sequence[Stage] = STAGES,
+    costs_of_driver: DriverCosts | None = None,
 ) -> Estimate:
-    """The whole input, from a sample with at least one part. `known` are the stages of the run."""
+    """The whole input, from a sample with at least one part. `known` are the stages of the run.
+
+    What the driver does in a stage that `costs_of_driver` knows is reckoned by these, and not scaled up from a few
+    units, unless the sample is the whole input.
+    """
     scale = Scale(sample.parts, plan.weight)
     counts = _counts(sample, scale, config, assumed)
     wait = assumed.request_seconds if plan.store else 0.0
     ahead = Ahead(counts, config, assumed, plan.units, plan.weight.get("warc", 0), plan.remote_input, wait)
     costs = {stage.name: stage.cost for stage in known} | {VALIDATE: Cost(beyond=_read_back)}
-    stages = []
+    stages, of_driver = [], dict[str, Interval]()
+    if costs_of_driver is not None and not scale.everything:
+        of_driver = _of_driver(costs_of_driver, known, plan.units, counts["documents"])
     for name in dict.fromkeys(step.stage for step in sample.steps if step.stage != START):
         steps = [step for step in sample.steps if step.stage == name]
-        stages.append(_stage(name, steps, costs.get(name, Cost()), sample, scale, plan, ahead))
+        stages.append(_stage(name, steps, costs.get(name, Cost()), sample, scale, plan, ahead, of_driver.get(name)))
     worked = [step.cost for step in sample.steps if step.kind == UNIT]
     return Estimate(
         counts,
@@ -147,7 +161,28 @@ def estimate(
         memory=max((cost.memory for cost in worked), default=0),
         longest_unit_seconds=max((cost.wall for cost in worked), default=0.0),
         everything=scale.everything,
+        driver=_driver(costs_of_driver, [row.stage for row in stages], of_driver),
     )
+
+
+def _of_driver(costs: DriverCosts, known: Sequence[Stage], units: int, documents: Interval) -> dict[str, Interval]:
+    """CPU seconds of the driver by stage. The last one publishes, too."""
+    found = {}
+    for name in [*(stage.name for stage in known), VALIDATE]:
+        named = (name, PUBLISH) if name == known[-1].name else (name,)
+        ends = [
+            [costs.seconds_of(of, units, n) for of in named] for n in (documents.low, documents.point, documents.high)
+        ]
+        if all(seconds is not None for end in ends for seconds in end):
+            low, point, high = (sum(seconds for seconds in end if seconds is not None) for end in ends)
+            found[name] = Interval(low, point, high)
+    return found
+
+
+def _driver(costs: DriverCosts | None, stages: Sequence[str], seconds: Mapping[str, Interval]) -> Driver | None:
+    if costs is None or not seconds:
+        return None
+    return Driver(total(of for name, of in seconds.items() if name in stages), costs.source)
 
 
 def _counts(sample: Sample, scale: Scale, config: RunConfig, assumed: Assumptions) -> dict[str, Interval]:
@@ -172,11 +207,19 @@ def _counts(sample: Sample, scale: Scale, config: RunConfig, assumed: Assumption
 
 
 def _stage(
-    name: str, steps: Sequence[Step], cost: Cost, sample: Sample, scale: Scale, plan: Plan, ahead: Ahead
+    name: str,
+    steps: Sequence[Step],
+    cost: Cost,
+    sample: Sample,
+    scale: Scale,
+    plan: Plan,
+    ahead: Ahead,
+    driver: Interval | None,
 ) -> StageEstimate:
     assumed, wait = ahead.assumed, ahead.wait
     sums = _sums(steps, cost, sample, plan, ahead.config)
     scaled = {key: _scaled(key, sums, scale, plan.units) for key in KEYS}
+    scaled["driver"] = driver or scaled["driver"]
     _add(scaled, {"wall": (scaled["puts"] + scaled["gets"]) * wait})
     _add(scaled, cost.beyond(ahead))
     serial = scaled["serial"] + scaled["driver"] + (scaled["driver_puts"] + scaled["driver_gets"]) * wait

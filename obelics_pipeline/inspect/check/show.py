@@ -145,6 +145,12 @@ def as_json(
             "stages": [stage.to_json() for stage in estimate.stages],
             "total": totals(estimate.stages).to_json(),
             "memory_bytes": estimate.memory,
+            "driver": None
+            if estimate.driver is None
+            else {
+                "seconds": estimate.driver.seconds.to_json(),
+                "source": estimate.driver.source,
+            },
             "everything_sampled": estimate.everything,
             "models": [price.to_json() for price in priced],
         }

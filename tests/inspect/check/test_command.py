@@ -47,6 +47,12 @@ def test_a_wrong_price_is_a_wrong_command(capsys: pytest.CaptureFixture[str], tm
     assert "vcpu_hour" in capsys.readouterr().err
 
 
+def test_costs_that_are_none_are_a_wrong_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    command = ["check", "default", "--input", "x", "--output", str(tmp_path), "--driver-costs", str(tmp_path / "none")]
+    assert main(command) == 2
+    assert "none: cannot be read" in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_a_run_that_can_start_is_estimated(
     capsys: pytest.CaptureFixture[str], warcs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -72,10 +78,32 @@ def test_a_run_that_can_start_is_estimated(
         "shard",
         "validate",
     ]
+    assert found["driver"] is None
     documents, kept = found["counts"]["documents"], whole["counts"]["documents"]["point"]
     assert documents["low"] <= documents["point"] <= documents["high"]
     assert kept / 2 <= documents["point"] <= kept * 2  # two units tell about how many there are
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_costs_of_the_driver_take_the_place_of_what_the_sample_says(
+    capsys: pytest.CaptureFixture[str], warcs: list[Path], tmp_path: Path
+) -> None:
+    cost = {"seconds": {"once": 7200, "thousand_units": 0, "million_rows": 0}}
+    told = {"source": "by hand", "date": "today", "machine": "here"}
+    (tmp_path / "costs.json").write_text(json.dumps({"driver": {"extract: plan": cost}} | told))
+    code, lines = check(
+        capsys,
+        *("default", "--input", *map(str, warcs), "--output", str(tmp_path / "out"), "--sample", "2"),
+        *("--set", "reading.unit_bytes=30000", "--set", "fetch.enabled=false"),
+        *("--driver-costs", str(tmp_path / "costs.json"), "--json", str(tmp_path / "found.json")),
+    )
+    assert code == 0, lines
+    assert any("driver: 2 h of work that no worker shares (by hand, today, here)" in line for line in lines)
+    found = json.loads((tmp_path / "found.json").read_text())["estimate"]
+    assert found["driver"]["source"] == "by hand, today, here"
+    assert found["driver"]["seconds"]["point"] == 7200
+    assert found["stages"][0]["serial_hours"]["point"] >= 2
 
 
 @pytest.mark.slow
