@@ -287,7 +287,7 @@ class _Work:
         folders = _unit_folders(names)
         self._units(steps, folders, done)
         steps.do("sweep", files.swept, batches("sweep", sorted(folders), 1))
-        self._loose(steps, [name for name in names if not _is_below(name, folders)], done)
+        self._loose(steps, [name for name in names if is_text(name) or not _is_below(name, folders)], done)
         if not isinstance(self._run.path, Path):
             for folder in (self._run.fetch, self._run.consent_answers):
                 for path in sorted((scratch_of(folder) / "journal").glob("*.jsonl")):
@@ -329,7 +329,7 @@ class _Work:
         return batches("units", names, size, folder=folder, kind=kind)
 
     def _loose(self, steps: Steps, names: Sequence[str], done: Done) -> None:
-        """Files that are of no unit."""
+        """Files that no unit's manifest names: journals lie among units, too."""
         skip = {self._run.shards.name, "input", LEASE, *OF_ENGINE}
         own = (self._run.manifest.name, *REPORTS)
         asked = [

@@ -15,7 +15,7 @@ from obelics_pipeline.core.config.run import load_resolved
 from obelics_pipeline.core.counted import counted
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
-from obelics_pipeline.core.revision_place import number_of
+from obelics_pipeline.core.revision_place import is_result, number_of
 from obelics_pipeline.core.revisions import parts_of, revisions_of
 from obelics_pipeline.core.shards.manifest import RunManifest, read_manifest, standing_manifest
 from obelics_pipeline.core.storage import Location, files_below, local_copy, remove, size_of
@@ -188,7 +188,8 @@ def _shared(folder: RunFolder) -> str:
     """
     if isinstance(folder.path, Path):
         return "by links to its files"
-    names = [name for part in stored.parts(folder.path) for name, _ in part.units]
+    parts = [part for part in stored.parts(folder.path) if not is_result(part.folder.name)]
+    names = [name for part in parts for name, _ in part.units]
     tars = read_manifest(folder.path).counts()
     return (
         f"whose files it names by {counted(len(names), 'new manifests')}; tars that stay the same are copied within "

@@ -28,6 +28,7 @@ METHODS = {
     "__init__": "(self, path: 'str | Path', storage_options: 'Mapping[str, Mapping[str, Any]] | None' = None) "
     "-> 'None'",
     "__len__": "(self) -> 'int'",
+    "document": "(self, which: 'str') -> 'Document | None'",
     "documents": "(self) -> 'Iterator[Document]'",
     "images": "(self) -> 'Iterator[StoredImage]'",
     "to_arrow": "(self, columns: 'Sequence[str] | None' = None) -> 'pa.Table'",

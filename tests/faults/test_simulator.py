@@ -16,13 +16,13 @@ MENDED = (
 )
 FOUND_BY = (
     (slips.notes_of_shuffles_are_believed, 3),
-    (slips.hashes_are_not_read, 0),
-    (slips.a_run_is_changed_in_place, 9),
-    (slips.inputs_are_noted_too_soon, 9),
+    (slips.hashes_are_not_read, 3),
+    (slips.a_run_is_changed_in_place, 11),
+    (slips.inputs_are_noted_too_soon, 5),
     (slips.a_log_alone_is_a_strangers, 10),
-    (slips.a_damaged_run_is_complete, 12),
+    (slips.a_damaged_run_is_complete, 25),
     (slips.removals_may_come_back, 50142),
-    (slips.images_are_believed, 30),
+    (slips.images_are_believed, 0),
 )  # for leases: tests/core/test_lease_simulator.py
 
 

@@ -126,7 +126,7 @@ def test_a_run_can_write_open_flamingos_form_and_the_other_again(
     for path in (output / "shards").glob("*.tar"):
         with tarfile.open(path) as tar:
             assert all(name.endswith(".json") for name in tar.getnames())
-    assert {e["stage"] for e in events(output)[seen:] if e["event"] == "unit_done"} == {"shard"}
+    assert {e["stage"] for e in events(output)[seen:] if e["event"] == "unit_done"} == {"shard", "look-up"}
     assert finish(command(warcs, output, sets=HASTE), proxy)[0] == 0
     assert published(output) == before
 

@@ -20,8 +20,10 @@ from obelics_pipeline.core.shards.manifest import read_manifest
 from obelics_pipeline.core.shards.source import all_documents
 from obelics_pipeline.inspect.card.statement import Statement
 from obelics_pipeline.inspect.published.command import publish
+from obelics_pipeline.stages.fetch.run_images import RunImages
 from obelics_pipeline.stages.shard.export import export_parquet
 from tests.faults.inline import Inline, runs_inline
+from tests.forget.victims import stored_images
 from tests.stages.rows import made
 
 SAID = Statement("Pages of a test", "cc-by-4.0")
@@ -259,17 +261,23 @@ def test_a_removed_image_that_came_with_a_row_leaves_the_store_and_others_stay(
     pq.write_table(published, tmp_path / "a.parquet")
     run_rows("published", [tmp_path / "a.parquet"], tmp_path / "run")
     before = pictures_by_url(tmp_path / "run")
-    stored = {path.name for path in (tmp_path / "run/images").glob("*/*")}
+    stored = stored_images(tmp_path / "run")
     url = next(url for url, data in before.items() if list(before.values()).count(data) == 1)
     (tmp_path / "urls.txt").write_text(f"{url}\n")
     assert main(["forget", str(tmp_path / "run"), "--urls", str(tmp_path / "urls.txt")]) == 0
     after = pictures_by_url(tmp_path / "run")
     assert url not in after
     assert after.items() <= before.items()
-    left = {path.name for path in (tmp_path / "run/images").glob("*/*")}
+    left = stored_images(tmp_path / "run")
     gone = hashlib.sha256(before[url]).hexdigest()
-    assert gone in stored - left
-    assert {hashlib.sha256(data).hexdigest() for data in after.values()} <= left
+    assert gone in stored.keys() - left.keys()
+    assert {hashlib.sha256(data).hexdigest() for data in after.values()} <= left.keys()
+    assert not RunImages(tmp_path / "run/images").lost(list(left.values()))
+    assert not is_stored(before[url], tmp_path / "run")
     assert main(["validate", str(tmp_path / "run")]) == 0
     assert run_rows("published", [tmp_path / "a.parquet"], tmp_path / "run")["images"].dropped["forgotten"] == 1
-    assert gone not in {path.name for path in (tmp_path / "run/images").glob("*/*")}
+    assert not is_stored(before[url], tmp_path / "run")
+
+
+def is_stored(data: bytes, run: Path) -> bool:
+    return any(data in path.read_bytes() for path in (run / "images").glob("*/*"))

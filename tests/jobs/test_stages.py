@@ -23,6 +23,7 @@ ALLOWED = [
     ("filters/measuring.py", "score", "the method of a filter"),
     ("fit/chat_detector/command.py", "score", "a key of a line of scores"),
     ("forget/look_ups.py", "shard", "a column of a look-up"),
+    ("forget/search.py", "extract", "the folder of extracted documents, which name all that is looked for"),
     ("forget/shards.py", "shard", "a column of the index"),
     ("inspect/card/", "extract shard", "a word of Croissant, a column, a noun"),
     ("inspect/consent_again/answer.py", "consent", "a key of a document's metadata"),

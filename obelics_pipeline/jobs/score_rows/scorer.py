@@ -11,6 +11,7 @@ from obelics_pipeline.core.config import FiltersConfig, RunConfig, Threshold
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.errors import Stopped, UserError
 from obelics_pipeline.jobs.score_rows.columns import Asked, Scores, is_text
+from obelics_pipeline.jobs.score_rows.image_folder import ImagesOfRun
 from obelics_pipeline.models.pictures.sources import FolderImages
 from obelics_pipeline.policy.forgotten import FORGOTTEN, forget_images
 from obelics_pipeline.policy.tombstones.tombstones import configured
@@ -81,7 +82,7 @@ class Scorer:
         images.
         """
         images = self._asked.images
-        if isinstance(images, FolderImages) and not images.folder.is_dir():
+        if isinstance(images, FolderImages | ImagesOfRun) and not images.folder.is_dir():
             raise UserError(
                 f"images {images.folder}: no such folder on {socket.gethostname()}; all workers must see it"
             )

@@ -143,7 +143,7 @@ def _windows(documents: Iterable[Document]) -> Iterator[Window]:
     window: Window = []
     size = 0
     for document in documents:
-        shown = [image for image in document.images() if image.sha256 is not None]
+        shown = [image for image in document.images() if image.sha256 is not None and image.n_bytes is not None]
         of_it = sum(image.n_bytes or 0 for image in shown)
         if window and (size + of_it > WINDOW or len(window) == DOCUMENTS):
             yield window

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from obelics_pipeline.core.errors import Stopped, UserError
+from obelics_pipeline.core.shards.manifest import Promises, RunManifest
+from obelics_pipeline.core.shards.run_index import PartBounds
 from obelics_pipeline.inspect.card.statement import Statement
 from obelics_pipeline.inspect.published import hub as on_the_hub
 from obelics_pipeline.inspect.published.command import publish
@@ -39,6 +41,12 @@ class Maker(PartMaker):
         )
 
 
+def maker(made_of: str) -> Maker:
+    """A maker that asks no run."""
+    nothing = RunManifest((), (), Promises(0, 0, False, False, ()), {}, {})
+    return Maker(Path("run"), PartBounds.of(nothing), [], made_of)
+
+
 def content(made_of: str, part: Part) -> bytes:
     return hashlib.shake_128(f"{made_of}{part.start}".encode()).digest(SIZE)
 
@@ -56,7 +64,7 @@ CARD = b"---\nconfigs:\n- config_name: default\n  data_files:\n  - {split: train
 def go(made_of: str = "x", parts: list[Part] = PARTS, repository: Repository = REPOSITORY) -> None:
     """All that `publish` has a repository do."""
     repository.refuse_strangers(Path("run"))
-    made = repository.write_parts(Inline(), Maker(Path("run"), [], made_of), parts)  # type: ignore[arg-type]
+    made = repository.write_parts(Inline(), maker(made_of), parts)  # type: ignore[arg-type]
     repository.finish(made, {"README.md": CARD, "published.json": list_of(made)})
 
 
@@ -190,7 +198,7 @@ def test_files_of_others_are_refused(hub: HubServer, name: str) -> None:
 
 
 def test_a_commit_of_another_in_between_stops_the_command(hub: HubServer) -> None:
-    made = Maker(Path("run"), [], "x")
+    made = maker("x")
 
     class Between(Inline):
         def map(self, function: Callable[[Any], Any], items: Any) -> Iterator[Any]:
@@ -242,7 +250,7 @@ def test_a_hub_that_cannot_be_reached_stops_the_command(hub: HubServer, monkeypa
 
 def test_what_was_made_is_gone_from_the_disk(hub: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    PartSender(Maker(Path("run"), [], "x"), REPOSITORY)(PARTS[0])
+    PartSender(maker("x"), REPOSITORY)(PARTS[0])
     assert list(tmp_path.iterdir()) == []
 
 

@@ -13,9 +13,9 @@ from obelics_pipeline.core.document import Document, ImageNode, TextNode, make_d
 from obelics_pipeline.core.storage import location, read_table
 from obelics_pipeline.core.tables import DocumentWriter, read_documents
 from obelics_pipeline.core.unit import Unit
+from obelics_pipeline.stages.fetch.run_images import RunImages
 from obelics_pipeline.stages.score import stage
 from obelics_pipeline.stages.score.stage import (
-    RunImages,
     decide,
     decide_unit,
     decide_units,
