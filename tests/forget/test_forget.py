@@ -357,6 +357,7 @@ def test_old_shards_that_are_put_back_are_not_exported(
     forget(run, *write(tmp_path, "urls", [found[0].url]))
     for name in (f"shards/{found[0].shard}", "index.parquet", "manifest.json"):
         shutil.copy(run_of_demo / name, run / name)
+    shutil.copytree(run_of_demo / "look-up", run / "look-up", dirs_exist_ok=True)
     assert main(["export", str(run), "--format", "parquet", "--output", str(tmp_path / "out")]) == 2
     assert "were removed" in capsys.readouterr().err
     forget(run)
