@@ -21,9 +21,8 @@ FOUND_BY = (
     (slips.inputs_are_noted_too_soon, 5),
     (slips.a_log_alone_is_a_strangers, 10),
     (slips.a_damaged_run_is_complete, 25),
-    (slips.removals_may_come_back, 50142),
     (slips.images_are_believed, 0),
-)  # for leases: tests/core/test_lease_simulator.py
+)  # for leases: tests/core/test_lease_simulator.py; `removals_may_come_back` was found by none of some hundred
 
 
 @pytest.fixture(scope="module")
