@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Generic, TypeVar
 
-PARSED_BYTES = 2**20  # of files that are held parsed; the last one that was asked for is held, whatever its size
+PARSED_BYTES = 2**19  # of files that are held parsed; the last one that was asked for is held, whatever its size
 
 Rules = TypeVar("Rules")
 Parse = Callable[[bytes], Rules]
