@@ -34,7 +34,7 @@ def test_pages_of_these_docs_are_honest_and_with_their_words_out_of_order_they_a
     honest = [detector.score(text) for text in texts]
     shuffled = [detector.score(shuffle(text)) for text in texts]
     assert sum(score is None or score > bound for score in honest) <= 0.1 * len(DOCS)
-    assert all(score is not None and score > 0.8 for score in shuffled)
+    assert all(score is not None and score > 0.9 for score in shuffled)
 
 
 def shuffle(text: str) -> str:
