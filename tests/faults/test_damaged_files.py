@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,7 +18,6 @@ from tests.faults.damaged_run import (
     PER_PAGE,
     Damage,
     World,
-    a_world,
     cut,
     empty,
     flip,
@@ -51,24 +50,6 @@ def flip_unnoticed(path: Path) -> None:
 
 def _texts(table: pa.Table) -> list[str | None]:
     return [node["text"] for nodes in table["nodes"].to_pylist() for node in nodes]
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with a_world(tmp_path_factory.mktemp("world")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def finished(world: World) -> Path:
-    output = world.folder / "finished"
-    assert world.run(output) == 0
-    return output
-
-
-@pytest.fixture
-def output(finished: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(finished, tmp_path / "out")
 
 
 def test_what_a_flipped_bit_makes_of_a_text_never_reaches_a_shard(world: World, finished: Path, output: Path) -> None:

@@ -1,7 +1,5 @@
 """Packs of images in whole runs, on a disk and in a bucket: what is damaged comes back, what is forgotten goes."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,27 +13,9 @@ from obelics_pipeline.stages.fetch.result import FetchResult, results_from_table
 from obelics_pipeline.stages.fetch.run_images import RunImages
 from tests.core.storage.conftest import new_bucket
 from tests.core.storage.runs import objects, whole
-from tests.faults.damaged_run import World, a_world, flip, stop_after
+from tests.faults.damaged_run import World, flip, stop_after
 from tests.faults.inline import Inline
 from tests.faults.runs import published, tree
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    with a_world(tmp_path_factory.mktemp("world")) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def finished(world: World) -> Path:
-    output = world.folder / "finished"
-    assert world.run(output) == 0
-    return output
-
-
-@pytest.fixture
-def output(finished: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(finished, tmp_path / "out")
 
 
 def stored(run: Location) -> list[FetchResult]:
