@@ -16,7 +16,7 @@ from obelics_pipeline.policy.tombstones.keyed import Keyed, read_key
 from obelics_pipeline.policy.tombstones.tombstones import FOLDER, KEY, Tombstones, tombstones_in
 
 LEASE = ".lease"  # in the folder of a run in a store: see core/lease.py
-WORK = "work"  # below the folder of tombstones: what units found, until the forget is done
+WORK = "steps"  # below the folder of tombstones: what units found, until the forget is done
 
 
 @dataclass(frozen=True)

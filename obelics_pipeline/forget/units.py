@@ -35,7 +35,6 @@ from obelics_pipeline.core.storage import (
     Location,
     draft_for,
     file_sha256,
-    files_below,
     put,
     read_schema,
     read_table,
@@ -330,12 +329,6 @@ def _settled_ledgers(passed: pa.Table, settled: pa.Table) -> dict[str, Ledger]:
         if n:
             images.drop(DOCUMENT_DROPPED, n)
     return {"documents": documents_, "images": images}
-
-
-def step_folders(folder: Location) -> list[str]:
-    """The steps below a folder that have manifests of units."""
-    parts = (name.split("/") for name in files_below(folder))
-    return sorted({part[0] for part in parts if len(part) > 2 and part[1] == "manifests"})
 
 
 def _pairs(table: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:

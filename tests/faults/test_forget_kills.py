@@ -113,15 +113,15 @@ def has_found(folder: Path) -> bool:
 
 
 def writes_tars(folder: Path) -> bool:
-    return any((folder / "forgotten/work/tars").glob("*.tar"))
+    return any((folder / "forgotten/steps/tars").glob("*.tar"))
 
 
 def rewrites_units(folder: Path) -> bool:
-    return len(list((folder / "forgotten/work/units/manifests").glob("*.json"))) >= 3
+    return len(list((folder / "forgotten/steps/units/manifests").glob("*.json"))) >= 3
 
 
 def removes_images(folder: Path) -> bool:
-    return any((folder / "forgotten/work/images/manifests").glob("*.json"))
+    return any((folder / "forgotten/steps/images/manifests").glob("*.json"))
 
 
 @pytest.mark.slow

@@ -146,7 +146,7 @@ def test_a_damaged_unit_among_those_to_be_searched_is_named_in_one_line(
     assert {path.name: path.read_bytes() for path in (run / "shards").glob("*.tar")} == shards
     unit.write_bytes(data)
     forgotten_without(run)
-    assert not (run / "forgotten/work").exists()
+    assert not (run / "forgotten/steps").exists()
 
 
 def test_a_dry_run_by_workers_that_are_elsewhere_leaves_nothing(run: Path, lists: Lists) -> None:
