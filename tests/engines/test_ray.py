@@ -4,6 +4,7 @@ import functools
 import os
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,39 @@ def test_a_unit_in_trouble_costs_itself_only(cluster: Any, tmp_path: Path) -> No
     assert failures == {"die_always": "its worker died 12 times", "raise_always": "RuntimeError: trouble"}
     assert sorted(found) == sorted(u.id for u in units)
     assert (tmp_path / "crashes-die_always").read_text() == "".join(f"{n}\n" for n in range(12))
+
+
+@pytest.mark.slow
+def test_short_units_go_in_blocks_and_of_a_lost_block_each_goes_once_more_alone(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(on_ray_engine, "BLOCK_SECONDS", 600.0)
+    blocks: list[list[str]] = []
+    draw = on_ray_engine._drawn
+
+    def drawn(waiting: deque[Any], most: int) -> list[Any]:
+        items = draw(waiting, most)
+        blocks.append([item.id for item in items if isinstance(item, Unit)])
+        return items
+
+    monkeypatch.setattr(on_ray_engine, "_drawn", drawn)
+    units = [unit(f"{i:02d}") for i in range(30)]
+    units[20] = unit("20", "kill_ray_worker_once")
+    found = outcomes(cluster, tmp_path, units)
+    [lost] = [block for block in blocks if "20" in block]
+    assert len(lost) > 1
+    assert sum(map(len, blocks)) == len(units)
+    assert all(isinstance(o, Manifest) for o in found.values())
+    assert {(tmp_path / f"crashes-{name}").read_text() for name in lost} <= {"0\n", "0\n0\n"}
+
+
+@pytest.mark.slow
+def test_what_a_task_has_no_time_for_waits_for_another(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(on_ray_engine, "BLOCK_SECONDS", 0.0)
+    assert len(outcomes(cluster, tmp_path, [unit(f"{i:02d}") for i in range(20)])) == 20
+    assert {(tmp_path / f"tries-{i:02d}").read_text() for i in range(20)} == {"x"}
 
 
 @pytest.mark.by_hand
@@ -188,7 +222,7 @@ def test_a_raylet_that_died_stops_the_run_and_is_no_units_fault(monkeypatch: pyt
 
     monkeypatch.setattr("ray.get", lost)
     with pytest.raises(Stopped, match=r"raylet .* has died .* run the same command again"):
-        on_ray_engine._outcome(object())
+        on_ray_engine._outcomes(object())
 
 
 def test_a_client_address_is_refused_and_ray_address_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:

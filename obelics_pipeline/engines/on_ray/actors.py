@@ -14,7 +14,7 @@ from obelics_pipeline.core.errors import Stopped, UserError
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.attempts import ATTEMPTS, units_done
 from obelics_pipeline.engines.engine import Failure, Work
-from obelics_pipeline.engines.on_ray.child_process import ChildProcess, pack, run_in_child
+from obelics_pipeline.engines.on_ray.child_process import Call, ChildProcess, run_in_child
 from obelics_pipeline.engines.pool import NEVER, Died, Raised
 
 
@@ -39,7 +39,7 @@ class Scorer:
     ) -> Iterator[tuple[Any, Any | Raised | Died]]:
         while waiting:
             item = waiting.popleft()
-            yield item, run_in_child(self._guard, pack(function, item))
+            yield item, run_in_child(self._guard, Call(pickle.dumps(function), pickle.dumps(item)))
 
 
 def units_scored(

@@ -14,12 +14,13 @@ import pickle
 import socket
 import sys
 import tempfile
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import obelics_pipeline
 from obelics_pipeline.core.errors import UserError
@@ -48,28 +49,38 @@ class ChildProcess:
         return self.folder if isinstance(self.folder, Path) else Path(tempfile.gettempdir())
 
 
-def pack(function: Callable[[Any], Any], item: Any) -> bytes:
-    """A call, to be opened by the child: what the function needs is not imported by the Ray worker."""
-    return pickle.dumps((function, item))
+class Call(NamedTuple):
+    """A function and an item, pickled; the child opens them: what they need is not imported by the Ray worker."""
+
+    function: bytes
+    item: bytes
 
 
-def call_packed(call: bytes) -> Any:
-    """Make a call that `pack` packed."""
-    function, item = pickle.loads(call)  # noqa: S301 - comes from our own driver
-    return function(item)
+def make(call: Call) -> Any:
+    """Make a call, in the child."""
+    return pickle.loads(call.function)(pickle.loads(call.item))  # noqa: S301 - comes from our own driver
 
 
-def run_in_child(guard: ChildProcess, call: bytes) -> Any | Raised | Died:
-    """The outcome of a packed call, made in this worker's child."""
+def run_in_child(guard: ChildProcess, call: Call) -> Any | Raised | Died:
+    """The outcome of a call, made in this worker's child."""
     try:
         pool = _child_of(guard)
     except UserError as error:
         return Raised(error)
-    return next(outcome for _, outcome in list(pool.each(call_packed, deque([call]), guard.seconds)))
+    return next(outcome for _, outcome in list(pool.each(make, deque([call]), guard.seconds)))
+
+
+def run_block(guard: ChildProcess, function: bytes, items: Sequence[bytes], seconds: float) -> list[Any]:
+    """The outcomes of the first items: of as many as are begun within so many seconds, and of one at least."""
+    end = time.monotonic() + seconds
+    outcomes = [run_in_child(guard, Call(function, items[0]))]
+    while len(outcomes) < len(items) and time.monotonic() < end:
+        outcomes.append(run_in_child(guard, Call(function, items[len(outcomes)])))
+    return outcomes
 
 
 @cache
-def _child_of(guard: ChildProcess) -> Pool[bytes, Any]:
+def _child_of(guard: ChildProcess) -> Pool[Call, Any]:
     """This worker's pool of one. It ends with the Ray worker: its child watches that. Raises UserError."""
     _check(guard)
     _hide_main_module()

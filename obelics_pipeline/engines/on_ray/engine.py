@@ -1,8 +1,9 @@
-"""The engine of a Ray cluster: one task per unit, Ray Data's shuffle, and actors for models."""
+"""The engine of a Ray cluster: tasks that do blocks of units, Ray Data's shuffle, and actors for models."""
 
 from __future__ import annotations
 
 import contextlib
+import pickle
 import secrets
 import time
 from collections import deque
@@ -21,7 +22,7 @@ from obelics_pipeline.engines.engine import Failure, MakeModel, Work, WorkWithMo
 from obelics_pipeline.engines.groups import Group, Reduce
 from obelics_pipeline.engines.model import WithModel
 from obelics_pipeline.engines.on_ray.actors import units_scored
-from obelics_pipeline.engines.on_ray.child_process import ChildProcess, pack, run_in_child
+from obelics_pipeline.engines.on_ray.child_process import ChildProcess, run_block
 from obelics_pipeline.engines.on_ray.session import address_of, raylet_died, session
 from obelics_pipeline.engines.on_ray.shuffle import shuffle
 from obelics_pipeline.engines.pool import Died, Raised
@@ -30,6 +31,9 @@ Item = TypeVar("Item")
 Value = TypeVar("Value")
 
 LOOK_SECONDS = 5.0  # between two looks at how many CPUs the cluster has
+# A task costs the driver 1 to 2 ms, whatever it does (benchmarks/scale/engines.py), so that it does many short units.
+BLOCK_SECONDS = 2.0  # after which a task begins no further unit: what a lost node loses, and an end is uneven by
+BLOCK_UNITS = 256  # at most: a message of some 100 kB
 
 
 class RayEngine:
@@ -102,23 +106,39 @@ class RayEngine:
     def _each(
         self, function: Callable[[Any], Any], waiting: deque[Any], /
     ) -> Iterator[tuple[Any, Any | Raised | Died]]:
-        """One Ray task per item, a bounded number of them at a time."""
+        """Ray tasks, a bounded number of them at a time, that each do a block of items, for some seconds.
+
+        Of a block that is lost one item may have taken its worker down: each goes once more, alone, and is lost only
+        where it is lost then.
+        """
         import ray
 
-        task = ray.remote(run_in_child).options(
+        task = ray.remote(run_block).options(
             num_cpus=self._config.cpus_per_unit,
             memory=self._config.memory_per_unit_bytes or None,
             max_retries=0,  # who tries again, and how often, is decided by the rule that all engines share
         )
-        running: dict[Any, Any] = {}
+        packed = pickle.dumps(function)
+        size = 1
+        alone: deque[Any] = deque()
+        running: dict[Any, list[Any]] = {}
         try:
-            while waiting or running:
-                while waiting and len(running) < self._room():
-                    item = waiting.popleft()
-                    running[task.remote(self._guard, pack(function, item))] = item
+            while waiting or alone or running:
+                while (waiting or alone) and len(running) < self._room():
+                    items = [alone.popleft()] if alone else _drawn(waiting, size)
+                    running[task.remote(self._guard, packed, [pickle.dumps(i) for i in items], BLOCK_SECONDS)] = items
                 for reference in self._finished(list(running)):
-                    item = running.pop(reference)
-                    yield item, _outcome(reference)
+                    items = running.pop(reference)
+                    found = _outcomes(reference)
+                    if isinstance(found, list):
+                        left = items[len(found) :]
+                        size = len(found) if left else min(BLOCK_UNITS, max(size, 2 * len(items)))
+                        waiting.extendleft(reversed(left))
+                        yield from zip(items, found, strict=False)
+                    elif len(items) > 1:
+                        alone.extend(items)
+                    else:
+                        yield items[0], found
         finally:
             for reference in running:  # somebody gave up: what is left is of no more use
                 ray.cancel(reference, force=True)
@@ -167,7 +187,15 @@ def _nothing(_: None) -> None:
     """A call that only shows that calls arrive."""
 
 
-def _outcome(reference: Any) -> Any | Raised | Died:
+def _drawn(waiting: deque[Any], most: int) -> list[Any]:
+    """Up to so many items, no longer waiting."""
+    items = [waiting.popleft()]
+    while waiting and len(items) < most:
+        items.append(waiting.popleft())
+    return items
+
+
+def _outcomes(reference: Any) -> list[Any] | Raised | Died:
     """What a task gave. One by one, so that one that was lost takes no other with it.
 
     Raises `UserError` where a node lacks something, `Stopped` where this machine's raylet died: no task can start then.
@@ -176,7 +204,8 @@ def _outcome(reference: Any) -> Any | Raised | Died:
     from ray import exceptions
 
     try:
-        return ray.get(reference)
+        found: list[Any] = ray.get(reference)
+        return found
     except exceptions.RuntimeEnvSetupError as error:
         raise UserError(f"--engine ray: a node cannot take over this checkout: {str(error)[:300]!r}") from None
     except exceptions.RayTaskError as error:
