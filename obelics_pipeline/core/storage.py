@@ -236,11 +236,17 @@ def read_bytes_at(where: Location, offset: int, length: int) -> bytes:
         return stream.read(length)
 
 
-def _first_bytes(where: UPath) -> bytes:
-    """Up to `WHOLE` bytes. A range is asked for, because clients ask for the size before they ask for everything."""
+def read_end(where: UPath, length: int) -> bytes:
+    """The last so many bytes of an object, or all that it has, by one request. Raises OSError."""
+    with reaching(where):
+        return bytes(where.fs.cat_file(where.path, start=-length))
+
+
+def _first_bytes(where: UPath, length: int = WHOLE) -> bytes:
+    """Up to so many bytes. A range is asked for, because clients ask for the size before they ask for everything."""
     try:
         with reaching(where):
-            return bytes(where.fs.cat_file(where.path, start=0, end=WHOLE))
+            return bytes(where.fs.cat_file(where.path, start=0, end=length))
     except FileNotFoundError:
         raise
     except OSError:  # an empty object has no ranges
@@ -278,10 +284,14 @@ def pieces(where: Location) -> Iterator[bytes]:
             while piece := stream.read(PIECE):
                 yield piece
         return
+    first = _first_bytes(where, PIECE)
+    yield first
+    if len(first) < PIECE:
+        return
     size = size_of(where)
     if size is None:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(where))
-    for start in range(0, size, PIECE):
+    for start in range(PIECE, size, PIECE):
         with reaching(where):
             piece = bytes(where.fs.cat_file(where.path, start=start, end=min(start + PIECE, size)))
         yield piece
@@ -312,6 +322,21 @@ def local_copy(where: Location) -> Iterator[Path]:
         yield folder / where.name
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def local_copies(locations: Sequence[Location], folder: Path) -> Iterator[Path]:
+    """Files as local ones, in their order: themselves, or copies in a folder, of which some are made ahead."""
+    return _ahead(partial(_copied, folder=folder), locations, AT_ONCE)
+
+
+def _copied(where: Location, folder: Path) -> Path:
+    if isinstance(where, Path):
+        return where
+    descriptor, name = tempfile.mkstemp(dir=folder)
+    with open(descriptor, "wb") as stream:
+        for piece in pieces(where):
+            stream.write(piece)
+    return Path(name)
 
 
 def size_of(where: Location) -> int | None:

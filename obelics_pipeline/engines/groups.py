@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -14,9 +15,19 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.core.content_name import content_name
 from obelics_pipeline.core.reduce_output import ReduceOutput
-from obelics_pipeline.core.storage import Location, draft_for, file_sha256, names_in, put, read_bytes, write_bytes
+from obelics_pipeline.core.storage import (
+    Location,
+    draft_for,
+    file_sha256,
+    names_in,
+    put,
+    read_bytes,
+    read_end,
+    write_bytes,
+)
 
 READERS = 32  # footers or receipts read at a time: behind a network each takes some 20 ms
+FOOTER = 2**16  # bytes, with room for some hundred groups of rows
 RECEIPT = ".json"  # ends the name of a receipt; it is written last: a group without one is not there
 DATA = "data"  # the role of rows as they were dealt out
 
@@ -100,9 +111,20 @@ def read_groups(output: Location, column: str, sources: Sequence[Location]) -> d
 def count_rows(paths: Iterable[Location]) -> int:
     """Rows of Parquet files, as their footers say."""
     with ThreadPoolExecutor(READERS) as readers:
-        return sum(readers.map(_rows, paths))
+        return sum(readers.map(row_count, paths))
 
 
-def _rows(path: Location) -> int:
-    with path.open("rb") as stream:
-        return int(pq.read_metadata(stream).num_rows)
+def has_rows(paths: Iterable[Location]) -> bool:
+    """Whether any of these Parquet files has rows; none is opened after the first that has."""
+    return any(map(row_count, paths))
+
+
+def row_count(path: Location) -> int:
+    """Rows of a Parquet file, as its footer says: of an object by one request, unless the footer is large."""
+    if isinstance(path, Path):
+        return int(pq.read_metadata(path).num_rows)
+    end = read_end(path, FOOTER)
+    if int.from_bytes(end[-8:-4], "little") + 8 > len(end):
+        with path.open("rb") as stream:
+            return int(pq.read_metadata(stream).num_rows)
+    return int(pq.read_metadata(pa.BufferReader(end)).num_rows)

@@ -18,12 +18,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.commit import Manifest
-from obelics_pipeline.core.storage import TEMPORARY, Location, read_schema, remove_tree
+from obelics_pipeline.core.storage import TEMPORARY, Location, local_copies, read_schema, remove_tree
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.attempts import in_order, units_done
 from obelics_pipeline.engines.engine import Failure, MakeModel, Work, WorkWithModel
 from obelics_pipeline.engines.gpus import of_its_own
-from obelics_pipeline.engines.groups import Group, Reduce, count_rows, read_groups, write_group
+from obelics_pipeline.engines.groups import Group, Reduce, read_groups, row_count, write_group
 from obelics_pipeline.engines.model import WithModel
 from obelics_pipeline.engines.pool import NEVER, RECYCLE_BYTES, Died, Pool, Raised
 from obelics_pipeline.engines.worker import start_worker
@@ -92,9 +92,12 @@ class LocalEngine:
         """DuckDB deals the rows out, spilling beyond its memory; workers reduce the groups."""
         remove_tree(output)
         with tempfile.TemporaryDirectory(dir=self._folder, prefix=TEMPORARY) as name:
-            dealt = Path(name)
-            for number, portion in enumerate(_portions(sources)):
+            dealt, copies = Path(name) / "dealt", Path(name) / "copies"
+            copies.mkdir()
+            for number, portion in enumerate(_portions(local_copies(sources, copies))):
                 self._deal(portion, column, dealt / f"{number:05d}")
+                for copy in (path for path in portion if path.parent == copies):
+                    copy.unlink()
             values = sorted({path.name for path in dealt.glob(f"*/{column}=*")})
             if values:
                 schema = read_schema(sources[0])  # DuckDB's types are a little different, and so would be its bytes
@@ -102,7 +105,7 @@ class LocalEngine:
                 list(self.map(write, values))
         return read_groups(output, column, sources)
 
-    def _deal(self, sources: Sequence[Location], column: str, output: Path) -> None:
+    def _deal(self, sources: Sequence[Path], column: str, output: Path) -> None:
         """One folder per value."""
         import duckdb  # 20 MB that a run without a global step never needs
 
@@ -111,8 +114,6 @@ class LocalEngine:
             database.execute(f"SET memory_limit='{self._memory_limit}'")
             database.execute("SET threads=1")  # each thread would keep a file open per value
             database.execute("SET temp_directory=$folder", {"folder": str(output / "spill")})
-            for file_system in {id(s.fs): s.fs for s in sources if not isinstance(s, Path)}.values():
-                database.register_filesystem(file_system)
             rows = database.read_parquet([str(source) for source in sources])
             try:
                 rows.write_parquet(str(output), partition_by=[column], compression="zstd")
@@ -121,12 +122,12 @@ class LocalEngine:
         shutil.rmtree(output / "spill", ignore_errors=True)
 
 
-def _portions(sources: Sequence[Location]) -> Iterator[list[Location]]:
+def _portions(sources: Iterable[Path]) -> Iterator[list[Path]]:
     """Files of up to `PORTION` rows together, or one that has more."""
-    portion: list[Location] = []
+    portion: list[Path] = []
     rows = 0
     for source in sources:
-        n = count_rows([source])
+        n = row_count(source)
         if portion and rows + n > PORTION:
             yield portion
             portion, rows = [], 0

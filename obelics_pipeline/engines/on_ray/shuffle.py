@@ -10,7 +10,7 @@ import pyarrow as pa
 from obelics_pipeline.core.config.ray import RayConfig
 from obelics_pipeline.core.storage import Location, read_table, remove_tree
 from obelics_pipeline.engines.attempts import ATTEMPTS
-from obelics_pipeline.engines.groups import Group, Reduce, count_rows, read_groups, write_group
+from obelics_pipeline.engines.groups import Group, Reduce, has_rows, read_groups, write_group
 
 
 def shuffle(
@@ -24,7 +24,7 @@ def shuffle(
     import ray.data
 
     remove_tree(output)
-    if count_rows(sources):
+    if has_rows(sources):
         # read_parquet lists and probes before it reads: 3 s for three small files, this 0.2 s
         files = ray.data.from_items([{"file": pickle.dumps(source)} for source in sources])
         rows = files.map_batches(_read, batch_size=1, batch_format="pyarrow", max_retries=ATTEMPTS)
