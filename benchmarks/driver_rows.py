@@ -32,7 +32,8 @@ from obelics_pipeline.core.index_name import INDEX
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.shards.index import ROWS_PER_GROUP, index_schema, merge_indexes, read_span
 from obelics_pipeline.core.shards.manifest import RunManifest, ShardEntry, index_part, promises_of, shard_name
-from obelics_pipeline.stages.fetch.stage import REQUESTS, fetch_units
+from obelics_pipeline.stages.fetch.requests import REQUESTS
+from obelics_pipeline.stages.fetch.stage import fetch_units
 from obelics_pipeline.stages.shard.check_index import CheckedPart, check_part
 from obelics_pipeline.stages.shard.check_look_ups import repeated_ids
 from obelics_pipeline.stages.shard.index_parts import part_units, plan_parts
@@ -180,7 +181,7 @@ def fetch_seconds(folder: Path, urls: int) -> float:
         names.append(f"requests-{number}.parquet")
         columns = [[0] * count, [f"CC-MAIN-20260101-{number:05}-00-0123456789abcdef"] * count, asked]
         pq.write_table(pa.Table.from_arrays(columns, schema=REQUESTS), folder / names[-1])
-    requests = Partitions(folder, {"0": names})
+    requests = Partitions(folder, {"0": names}, {"0": "told by the worker that has them"})
     return cpu(partial(fetch_units, requests, folder / "fetch", FetchingConfig(), {}))
 
 

@@ -29,7 +29,8 @@ from obelics_pipeline.engines.groups import DATA, write_group
 from obelics_pipeline.stages.dedup.candidates import PAGES
 from obelics_pipeline.stages.dedup.keepers import DUPLICATES, PASSED
 from obelics_pipeline.stages.dedup.shuffled_rows import CANDIDATES, EDGES, MEMBERS, USES
-from obelics_pipeline.stages.fetch.stage import ANSWERS, REQUESTS
+from obelics_pipeline.stages.fetch.requests import REQUESTS
+from obelics_pipeline.stages.fetch.stage import ANSWERS
 from obelics_pipeline.stages.read.inputs import Inputs, WarcSource
 from obelics_pipeline.stages.shard.stage import SIZES
 
@@ -82,12 +83,11 @@ class MadeRun:
 
     def write_group(self, step: str, column: str, of: Value, output: Location) -> None:
         """Write what the shuffle of a step would leave for one value of its column."""
+        rows = max(FEW, ceil(FEW * self.units / of.groups))
+        tables = {role: _few(schema, rows) for role, schema in _schemas(step).items()}
+        notes: dict[str, Any] = {"sites": FEW}
         if step == "requests":
-            tables = {DATA: self.requests(of.number)}
-        else:
-            rows = max(FEW, ceil(FEW * self.units / of.groups))
-            tables = {role: _few(schema, rows) for role, schema in _schemas(step).items()}
-        notes = {"sites": FEW}
+            notes = {"asked": f"{of.number:064x}"}
         if step.startswith("groups-"):
             notes = {"unsettled": max(0, TURNS - 1 - int(step[-3:]))}
         entered = pa.table({column: [of.value] * of.rows})

@@ -23,7 +23,7 @@ from obelics_pipeline.stages.dedup.candidates import TEXT
 from obelics_pipeline.stages.dedup.judge import contract_turn, first, limit, link
 from obelics_pipeline.stages.dedup.shuffled_rows import CANDIDATES, EDGES, USES, without_bucket
 from obelics_pipeline.stages.dedup.uses import PARAGRAPH
-from obelics_pipeline.stages.fetch.stage import _request_rows
+from obelics_pipeline.stages.fetch.requests import request_rows
 
 SKETCH_BYTES = 64
 Numbers = npt.NDArray[np.int64]
@@ -51,7 +51,7 @@ def requests_of_a_bucket(size: Size) -> dict[str, Spent]:
         for part in range(FEW):
             pq.write_table(run.requests(part).slice(0, rows // FEW), place / f"{part}.parquet")
         names = [place / f"{part}.parquet" for part in range(FEW)]
-        return {"fetch: requests": spent_by(partial(_request_rows, names))}
+        return {"fetch: requests": spent_by(partial(request_rows, names))}
     finally:
         shutil.rmtree(place)
 

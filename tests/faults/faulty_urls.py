@@ -22,8 +22,9 @@ import pyarrow.parquet as pq
 from obelics_pipeline.core.config import FetchingConfig
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.engines.worker import start_worker
+from obelics_pipeline.stages.fetch.requests import REQUESTS
 from obelics_pipeline.stages.fetch.robots import MAX_ROBOTS_BYTES
-from obelics_pipeline.stages.fetch.stage import REQUESTS, fetch_unit, fetch_unit_of, fetch_units
+from obelics_pipeline.stages.fetch.stage import fetch_unit, fetch_unit_of, fetch_units
 from tests.faults.runs import ROOT
 from tests.stages.fetch.site import Behaviour, Request, Site, answer, picture, raw, redirect, reset
 

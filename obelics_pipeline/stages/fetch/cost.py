@@ -8,11 +8,11 @@ from math import ceil
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.interval import Interval
 from obelics_pipeline.core.storage import read_table
-from obelics_pipeline.engines.shuffle import partition_by, sources_of
+from obelics_pipeline.engines.shuffle import sources_of
 from obelics_pipeline.stages.cost import Ahead, Amounts, Cost
 from obelics_pipeline.stages.fetch.image_pack import TARGET
 from obelics_pipeline.stages.fetch.image_rules import url_reason
-from obelics_pipeline.stages.fetch.stage import request_unit, request_units
+from obelics_pipeline.stages.fetch.requests import deal_requests, request_unit, request_units
 from obelics_pipeline.stages.job import Job
 
 STAGE = "fetch"
@@ -31,7 +31,7 @@ def asked(job: Job, config: RunConfig) -> list[str]:
     )
     units = request_units(documents.units, config.fetch, [rules.banned_words, rules.banned_as_substrings])
     requests = job.runner.map("requests", work, units, folder, part_of=STAGE)
-    partition_by(job.runner, job.folder.shuffled / "requests", sources_of(requests, folder), "bucket")
+    deal_requests(job.runner, job.folder.shuffled / "requests", sources_of(requests, folder))
     return [url for m in requests for url in read_table(m.path(folder, "data"), ["url"])["url"].to_pylist()]
 
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, get_args
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.core.commit import (
     Attempt,
     Manifest,
-    committed,
     manifest_path,
     read_manifest,
     read_manifests,
@@ -28,17 +24,17 @@ from obelics_pipeline.core.config.image_safety import MetadataPolicy
 from obelics_pipeline.core.document import CARRIED
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.partitions import Partitions
-from obelics_pipeline.core.storage import Location, open_parquet, read_table, read_tables, remove
+from obelics_pipeline.core.storage import Location, open_parquet, read_table, remove
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.policy.forgotten import FORGOTTEN, Forgotten
 from obelics_pipeline.stages.fetch.bucket import fetch_bucket
-from obelics_pipeline.stages.fetch.carried import RowImages, asked_and_urls, bucket_of, is_carried
-from obelics_pipeline.stages.fetch.host import host_bucket
+from obelics_pipeline.stages.fetch.carried import RowImages
 from obelics_pipeline.stages.fetch.ingest import Ingest
 from obelics_pipeline.stages.fetch.journal import Journal, journal_of
 from obelics_pipeline.stages.fetch.left import left_of
 from obelics_pipeline.stages.fetch.quality import measure
 from obelics_pipeline.stages.fetch.reason import FACES
+from obelics_pipeline.stages.fetch.requests import request_rows
 from obelics_pipeline.stages.fetch.result import (
     ANSWER_SCHEMA,
     PLACE_SCHEMA,
@@ -60,64 +56,7 @@ POINTER = ("url", "warc_filename", "warc_record_offset", "warc_record_length")  
 LAYOUT = "packs"  # of what a unit writes: in its id, as answers of units are dealt out together and need equal columns
 Treated = dict[str, str]  # see `treated_as`
 
-REQUESTS = pa.schema([("bucket", pa.int32()), ("partition", pa.string()), ("url", pa.string())])
-ASKED = pa.schema([("partition", pa.large_string()), ("url", pa.large_string())])  # of a bucket: more than 2 GB, too
-LINES = 1_000_000  # requests that are hashed at a time
 ANSWERS = pa.schema([("partition", pa.string()), *ANSWER_SCHEMA, *PLACE_SCHEMA])
-
-
-def request_units(
-    documents: Sequence[Manifest], config: FetchingConfig, rules: Any, everything: bool = False
-) -> list[Unit]:
-    """One unit per unit of documents: which image URLs its kept documents ask for. `rules` is what decides on a URL.
-
-    With `everything` dropped documents ask as well.
-    """
-    settings = [config.buckets, rules, *(["everything"] if everything else [])]
-    return [
-        Unit(
-            "requests",
-            digest(m.unit, m.files["data"]["sha256"], *settings),
-            "",
-            {"documents": m.unit, "everything": everything},
-        )
-        for m in documents
-    ]
-
-
-def request_unit(
-    unit: Unit,
-    *,
-    folder: Location,
-    document_folder: Location,
-    buckets: int,
-    url_reason: Callable[[str], str | None],
-    carried: bool = False,
-) -> Manifest:
-    """Write the distinct (bucket, partition, url) of one unit of documents; what a rule refuses is not asked.
-
-    With `carried` images may have come with their rows: those have no host, and are asked for by their bytes' sha256.
-    """
-    documents = committed(document_folder, unit.payload["documents"])
-    path, everything = documents.path(document_folder, "data"), unit.payload["everything"]
-    images = asked_and_urls(path, everything) if carried else ((url, url) for url in _images(path, everything))
-    urls = sorted({key for key, url in images if url_reason(url) is None})
-    here = bucket_of(documents.unit, buckets)
-    dealt = [here if is_carried(url) else host_bucket(url, buckets) for url in urls]
-    columns = [dealt, [documents.unit] * len(urls), urls]
-    with Attempt(folder, unit) as attempt:
-        pq.write_table(pa.Table.from_arrays(columns, schema=REQUESTS), attempt.file("data", ".parquet"))
-        return attempt.commit([], {"rows": {"data": len(urls)}})
-
-
-def _images(path: Location, everything: bool) -> Iterator[str]:
-    """The image URLs of kept documents, or of all, read from their two columns alone."""
-    with open_parquet(path) as source:
-        for group in range(source.num_row_groups):
-            table = source.read_row_group(group, columns=["reason", "images"])
-            for reason, images in zip(table["reason"].to_pylist(), table["images"].to_pylist(), strict=True):
-                if reason is None or everything:
-                    yield from (url for url in images if url is not None)
 
 
 def fetch_units(
@@ -129,7 +68,7 @@ def fetch_units(
     treated: Treated | None = None,
     forgotten: str = "",
 ) -> list[dict[str, Any]]:
-    """One unit (as JSON) per bucket with requests. `names` are those of the committed units, by label.
+    """One unit (as JSON) per bucket of `deal_requests`. `names` are those of the committed units, by label.
 
     `retry` names the reasons whose URLs are to be asked once more. `treated` says what is done with images before they
     are stored. Where earlier units did otherwise there is a new generation: what they stored is looked at again, and
@@ -138,7 +77,6 @@ def fetch_units(
     """
     units = []
     for bucket, files in sorted(requests.files.items(), key=lambda item: int(item[0])):
-        asked = asked_sha256(_request_table([requests.folder / name for name in files]))
         earlier = _earlier(folder, names.get(_label(int(bucket)), ()), config)
         generation = max((m.notes["generation"] for m in earlier), default=0)
         known = [r for m in earlier if retry for r in results_from_table(read_table(m.path(folder, "data")))]
@@ -150,7 +88,7 @@ def fetch_units(
                 "identity": identity(config),
                 "generation": generation,
                 "retry": sorted(retry),
-                "asked": asked,
+                "asked": requests.digest(bucket),
                 "requests": list(files),
                 **({"treated": treated} if treated else {}),
                 **({"forgotten": forgotten} if forgotten else {}),
@@ -223,7 +161,7 @@ def fetch_unit(
     `document_folders` are those of the units that ask: a match of a hash list is reported with its documents.
     `measures` are taken of the pixels, a column each.
     """
-    rows = _request_rows([request_folder / name for name in unit.payload["requests"]])
+    rows = request_rows([request_folder / name for name in unit.payload["requests"]])
     urls = sorted({url for _, url in rows})
     treated: Treated = unit.payload.get("treated", {})
     store = UnitImages(images, staging_of(folder) / unit.name)
@@ -261,31 +199,6 @@ def fetch_unit(
     left.clear(manifest, folder)
     _supersede(folder, superseded)
     return manifest
-
-
-def _request_rows(paths: Sequence[Location]) -> list[tuple[str, str]]:
-    """(partition, url) of a bucket, in a fixed order."""
-    table = _request_table(paths)
-    return list(zip(table["partition"].to_pylist(), table["url"].to_pylist(), strict=True))
-
-
-def _request_table(paths: Sequence[Location]) -> pa.Table:
-    """The requests of a bucket, sorted: Arrow compares the bytes of UTF-8, which stand in the order of characters."""
-    tables = [table.select(ASKED.names).cast(ASKED) for table in read_tables(paths, ASKED.names)]
-    return pa.concat_tables(tables).sort_by([(name, "ascending") for name in ASKED.names])
-
-
-def asked_sha256(rows: pa.Table) -> str:
-    """sha256 of the lines `partition url` of ASKED rows, with a line feed between two."""
-    sha256 = hashlib.sha256()
-    feed, blank, nothing = (pa.scalar(text, pa.large_string()) for text in ("\n", " ", ""))
-    for start in range(0, rows.num_rows, LINES):
-        columns = [rows[name].slice(start, LINES).combine_chunks() for name in ASKED.names]
-        lines = pc.binary_join_element_wise(feed, columns[0], blank, columns[1], nothing)
-        _, ends, text = lines.buffers()
-        size = int(np.frombuffer(ends, np.int64)[len(lines)])
-        sha256.update(memoryview(text)[0 if start else 1 : size])
-    return sha256.hexdigest()
 
 
 def documents_with(url: str, *, rows: Sequence[tuple[str, str]], folders: Sequence[Location]) -> list[dict[str, Any]]:

@@ -24,13 +24,12 @@ from obelics_pipeline.stages.fetch.named_images import drop_unnamed
 from obelics_pipeline.stages.fetch.quality.measure import OF_QR_CODES
 from obelics_pipeline.stages.fetch.quality.qr_codes import demand_reader
 from obelics_pipeline.stages.fetch.reasons import REASONS
+from obelics_pipeline.stages.fetch.requests import deal_requests, request_unit, request_units
 from obelics_pipeline.stages.fetch.stage import (
     fetch_unit,
     fetch_unit_of,
     fetch_units,
     plan_name,
-    request_unit,
-    request_units,
     treated_as,
 )
 from obelics_pipeline.stages.fetch.unit_images import staging_of
@@ -81,7 +80,7 @@ def work(job: Job) -> None:
         requests += _requests(job, Documents(job.extracted, job.folder.extract), everything=True)
     sweep(job.folder.requests, requests)
     sources = sources_of(requests, job.folder.requests)
-    partitions = partition_by(job.runner, job.folder.shuffled / "requests", sources, "bucket")
+    partitions = deal_requests(job.runner, job.folder.shuffled / "requests", sources)
     safety = located(job.config.image_safety)
     lists = prepare(safety.known_abuse)
     measures = job.config.images.measures

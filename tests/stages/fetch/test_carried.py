@@ -20,7 +20,8 @@ from obelics_pipeline.stages.fetch.bucket import fetch_bucket
 from obelics_pipeline.stages.fetch.carried import RowImages, bucket_of
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.fetch.ingest import Ingest
-from obelics_pipeline.stages.fetch.stage import documents_with, request_unit, request_units
+from obelics_pipeline.stages.fetch.requests import request_unit, request_units
+from obelics_pipeline.stages.fetch.stage import documents_with
 from tests.stages.fetch.site import picture
 from tests.stages.rows import made
 

@@ -8,8 +8,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from obelics_pipeline.core.commit import Attempt, Manifest, names_by_label, once
 from obelics_pipeline.core.config import FetchingConfig, ImageSafetyConfig
@@ -21,6 +19,7 @@ from obelics_pipeline.policy.image_safety.known_abuse import prepare
 from obelics_pipeline.stages.fetch import stage as fetch_stage
 from obelics_pipeline.stages.fetch.host import host_bucket
 from obelics_pipeline.stages.fetch.named_images import drop_unnamed
+from obelics_pipeline.stages.fetch.requests import REQUESTS, asked_sha256, request_unit, request_units
 from obelics_pipeline.stages.fetch.result import (
     PLACE_SCHEMA,
     RESULT_SCHEMA,
@@ -31,13 +30,10 @@ from obelics_pipeline.stages.fetch.result import (
 from obelics_pipeline.stages.fetch.run_images import RunImages
 from obelics_pipeline.stages.fetch.stage import (
     ANSWERS,
-    REQUESTS,
     fetch_unit,
     fetch_unit_of,
     fetch_units,
     identity,
-    request_unit,
-    request_units,
     treated_as,
 )
 from tests.policy.image_safety import photos
@@ -56,6 +52,11 @@ def extracted(folder: Path, name: str, urls: list[str], reason: str | None = Non
         with DocumentWriter(attempt.file("data", ".parquet"), [], []) as writer:
             writer.write(Document(name, "http://a.example/", "w", 0, 1, nodes, reason=reason))
         return attempt.commit([])
+
+
+def asked_in(folder: Path, names: list[str]) -> str:
+    """The digest of a bucket's requests, which lie in several files."""
+    return asked_sha256(pa.concat_tables([pq.read_table(folder / name) for name in names]))
 
 
 class Stage:
@@ -96,7 +97,8 @@ class Stage:
                 pq.write_table(table.filter([b == bucket for b in table["bucket"].to_pylist()]), dealt_folder / name)
                 files.setdefault(str(bucket), []).append(name)
         names = names_by_label(folder)
-        planned = fetch_units(Partitions(dealt_folder, files), folder, self.config, names, retry, treated)
+        digests = {bucket: asked_in(dealt_folder, files[bucket]) for bucket in files}
+        planned = fetch_units(Partitions(dealt_folder, files, digests), folder, self.config, names, retry, treated)
         work = partial(
             fetch_unit,
             folder=folder,
@@ -251,26 +253,6 @@ def test_results_of_runs_before_there_was_such_a_column_are_read(tmp_path: Path)
     older = table.drop_columns(["received_sha256", "pack", "offset"])
     assert results_from_table(older) == [FetchResult("http://a/", "ok", sha256="ab")]
     assert ANSWERS.names == ["partition", *table.drop_columns("received_sha256").column_names]
-
-
-@given(st.lists(st.tuples(st.text(max_size=4), st.text(max_size=4)), max_size=20), st.integers(1, 4), st.integers(1, 9))
-@settings(max_examples=100)
-def test_a_bucket_is_named_by_its_sorted_requests_however_they_came(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str]], files: int, lines: int
-) -> None:
-    folder = tmp_path_factory.getbasetemp() / "requests"
-    folder.mkdir(exist_ok=True)
-    names = [f"{number}.parquet" for number in range(files)]
-    for number, name in enumerate(names):
-        some = rows[number::files]
-        columns = [[0] * len(some), [partition for partition, _ in some], [url for _, url in some]]
-        pq.write_table(pa.Table.from_arrays(columns, schema=REQUESTS), folder / name)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(fetch_stage, "LINES", lines)
-        [value] = fetch_units(Partitions(folder, {"0": names}), folder / "fetch", FetchingConfig(), {})
-    expected = "\n".join(f"{partition} {url}" for partition, url in sorted(rows))
-    assert value["asked"] == sha256(expected.encode()).hexdigest()
-    assert fetch_stage._request_rows([folder / name for name in names]) == sorted(rows)
 
 
 def test_a_unit_is_given_the_earlier_ones_of_its_bucket_and_lists_nothing(
