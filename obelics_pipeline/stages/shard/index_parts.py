@@ -25,8 +25,14 @@ STEP = "index"
 def plan_parts(documents: Iterable[int], rows: int) -> dict[str, int]:
     """How many tars each file of an index has the rows of, in order, by the documents of each tar.
 
-    A part is closed before the tar that would take it beyond `rows` rows. One part is the file of a run without parts.
+    One part is the file of a run without parts.
     """
+    sizes = tars_together(documents, rows)
+    return {part_name(i): size for i, size in enumerate(sizes)} if len(sizes) > 1 else {INDEX: sizes[0]}
+
+
+def tars_together(documents: Iterable[int], rows: int) -> list[int]:
+    """How many tars go together, in order: one more would take them beyond `rows` documents."""
     sizes, held = [0], 0
     for count in documents:
         if sizes[-1] and held + count > rows:
@@ -34,7 +40,7 @@ def plan_parts(documents: Iterable[int], rows: int) -> dict[str, int]:
             held = 0
         sizes[-1] += 1
         held += count
-    return {part_name(i): size for i, size in enumerate(sizes)} if len(sizes) > 1 else {INDEX: sizes[0]}
+    return sizes
 
 
 def part_units(tars: Sequence[Manifest], planned: Mapping[str, int], score_names: Sequence[str]) -> list[Unit]:

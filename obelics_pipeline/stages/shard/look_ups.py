@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -31,10 +32,12 @@ from obelics_pipeline.core.storage import Location, read_table, read_tables, rem
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.engines.shuffle import map_all, partition_by, sources_of
 from obelics_pipeline.stages.job import Job
+from obelics_pipeline.stages.shard.index_parts import tars_together
 from obelics_pipeline.stages.shard.standing import disown_damaged
 
 STEP = "look-up"
 DEALT, BUCKETS = "look-up-rows", "look-up-buckets"  # below `shuffled`: rows on their way, gone once they are there
+DEALT_ROWS = 2**17  # of the index that a unit deals out: some hundred tars
 BUCKET = "bucket"
 DEALT_SCHEMA = pa.schema([pa.field(BUCKET, pa.string()), *SCHEMA])
 
@@ -86,17 +89,19 @@ def look_up_units(tars: Sequence[Manifest]) -> list[Unit]:
 
 def _by_bucket(job: Job, stage: str, tars: Sequence[Manifest], buckets: int) -> Partitions:
     """The rows of all tars for all look-ups, by the label of the unit that writes them."""
-    folder, code = job.folder.shuffled / DEALT, code_of(__name__)
-    units = [Unit(DEALT, digest(code, tar.unit, buckets), "", {"tar": tar.unit, "buckets": buckets}) for tar in tars]
+    folder, code, left = job.folder.shuffled / DEALT, code_of(__name__), iter(tar.unit for tar in tars)
+    sizes = tars_together((tar.notes["documents"] for tar in tars), DEALT_ROWS)
+    told = [{"tars": list(islice(left, size)), "buckets": buckets} for size in sizes]
+    units = [Unit(DEALT, digest(code, *payload.values()), "", payload) for payload in told]
     work = partial(dealt_unit, folder=folder, shards=job.folder.shards)
     dealt = map_all(job.runner, DEALT, work, units, folder, stage)
     return partition_by(job.runner, job.folder.shuffled / BUCKETS, sources_of(dealt, folder), BUCKET)
 
 
 def dealt_unit(unit: Unit, *, folder: Location, shards: Location) -> Manifest:
-    """Write the rows of one tar for all look-ups, each with the label of the unit that its bucket is."""
-    index = read_table(committed(shards, unit.payload["tar"]).path(shards, "index"), list(COLUMNS))
-    tables = []
+    """Write the rows of some tars for all look-ups, each with the label of the unit that its bucket is."""
+    parts = [committed(shards, name).path(shards, "index") for name in unit.payload["tars"]]
+    index, tables = pa.concat_tables(read_tables(parts, list(COLUMNS))), []
     for kind in KEYS:
         rows = rows_of(index, kind)
         buckets = bucket_of(rows["hash"].to_numpy(), unit.payload["buckets"]).tolist()

@@ -14,6 +14,7 @@ from obelics_pipeline.cli.main import main
 from obelics_pipeline.core.shards import look_up
 from obelics_pipeline.core.shards.look_up import KEYS, ORDER, bucket_of, by_id, by_url, read_look_up, rows_of
 from obelics_pipeline.core.shards.manifest import read_manifest, write_manifest
+from obelics_pipeline.stages.shard import look_ups
 from tests.faults.inline import runs_inline
 from tests.faults.runs import ROOT, tree
 from tests.small import THINGS, arguments, write_warc
@@ -23,7 +24,8 @@ KILL = """
 import os, sys
 from tests.faults.inline import runs_inline
 from obelics_pipeline.core.shards import look_up
-look_up.ROWS_PER_BUCKET = 2
+from obelics_pipeline.stages.shard import look_ups
+look_up.ROWS_PER_BUCKET, look_ups.DEALT_ROWS = 2, 4
 def hook(event, told):
     if event == {event!r} and {part!r} in str(told[1]):
         os._exit(9)
@@ -33,7 +35,7 @@ with runs_inline():
     main(sys.argv[1:])
 """
 MOMENTS = {
-    "rows of a tar were dealt": ("os.link", "shuffled/look-up-rows/manifests"),
+    "rows of some tars were dealt": ("os.link", "shuffled/look-up-rows/manifests"),
     "the rows of a bucket are together": ("os.rename", "bucket=id-0002"),
     "all rows are": ("os.rename", "shuffled/look-up-buckets/"),
     "before the first bucket": ("os.link", "look-up/manifests/url-0000"),
@@ -46,6 +48,7 @@ MOMENTS = {
 def in_this_process() -> Iterator[None]:
     with runs_inline(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(look_up, "ROWS_PER_BUCKET", 2)
+        patch.setattr(look_ups, "DEALT_ROWS", 4)  # two tars, and one
         yield
 
 
