@@ -11,6 +11,8 @@ BRANCH ?= main
 # The build that pip's own index has; for a CPU: TORCH='torch torchvision --index-url https://download.pytorch.org/whl/cpu'
 TORCH ?= torch==2.13.0 torchvision==0.28.0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Where it is set, each of thousands of processes would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo train-demo check test test-fast test-slow test-by-hand test-torch flamingo lint prose docs schema audit format constraints clean
 
