@@ -149,7 +149,7 @@ def run(checkout: Path, source: Path) -> bool:
         store.asked.clear()
         store.bytes.clear()
         began = time.perf_counter()
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, env=environment, cwd=checkout, capture_output=True, text=True, check=False)
         seconds = time.perf_counter() - began
     print(f"\n{checkout.name}: exit code {done.returncode}; {done.stdout.strip().splitlines()[-1]}\n")
     print(table(store))
