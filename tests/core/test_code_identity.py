@@ -3,7 +3,9 @@
 import re
 import shutil
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +14,7 @@ from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.jobs.stages import STAGES
 
 EXTRACT = "obelics_pipeline.stages.extract.stage"
-CACHED = ("code_of", "_imports", "_source", "_content", "_data_of")
+CACHED = ("code_of", "_imports", "_source", "_content", "_data_of", "_version")
 
 
 def forget() -> None:
@@ -86,11 +88,19 @@ def test_a_new_word_list_is_another_code(package: Path) -> None:
     assert code_of(EXTRACT) != before
 
 
+def test_the_version_of_each_library_is_that_of_what_brings_it() -> None:
+    known = packages_distributions()
+    libraries = {name for stage in STAGES for name in code_identity._reached(stage.work.__module__)[1]}
+    assert len(libraries) > 10
+    for name in libraries:
+        assert code_identity._version(name) == [f"{of} {version(of)}" for of in sorted(set(known.get(name, [])))], name
+
+
 def test_another_version_of_a_library_is_another_code(monkeypatch: pytest.MonkeyPatch) -> None:
     before = code_of(EXTRACT)
     forget()
-    real = code_identity.version
-    monkeypatch.setattr(code_identity, "version", lambda name: "9" if name == "selectolax" else real(name))
+    real, newer = code_identity.distribution, SimpleNamespace(name="selectolax", version="9")
+    monkeypatch.setattr(code_identity, "distribution", lambda name: newer if name == newer.name else real(name))
     assert code_of(EXTRACT) != before
     forget()
 
