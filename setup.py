@@ -202,6 +202,7 @@ setup(
         "obelics_pipeline.demo": ["site/**", "thesaurus.dat"],
         "obelics_pipeline.training.experiments.ablate": ["*.html"],
         "obelics_pipeline.inspect.card": ["*.md"],
+        "obelics_pipeline.inspect.check": ["driver_costs.json"],
         "obelics_pipeline.inspect.explain": ["page.*"],
         "obelics_pipeline.inspect.exported": ["energon_cooker.py.txt"],
         "obelics_pipeline.training.diagnosis": ["*.css", "*.html", "*.svg"],

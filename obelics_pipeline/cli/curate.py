@@ -151,7 +151,7 @@ def add_check(commands: Commands) -> None:
         "--driver-costs",
         type=Path,
         metavar="FILE",
-        help="costs of the driver, as python -m benchmarks.scale --json writes them (default: scaled from the sample)",
+        help="costs of the driver, as python -m benchmarks.scale --json writes them (default: those that ship)",
     )
     check.add_argument("--json", type=Path, metavar="FILE", help="write the findings as JSON")
     check.set_defaults(command=_check)

@@ -13,7 +13,7 @@ from rich.console import Console
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.errors import Stopped, UserError
 from obelics_pipeline.core.storage import Location, is_local
-from obelics_pipeline.inspect.check.driver_costs import read_driver_costs
+from obelics_pipeline.inspect.check.driver_costs import MEASURED, read_driver_costs
 from obelics_pipeline.inspect.check.estimate import Estimate, Plan, estimate
 from obelics_pipeline.inspect.check.fetched import measure_images
 from obelics_pipeline.inspect.check.finding import Finding, exit_code
@@ -75,12 +75,12 @@ def check(
 ) -> int:
     """Check and estimate one run; returns 0 where it can start, 2 where something is missing.
 
-    `driver_costs` is a file of what a driver costs; without it that is scaled from the sample. Raises UserError for a
-    file of something else, and for a wrong price.
+    `driver_costs` is a file of what a driver costs; None: the one that ships. Raises UserError for a file of something
+    else, and for a wrong price.
     """
     console, bounds = console or Console(), bounds or Bounds()
     assumed, found = assumptions_of(prices), Check(console)
-    of_driver = read_driver_costs(driver_costs) if driver_costs is not None else None
+    of_driver = read_driver_costs(driver_costs or MEASURED)
     n = workers or cpus()
     checked = _config(config, overrides, found)
     found.add(engine_finding(engine))

@@ -78,7 +78,7 @@ def test_a_run_that_can_start_is_estimated(
         "shard",
         "validate",
     ]
-    assert found["driver"] is None
+    assert found["driver"]["source"].startswith("python -m benchmarks.scale, ")
     documents, kept = found["counts"]["documents"], whole["counts"]["documents"]["point"]
     assert documents["low"] <= documents["point"] <= documents["high"]
     assert kept / 2 <= documents["point"] <= kept * 2  # two units tell about how many there are

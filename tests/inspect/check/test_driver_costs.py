@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from obelics_pipeline.core.config import RunConfig
+from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.interval import Interval
-from obelics_pipeline.inspect.check.driver_costs import Driver, DriverCosts, FittedCost, read_driver_costs
+from obelics_pipeline.inspect.check.driver_costs import MEASURED, Driver, DriverCosts, FittedCost, read_driver_costs
 from obelics_pipeline.inspect.check.estimate import estimate
-from obelics_pipeline.jobs.stages import STAGES
+from obelics_pipeline.jobs.stages import STAGES, stages_of
 from obelics_pipeline.stages.assumptions import Assumptions
 from tests.inspect.check.made import plan, sample
 
@@ -64,6 +64,14 @@ def test_the_hours_of_the_driver_are_told_with_where_they_come_from() -> None:
 def test_a_cost_is_the_same_after_it_was_written() -> None:
     cost = FittedCost(0.5, 0.002, 0.000003)
     assert FittedCost.from_json(json.loads(json.dumps(cost.to_json()))).at(7, 11) == pytest.approx(cost.at(7, 11))
+
+
+def test_the_costs_that_ship_know_every_stage_and_were_held_to_a_run_ten_times_as_large() -> None:
+    costs, told = read_driver_costs(MEASURED), json.loads(MEASURED.read_text())
+    named = {stage.name for stage in stages_of(load_config("default"))} - {"consent", "score"}
+    assert all(costs.seconds_of(name, 1e5, 1e9) for name in [*named, "publish", "validate"])
+    assert told["check"]["units"] == 10 * told["largest"]["units"]
+    assert told["check"]["said"] == pytest.approx(told["check"]["measured"], rel=0.2)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"driver": {"a: b": {}}}'])
