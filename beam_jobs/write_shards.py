@@ -24,7 +24,6 @@ from obelics_pipeline.core.shards.manifest import (
     SHARDS,
     IndexPart,
     RunManifest,
-    ShardEntry,
     index_part,
     promises_of,
     shard_entry,
@@ -33,6 +32,7 @@ from obelics_pipeline.core.shards.manifest import (
 )
 from obelics_pipeline.core.shards.record import make_record
 from obelics_pipeline.core.shards.run_index import index_files
+from obelics_pipeline.core.shards.shard_table import ShardEntry
 from obelics_pipeline.core.shards.tar import ShardWriter
 from obelics_pipeline.core.storage import Location, draft, names_in, remove, remove_tree
 from obelics_pipeline.stages.extract.measure import score_names

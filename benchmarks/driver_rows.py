@@ -31,7 +31,8 @@ from obelics_pipeline.core.config import FetchingConfig, load_config
 from obelics_pipeline.core.index_name import INDEX
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.shards.index import ROWS_PER_GROUP, index_schema, merge_indexes, read_span
-from obelics_pipeline.core.shards.manifest import RunManifest, ShardEntry, index_part, promises_of, shard_name
+from obelics_pipeline.core.shards.manifest import RunManifest, index_part, promises_of, shard_name
+from obelics_pipeline.core.shards.shard_table import ShardEntry
 from obelics_pipeline.stages.fetch.requests import REQUESTS
 from obelics_pipeline.stages.fetch.stage import fetch_units
 from obelics_pipeline.stages.shard.check_index import CheckedPart, check_part

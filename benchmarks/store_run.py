@@ -32,7 +32,7 @@ from PIL import Image
 from benchmarks.many_units import made
 
 SECONDS = 0.02  # that each answer of the store takes longer
-BUCKET, RUN = "corpus", "run"  # whose folders are counted apart
+RUN = "run"  # its folder in a bucket; those in it are counted apart
 PICTURE = (320, 240)  # pixels of noise, 40 kB as JPEG
 SETTINGS = ["reading.unit_bytes=1000000", "fetch.per_host=8", "shard.target_bytes=8000000"]
 WORKERS = 2
@@ -127,8 +127,8 @@ def pictures() -> Iterator[str]:
         server.shutdown()
 
 
-def run(checkout: Path, source: Path) -> bool:
-    """One run by the code of a checkout, and what it asked for; whether it ended well."""
+def run(checkout: Path, source: Path, bucket: str) -> bool:
+    """One run by the code of a checkout in a bucket of its own, and what it asked for; whether it ended well."""
     import logging
 
     from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
@@ -142,10 +142,10 @@ def run(checkout: Path, source: Path) -> bool:
             "PYTHONPATH": str(checkout), "http_proxy": proxy, "no_proxy": "127.0.0.1",
         }  # fmt: skip
         made_bucket = "import s3fs, sys; s3fs.S3FileSystem().mkdir(sys.argv[1])"
-        subprocess.run([sys.executable, "-c", made_bucket, BUCKET], env=environment, check=True)
+        subprocess.run([sys.executable, "-c", made_bucket, bucket], env=environment, check=True)
         given = [word for setting in SETTINGS for word in ("--set", setting)]
         command = [sys.executable, "-m", "obelics_pipeline", "run", "default", "--input", f"{source}/*/*.warc.gz",
-                   "--output", f"s3://{BUCKET}/{RUN}", "--workers", str(WORKERS), *given]  # fmt: skip
+                   "--output", f"s3://{bucket}/{RUN}", "--workers", str(WORKERS), *given]  # fmt: skip
         store.asked.clear()
         store.bytes.clear()
         began = time.perf_counter()
@@ -177,7 +177,8 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="obelics-store-") as name:
         made(Path(name), options.files)
-        return 0 if all([run(checkout.absolute(), Path(name)) for checkout in options.checkout]) else 1  # noqa: C419
+        done = [run(of.absolute(), Path(name), f"bucket-{i}") for i, of in enumerate(options.checkout)]
+        return 0 if all(done) else 1
 
 
 if __name__ == "__main__":

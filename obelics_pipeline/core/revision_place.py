@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from upath import UPath
 
-from obelics_pipeline.core.index_name import is_index_name
+from obelics_pipeline.core.index_name import is_index_name, is_shard_table
 
 FOLDER, POINTER = "revisions", "current"
 FIRST = 1  # the number of what lies in the folder of the run itself
@@ -29,7 +29,7 @@ TAKEN = frozenset({
 })  # fmt: skip
 RESULTS = frozenset({
     "manifest.json", "index.parquet", "manifests", "look-up", "validated", "map", "training.parquet", "consent-again",
-})  # fmt: skip  # and the parts of an index: see `is_result`
+})  # fmt: skip  # and the parts of an index, and the table of its tars: see `is_result`
 CARD = frozenset({"README.md", "croissant.json"})  # in a store it lies with the tars that it is of; on a disk in DIR
 
 Place = TypeVar("Place", Path, UPath, Path | UPath)
@@ -37,7 +37,7 @@ Place = TypeVar("Place", Path, UPath, Path | UPath)
 
 def is_result(name: str) -> bool:
     """Whether a file or folder of this name is what a revision made, which no other one shares."""
-    return name in RESULTS or is_index_name(name)
+    return name in RESULTS or is_index_name(name) or is_shard_table(name)
 
 
 def is_place(path: Path | UPath) -> bool:

@@ -21,7 +21,6 @@ from upath import UPath
 
 from obelics_pipeline.core.commit import Manifest, note, parsed, recall, rewrite
 from obelics_pipeline.core.content_name import stated_hash
-from obelics_pipeline.core.index_name import is_index_name
 from obelics_pipeline.core.revision_place import (
     CARD,
     FIRST,
@@ -166,9 +165,9 @@ def gather(source: UPath, base: UPath) -> None:
                 at_once(_copies, [(pieces / piece, there / name / piece) for piece in files_below(pieces)])
             note(there / f"{name}{ENDING}", groups)
         at_once(_brings, [(_below(part.folder, folder), unit, _below(there, folder)) for folder, unit in part.units])
-    parts_of_index = _parts_of_index(source)
-    remove(base / name for name in _parts_of_index(base) - parts_of_index)  # of what the base was before
-    _copy_files(source, base, TAKEN | RESULTS | CARD | parts_of_index)
+    results = RESULTS | _results_in(source)
+    remove(base / name for name in _results_in(base) - results)  # of what the base was before
+    _copy_files(source, base, TAKEN | CARD | results)
 
 
 def take_home(folder: UPath, manifests: Iterable[Manifest]) -> None:
@@ -197,13 +196,13 @@ def files_of(root: UPath) -> dict[str, int]:
         for name, noted in part.shuffles.items():
             pieces, _ = pieces_in(part.folder / name, noted)
             found |= {(pieces / piece).path: size for piece, size in files_below(pieces).items()}
-    names = RESULTS | TAKEN | _parts_of_index(root)
+    names = RESULTS | TAKEN | _results_in(root)
     return found | {(root / name).path: size for name in names if (size := size_of(root / name)) is not None}
 
 
-def _parts_of_index(root: UPath) -> frozenset[str]:
-    """The names of the parts of an index that lie in the folder of a revision."""
-    return frozenset(filter(is_index_name, names_in(root, "index-")))
+def _results_in(root: UPath) -> frozenset[str]:
+    """The names of results that lie in the folder of a revision: those of parts of an index are not known before."""
+    return frozenset(filter(is_result, names_in(root)))
 
 
 def left_over(base: UPath, current: UPath) -> list[UPath]:
@@ -227,7 +226,7 @@ def clear(root: UPath, living: Sequence[UPath]) -> None:
             if any(file_in(_below(part.folder, folder), file).path in kept for file in unit.files.values())
         }
         remove(part.folder / name for name in part.files if _is_manifest(name) and name not in holding)
-    names = TAKEN | RESULTS | _parts_of_index(root)
+    names = TAKEN | RESULTS | _results_in(root)
     remove(root / name for name in names | (CARD if is_place(root) else frozenset()))
 
 

@@ -5,7 +5,6 @@ Units find the tars, write each again, and then the parts of the index; all of t
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -26,11 +25,12 @@ from obelics_pipeline.core.shards.manifest import (
     IndexPart,
     Promises,
     RunManifest,
-    ShardEntry,
     read_manifest,
     shard_entry,
+    shard_tables,
 )
 from obelics_pipeline.core.shards.run_index import tars_of_parts
+from obelics_pipeline.core.shards.shard_table import ShardEntry
 from obelics_pipeline.core.shards.tar import Placed, ShardWriter, TarDamaged, read_members
 from obelics_pipeline.core.storage import Location, draft_for, file_sha256, local_copy, read_schema, size_of
 from obelics_pipeline.core.unit import Unit, digest
@@ -178,8 +178,12 @@ class Shards:
         if "images" in ledgers:
             ledgers["images"].kept -= done.images
             ledgers["images"].dropped.update({FORGOTTEN: done.images} if done.images else {})
-        text = json.dumps(replace(manifest, ledgers=ledgers).to_json(), ensure_ascii=False, indent=1) + "\n"
-        self._switch.stage_bytes(text.encode(), self._run.manifest.name)
+        files = replace(manifest, ledgers=ledgers).files()
+        for name, data in files.items():
+            self._switch.stage_bytes(data, name)
+        for name in shard_tables(self._run.path):
+            if name not in files:
+                self._switch.drop(name)
 
 
 def touched_unit(unit: Unit, *, place: Place, folder: Location) -> Manifest:

@@ -253,6 +253,9 @@ def _published(folder: RunFolder) -> Iterator[tuple[str, Check]]:
     """The manifest, whose hash is noted where all shards were read back, and the index, whose hashes it gives."""
     with suppress(*BROKEN):
         yield FILE, partial(_hold_to_hash, folder.manifest, read_bytes(folder.validated).decode().strip())
+    with suppress(*BROKEN):
+        table = json.loads(read_bytes(folder.manifest))["shards"]["table"]  # of a large run: others list their tars
+        yield table, partial(_hold_to_name, folder.path / table)
     with suppress(*BROKEN, UserError):
         for part in read_manifest(folder.path).index:
             yield part.name, partial(_hold_to_hash, folder.path / part.name, part.sha256)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from obelics_pipeline.core.counted import counted
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.index_name import is_shard_table
 from obelics_pipeline.core.revision_place import MARK
 from obelics_pipeline.core.storage import Location, size_of
 from obelics_pipeline.jobs.damage import Survey, survey
@@ -57,7 +58,8 @@ def repair(path: Location) -> DeepReport:
 def _report(folder: RunFolder, found: Survey) -> DeepReport:
     if size_of(folder.manifest) is None:
         return DeepReport(found, None, [UNFINISHED])
-    return DeepReport(found, None if folder.manifest.name in found.damaged else validate(folder.path))
+    listed = not any(name == folder.manifest.name or is_shard_table(name) for name in found.damaged)
+    return DeepReport(found, validate(folder.path) if listed else None)
 
 
 def _folder(path: Location) -> RunFolder:

@@ -27,7 +27,7 @@ ONE_EACH = "shard.target_bytes=1"  # a tar for each document
 KILL = """
 import os, sys
 def hook(event, told):
-    if event == 'os.rename' and str(told[1]).endswith({name!r}): os._exit(9)
+    if event == 'os.rename' and {name!r} in str(told[1]): os._exit(9)
 sys.addaudithook(hook)
 from tests.faults.inline import runs_inline
 from obelics_pipeline.cli.main import main
@@ -61,7 +61,8 @@ def sizes(run: Path) -> list[int]:
 
 def content(run: Path) -> dict[str, bytes]:
     """All that a run published, by name."""
-    paths = [*run.glob("shards/*.tar"), *run.glob("index*.parquet"), run / "manifest.json", *run.glob("manifests/*")]
+    tables = [*run.glob("index*.parquet"), *run.glob("shards-*.parquet")]
+    paths = [*run.glob("shards/*.tar"), *tables, run / "manifest.json", *run.glob("manifests/*")]
     return {str(path.relative_to(run)): path.read_bytes() for path in paths}
 
 
@@ -121,7 +122,7 @@ def test_an_index_goes_from_one_file_to_parts_and_back(warc: Path, tmp_path: Pat
     assert content(output) == kept[2]
 
 
-@pytest.mark.parametrize("name", ["index-000000.parquet", "index-000001.parquet", "/manifest.json"])
+@pytest.mark.parametrize("name", ["index-000000.parquet", "index-000001.parquet", "/shards-", "/manifest.json"])
 def test_a_run_that_was_killed_between_parts_goes_on_with_those_that_are_there(
     warc: Path, tmp_path: Path, name: str
 ) -> None:
@@ -132,10 +133,27 @@ def test_a_run_that_was_killed_between_parts_goes_on_with_those_that_are_there(
     assert ran.returncode == 9
     assert not (output / "manifest.json").exists()
     there = {path.name: path.stat().st_mtime_ns for path in output.glob("index-*.parquet")}
-    assert len(there) == {"index-000000.parquet": 0, "index-000001.parquet": 1, "/manifest.json": 3}[name]
+    assert len(there) == {"index-000000.parquet": 0, "index-000001.parquet": 1}.get(name, 3)
     assert main(command(warc, output, 2)) == 0
     assert content(output) == content(whole)
     assert all((output / part).stat().st_mtime_ns == at for part, at in there.items())
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_table_of_tars_that_is_damaged_or_gone_is_told_of_and_made_again(
+    warc: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], lost: bool
+) -> None:
+    output = tmp_path / "out"
+    assert main(command(warc, output, 2)) == 0
+    before, [path] = content(output), list(output.glob("shards-*.parquet"))
+    if lost:
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[::-1])
+    assert main(["validate", "--deep", str(output)]) != 0
+    assert path.name in " ".join(capsys.readouterr().out.split())
+    assert main(command(warc, output, 2)) == 0
+    assert content(output) == before
 
 
 @pytest.mark.parametrize("lost", [False, True])

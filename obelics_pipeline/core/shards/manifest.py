@@ -9,30 +9,21 @@ from pathlib import Path
 from typing import Any, TypeVar, get_origin, get_type_hints
 
 from obelics_pipeline.core.config.run import RunConfig
-from obelics_pipeline.core.errors import UserError
-from obelics_pipeline.core.index_name import INDEX, is_index_name
+from obelics_pipeline.core.errors import Damaged, UserError
+from obelics_pipeline.core.index_name import INDEX, is_index_name, is_shard_table
 from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.redacted import redacted
-from obelics_pipeline.core.storage import Location, file_sha256, read_bytes, size_of, write_bytes
+from obelics_pipeline.core.shards.shard_table import ShardEntry, read_shard_table, shard_table
+from obelics_pipeline.core.storage import Location, file_sha256, names_in, read_bytes, remove, size_of, write_bytes
 from obelics_pipeline.core.unit import digest
 
-FORMAT, IN_PARTS = "obelics-shards-1", "obelics-shards-2"  # the latter where the index is not one file
+FORMAT, IN_PARTS = (
+    "obelics-shards-1",
+    "obelics-shards-2",
+)  # the latter where the index is not one file: tars are in a table
 FILE, SHARDS = "manifest.json", "shards"
 Made = TypeVar("Made")
 COUNTED = ("documents", "texts", "images", "files", "bytes")
-
-
-@dataclass(frozen=True, slots=True)
-class ShardEntry:
-    """One tar: its name within the folder `shards`, its hash, and what it holds."""
-
-    name: str
-    sha256: str
-    bytes: int
-    documents: int
-    texts: int
-    images: int  # image references
-    files: int  # image files
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +103,22 @@ class RunManifest:
         only = self.only_index
         return only.sha256 if only is not None else digest([part.sha256 for part in self.index])
 
-    def to_json(self) -> dict[str, Any]:
-        """The manifest as JSON for the disk. It names no time and no machine: equal runs have equal manifests."""
-        form, index = IN_PARTS, dict[str, Any](parts=[asdict(part) for part in self.index])
+    def files(self) -> dict[str, bytes]:
+        """What it is on the disk, by file name: of a large run the table of its tars, and last of all FILE.
+
+        It names no time and no machine: equal runs have equal manifests.
+        """
+        form, index, files = FORMAT, dict[str, Any](), dict[str, bytes]()
+        shards: Any = [asdict(shard) for shard in self.shards]
         if (only := self.only_index) is not None:
-            form, index = FORMAT, {"name": INDEX, "sha256": only.sha256, "bytes": only.bytes}
+            index = {"name": INDEX, "sha256": only.sha256, "bytes": only.bytes}
+        else:
+            form, index = IN_PARTS, {"parts": [asdict(part) for part in self.index]}
+            name, table = shard_table(self.shards)
+            files[name] = table
+            shards = {"table": name, "bytes": len(table), "tars": len(self.shards)}
         look_up = {"look_up": [asdict(part) for part in self.look_up]} if self.look_up else {}
-        return {
+        value = {
             "format": form,
             "counts": self.counts(),
             "promises": asdict(self.promises),
@@ -126,8 +126,9 @@ class RunManifest:
             **look_up,
             "ledgers": {noun: ledger.to_json() for noun, ledger in self.ledgers.items()},
             "notes": redacted(dict(self.notes)),
-            "shards": [asdict(shard) for shard in self.shards],
+            "shards": shards,
         }
+        return files | {FILE: (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()}
 
 
 def shard_name(number: int) -> str:
@@ -148,8 +149,15 @@ def index_part(path: Location, tars: int) -> IndexPart:
 
 def write_manifest(folder: Location, manifest: RunManifest) -> None:
     """Write it whole or not at all: a folder with a manifest is a finished run."""
-    text = json.dumps(manifest.to_json(), ensure_ascii=False, indent=1) + "\n"
-    write_bytes(folder / FILE, text.encode())
+    files = manifest.files()
+    for name, data in files.items():
+        write_bytes(folder / name, data)
+    remove(folder / name for name in shard_tables(folder) if name not in files)
+
+
+def shard_tables(folder: Location) -> list[str]:
+    """The tables of tars that lie in a run's folder."""
+    return [name for name in names_in(folder, "shards-") if is_shard_table(name)]
 
 
 def read_manifest(folder: Location) -> RunManifest:
@@ -164,9 +172,11 @@ def read_manifest(folder: Location) -> RunManifest:
     try:
         if value["format"] not in (FORMAT, IN_PARTS):
             raise ValueError(f"format {value['format']!r}, this version reads {FORMAT} and {IN_PARTS}")
-        manifest = _from_json(value)
+        manifest = _from_json(value, _shards(folder, value["format"], value["shards"]))
         _check_sums(manifest, value["counts"])
         return manifest
+    except Damaged as error:
+        raise UserError(str(error)) from None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{path}: not the manifest of a run ({type(error).__name__}: {error})") from None
 
@@ -199,15 +209,25 @@ def stated_counts(folder: Location) -> dict[str, Any]:
     return counts
 
 
-def _from_json(value: dict[str, Any]) -> RunManifest:
+def _from_json(value: dict[str, Any], shards: tuple[ShardEntry, ...]) -> RunManifest:
     return RunManifest(
-        shards=tuple(_typed(ShardEntry, shard) for shard in value["shards"]),
-        index=_index(value["format"], value["index"], len(value["shards"])),
+        shards=shards,
+        index=_index(value["format"], value["index"], len(shards)),
         promises=_typed(Promises, value["promises"] | {"score_names": tuple(value["promises"]["score_names"])}),
         ledgers={noun: Ledger.from_json(noun, counts) for noun, counts in value["ledgers"].items()},
         notes=value["notes"],
         look_up=tuple(_typed(LookUpPart, part) for part in value.get("look_up", ())),
     )
+
+
+def _shards(folder: Location, form: str, stated: Any) -> tuple[ShardEntry, ...]:
+    """The tars, as the manifest of a small run lists them, or in the table of a large one."""
+    if form == FORMAT:
+        return tuple(_typed(ShardEntry, shard) for shard in stated)
+    found = read_shard_table(folder, str(stated["table"]))
+    if len(found) != stated["tars"]:
+        raise ValueError(f"{stated['table']} has {len(found)} of {stated['tars']} tars")
+    return found
 
 
 def _index(form: str, stated: dict[str, Any], tars: int) -> tuple[IndexPart, ...]:

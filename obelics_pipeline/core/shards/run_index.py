@@ -13,7 +13,8 @@ import pyarrow as pa
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.index_name import INDEX, is_index_name
 from obelics_pipeline.core.shards.index import read_index, read_span
-from obelics_pipeline.core.shards.manifest import IndexPart, RunManifest, ShardEntry, standing_manifest
+from obelics_pipeline.core.shards.manifest import IndexPart, RunManifest, standing_manifest
+from obelics_pipeline.core.shards.shard_table import ShardEntry
 from obelics_pipeline.core.storage import Location, names_in, read_schema, read_table, size_of
 
 Row = dict[str, Any]

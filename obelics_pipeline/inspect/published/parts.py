@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from obelics_pipeline.core.shards.manifest import ShardEntry
+from obelics_pipeline.core.shards.shard_table import ShardEntry
 
 # Bytes of a file: 300 to 500 MB, as the hub advises (huggingface.co/docs/hub/repositories-recommendations)
 TARGET_BYTES = 400_000_000

@@ -12,8 +12,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.shards.index import ROWS_PER_GROUP, fixed_columns, index_schema
-from obelics_pipeline.core.shards.manifest import IndexPart, ShardEntry
+from obelics_pipeline.core.shards.manifest import IndexPart
 from obelics_pipeline.core.shards.run_index import RowSpan
+from obelics_pipeline.core.shards.shard_table import ShardEntry
 from obelics_pipeline.core.storage import Location, file_sha256, local_copy, open_parquet
 
 PartTask = tuple[IndexPart, Sequence[ShardEntry]]  # a file, and the tars that it should have the rows of

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from obelics_pipeline.core.shards.check_record import NotJson, parse_json, record_problems
-from obelics_pipeline.core.shards.manifest import Promises, ShardEntry
+from obelics_pipeline.core.shards.manifest import Promises
 from obelics_pipeline.core.shards.record import content_sha256
+from obelics_pipeline.core.shards.shard_table import ShardEntry
 from obelics_pipeline.core.shards.tar import CHUNK, Member, Placed, TarDamaged, read_members, shard_size
 from obelics_pipeline.core.storage import file_sha256
 from obelics_pipeline.stages.shard.check_flamingo import flamingo_problems

@@ -18,13 +18,13 @@ from obelics_pipeline.core.shards.manifest import (
     FILE,
     SHARDS,
     RunManifest,
-    ShardEntry,
     index_part,
     read_manifest,
     shard_name,
     write_manifest,
 )
 from obelics_pipeline.core.shards.run_index import demand_index
+from obelics_pipeline.core.shards.shard_table import ShardEntry
 from obelics_pipeline.core.shards.source import StoredDocument, documents
 from obelics_pipeline.core.shards.tar import ShardWriter
 from obelics_pipeline.core.storage import Location, draft, file_sha256, names_in, remove, size_of

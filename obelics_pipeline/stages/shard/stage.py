@@ -21,8 +21,9 @@ from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.shards.flamingo_record import shaped
 from obelics_pipeline.core.shards.index import IndexWriter, index_row
-from obelics_pipeline.core.shards.manifest import ShardEntry, shard_name
+from obelics_pipeline.core.shards.manifest import shard_name
 from obelics_pipeline.core.shards.record import make_record
+from obelics_pipeline.core.shards.shard_table import ShardEntry
 from obelics_pipeline.core.shards.tar import ReadImage, ShardWriter
 from obelics_pipeline.core.storage import Location, read_tables
 from obelics_pipeline.core.tables import DocumentWriter, read_documents, read_kept, score_columns

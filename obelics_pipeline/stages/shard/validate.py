@@ -12,15 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from obelics_pipeline.core.counted import counted
-from obelics_pipeline.core.shards.manifest import (
-    SHARDS,
-    Promises,
-    RunManifest,
-    ShardEntry,
-    read_manifest,
-    stated_counts,
-)
+from obelics_pipeline.core.shards.manifest import SHARDS, Promises, RunManifest, read_manifest, stated_counts
 from obelics_pipeline.core.shards.run_index import RowSpan, read_spans, tars_of_parts
+from obelics_pipeline.core.shards.shard_table import ShardEntry
 from obelics_pipeline.core.storage import TEMPORARY, Location, local_copy, names_in
 from obelics_pipeline.stages.shard.check_index import CheckedPart, PartTask, check_part
 from obelics_pipeline.stages.shard.check_look_ups import look_up_problems

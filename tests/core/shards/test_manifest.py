@@ -15,6 +15,7 @@ from obelics_pipeline.core.shards.manifest import (
     promises_of,
     read_manifest,
     shard_name,
+    shard_tables,
     write_manifest,
 )
 from tests.stages.shard.runs import SCORES, document, make_run
@@ -102,6 +103,42 @@ def test_an_index_in_parts_is_read_as_it_was_written(tmp_path: Path) -> None:
     write_manifest(tmp_path, written)
     assert read_manifest(tmp_path) == written
     assert json.loads((tmp_path / "manifest.json").read_text())["format"] == "obelics-shards-2"
+
+
+def test_the_tars_of_a_run_whose_index_is_in_parts_are_in_a_table(tmp_path: Path) -> None:
+    small = make_run(tmp_path, [document(i) for i in range(5)], per_shard=2)
+    large = replace(small, index=in_parts(2, 1))
+    write_manifest(tmp_path, large)
+    [table] = shard_tables(tmp_path)
+    stated = json.loads((tmp_path / "manifest.json").read_text())["shards"]
+    assert stated == {"table": table, "bytes": (tmp_path / table).stat().st_size, "tars": 3}
+    fewer = replace(large, shards=large.shards[:2], index=in_parts(1, 1))
+    write_manifest(tmp_path, fewer)
+    assert len(shard_tables(tmp_path)) == 1 and shard_tables(tmp_path) != [table]
+    assert read_manifest(tmp_path) == fewer
+    write_manifest(tmp_path, small)
+    assert shard_tables(tmp_path) == []
+
+
+@pytest.mark.parametrize("harm", ["missing", "damaged", "of fewer tars", "elsewhere"])
+def test_a_table_of_tars_that_is_not_what_the_manifest_says_is_refused_in_one_line(tmp_path: Path, harm: str) -> None:
+    write_manifest(tmp_path, replace(make_run(tmp_path, [document(0)]), index=in_parts(1, 0)))
+    [table] = shard_tables(tmp_path)
+    path = tmp_path / "manifest.json"
+    value = json.loads(path.read_text())
+    if harm == "missing":
+        (tmp_path / table).unlink()
+    elif harm == "damaged":
+        (tmp_path / table).write_bytes(b"PAR1")
+    elif harm == "of fewer tars":
+        value["shards"]["tars"] = 2
+    else:
+        value["shards"]["table"] = f"../{tmp_path.name}/{table}"
+    path.write_text(json.dumps(value))
+    with pytest.raises(UserError) as caught:
+        read_manifest(tmp_path)
+    assert "\n" not in str(caught.value)
+    assert table in str(caught.value)
 
 
 def test_an_index_of_one_file_is_written_as_it_always_was(tmp_path: Path) -> None:

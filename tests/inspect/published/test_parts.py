@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obelics_pipeline.core.shards.manifest import ShardEntry
+from obelics_pipeline.core.shards.shard_table import ShardEntry
 from obelics_pipeline.inspect.published.parts import parts_of
 
 tars = st.builds(

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from obelics_pipeline.core.index_name import part_name
 from obelics_pipeline.core.shards.index import IndexWriter
-from obelics_pipeline.core.shards.manifest import ShardEntry, index_part, read_manifest
+from obelics_pipeline.core.shards.manifest import index_part, read_manifest
 from obelics_pipeline.core.shards.run_index import RowSpan
+from obelics_pipeline.core.shards.shard_table import ShardEntry
 from obelics_pipeline.stages.shard.check_index import _tars_in_order, check_part
 
 from .runs import SCORES, document, make_run
