@@ -58,7 +58,7 @@ def _urls(run: RunFolder, config: RunConfig) -> Ledger | None:
         if not name.endswith(".json"):
             continue
         groups: dict[str, Any] = recall(folder / name)
-        digests = {value: group["pieces"]["data"]["sha256"] for value, group in groups.items()}
+        digests = {value: _asked(group) for value, group in groups.items()}
         there = set(unit_names(run.fetch))
         plans = names_in(run.fetch / "plans", plan_stem(digests, config.fetch))
         units = [
@@ -70,3 +70,8 @@ def _urls(run: RunFolder, config: RunConfig) -> Ledger | None:
         if len(whole) == 1:  # of several nobody can tell which was the last
             return _sum(run.fetch, "urls", whole[0])
     return None
+
+
+def _asked(group: dict[str, Any]) -> str:
+    """The digest of what a bucket asks for; earlier versions took that of its file for one."""
+    return str(group["notes"].get("asked", group["pieces"]["data"]["sha256"]))
