@@ -6,6 +6,7 @@ that storage.py makes is one request of the kind that stores charge for. Every p
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -112,12 +113,14 @@ class MeteredFileSystem(LocalFileSystem):  # type: ignore[misc]
         self.pipe_file(path2, Path(path1).read_bytes(), mode)
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **_: Any) -> bytes:
-        """Get a file or a range of it."""
+        """Get a file or a range of it; a `start` below zero is counted from its end."""
         with _meter.request() as asked:
             asked.gets += 1
             with Path(self._strip_protocol(path)).open("rb") as stream:
-                stream.seek(start or 0)
-                data = stream.read(-1 if end is None else end - (start or 0))
+                size = stream.seek(0, os.SEEK_END)
+                first = (start or 0) if (start or 0) >= 0 else max(0, size + (start or 0))
+                stream.seek(first)
+                data = stream.read(-1 if end is None else end - first)
             asked.read += len(data)
         return data
 
