@@ -66,6 +66,14 @@ def content(run: Path) -> dict[str, bytes]:
     return {str(path.relative_to(run)): path.read_bytes() for path in paths}
 
 
+def harm(path: Path, lost: bool) -> None:
+    """Remove a file, or turn its bytes around."""
+    if lost:
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[::-1])
+
+
 @pytest.mark.parametrize(("rows", "parts"), [(1, [1] * 6), (2, [2] * 3), (4, [4, 2]), (5, [5, 1])])
 def test_parts_have_the_rows_of_one_file_in_its_order(warc: Path, tmp_path: Path, rows: int, parts: list[int]) -> None:
     assert main(command(warc, tmp_path / "one", 6)) == 0
@@ -146,10 +154,7 @@ def test_a_table_of_tars_that_is_damaged_or_gone_is_told_of_and_made_again(
     output = tmp_path / "out"
     assert main(command(warc, output, 2)) == 0
     before, [path] = content(output), list(output.glob("shards-*.parquet"))
-    if lost:
-        path.unlink()
-    else:
-        path.write_bytes(path.read_bytes()[::-1])
+    harm(path, lost)
     assert main(["validate", "--deep", str(output)]) != 0
     assert path.name in " ".join(capsys.readouterr().out.split())
     assert main(command(warc, output, 2)) == 0
@@ -164,10 +169,7 @@ def test_a_part_that_is_damaged_or_gone_is_made_again_and_no_other(
     assert main(command(warc, output, 2)) == 0
     before, part = content(output), output / "index-000001.parquet"
     at = {path.name: path.stat().st_mtime_ns for path in output.glob("index-*.parquet")}
-    if lost:
-        part.unlink()
-    else:
-        part.write_bytes(part.read_bytes()[::-1])
+    harm(part, lost)
     capsys.readouterr()
     assert main(command(warc, output, 2)) == 0
     assert "index-000001.parquet is not what the manifest says" in " ".join(capsys.readouterr().out.split())

@@ -17,10 +17,8 @@ from obelics_pipeline.core.shards.shard_table import ShardEntry, read_shard_tabl
 from obelics_pipeline.core.storage import Location, file_sha256, names_in, read_bytes, remove, size_of, write_bytes
 from obelics_pipeline.core.unit import digest
 
-FORMAT, IN_PARTS = (
-    "obelics-shards-1",
-    "obelics-shards-2",
-)  # the latter where the index is not one file: tars are in a table
+FORMAT = "obelics-shards-1"
+IN_PARTS = "obelics-shards-2"  # where the index is not one file: the tars are in a table
 FILE, SHARDS = "manifest.json", "shards"
 Made = TypeVar("Made")
 COUNTED = ("documents", "texts", "images", "files", "bytes")
@@ -108,10 +106,11 @@ class RunManifest:
 
         It names no time and no machine: equal runs have equal manifests.
         """
-        form, index, files = FORMAT, dict[str, Any](), dict[str, bytes]()
-        shards: Any = [asdict(shard) for shard in self.shards]
-        if (only := self.only_index) is not None:
-            index = {"name": INDEX, "sha256": only.sha256, "bytes": only.bytes}
+        files, only = dict[str, bytes](), self.only_index
+        shards: Any
+        if only is not None:
+            form, index = FORMAT, dict[str, Any](name=INDEX, sha256=only.sha256, bytes=only.bytes)
+            shards = [asdict(shard) for shard in self.shards]
         else:
             form, index = IN_PARTS, {"parts": [asdict(part) for part in self.index]}
             name, table = shard_table(self.shards)

@@ -117,8 +117,9 @@ class MeteredFileSystem(LocalFileSystem):  # type: ignore[misc]
         with _meter.request() as asked:
             asked.gets += 1
             with Path(self._strip_protocol(path)).open("rb") as stream:
-                size = stream.seek(0, os.SEEK_END)
-                first = (start or 0) if (start or 0) >= 0 else max(0, size + (start or 0))
+                first = start or 0
+                if first < 0:
+                    first = max(0, stream.seek(0, os.SEEK_END) + first)
                 stream.seek(first)
                 data = stream.read(-1 if end is None else end - first)
             asked.read += len(data)
