@@ -33,7 +33,6 @@ from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.shards.index import ROWS_PER_GROUP, index_schema, merge_indexes, read_span
 from obelics_pipeline.core.shards.manifest import RunManifest, index_part, promises_of, shard_name
 from obelics_pipeline.core.shards.shard_table import ShardEntry
-from obelics_pipeline.stages.fetch.requests import REQUESTS
 from obelics_pipeline.stages.fetch.stage import fetch_units
 from obelics_pipeline.stages.shard.check_index import CheckedPart, check_part
 from obelics_pipeline.stages.shard.check_look_ups import repeated_ids
@@ -173,15 +172,8 @@ def check_seconds(folder: Path, rows: int) -> float:
 
 
 def fetch_seconds(folder: Path, urls: int) -> float:
-    """To plan the fetch of a bucket: its requests come from as many files as units ask."""
-    names = []
-    for number, start in enumerate(range(0, urls, ROWS_OF_A_UNIT * URLS_OF_A_DOCUMENT)):
-        count = min(ROWS_OF_A_UNIT * URLS_OF_A_DOCUMENT, urls - start)
-        chance = np.random.default_rng(number).integers(0, 2**40, count)
-        asked = [f"https://images-{url % 997}.example/{url:040x}.jpg" for url in chance.tolist()]
-        names.append(f"requests-{number}.parquet")
-        columns = [[0] * count, [f"CC-MAIN-20260101-{number:05}-00-0123456789abcdef"] * count, asked]
-        pq.write_table(pa.Table.from_arrays(columns, schema=REQUESTS), folder / names[-1])
+    """To plan the fetch of a bucket whose requests come from as many files as units ask; the driver opens none."""
+    names = [f"requests-{start}.parquet" for start in range(0, urls, ROWS_OF_A_UNIT * URLS_OF_A_DOCUMENT)]
     requests = Partitions(folder, {"0": names}, {"0": "told by the worker that has them"})
     return cpu(partial(fetch_units, requests, folder / "fetch", FetchingConfig(), {}))
 
