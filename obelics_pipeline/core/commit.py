@@ -7,7 +7,7 @@ an object store: there the temporary files are local, and each is put whole.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -164,25 +164,30 @@ def parsed(data: bytes) -> Manifest:
 
 
 def read_manifests(folder: Location, unit_names: Sequence[str]) -> dict[str, Manifest]:
-    """The manifests of those of many units that are committed.
+    """The manifests of those of many units that are committed, by their names."""
+    return dict(named_manifests(folder, unit_names))
+
+
+def named_manifests(folder: Location, unit_names: Sequence[str]) -> Iterator[tuple[str, Manifest]]:
+    """The names and manifests of those of many units that are committed, in order, a few at a time.
 
     Of more than a few in an object store, one listing says which are there and whether their files are whole; then they
     are read many at a time.
     """
     if isinstance(folder, Path) or len(unit_names) <= FEW:
         read = ((name, read_manifest(folder, name)) for name in unit_names)
-        return {name: manifest for name, manifest in read if manifest is not None}
+        yield from ((name, manifest) for name, manifest in read if manifest is not None)
+        return
     sizes = _Sizes(folder)
     there = [name for name in unit_names if sizes.of(None, f"manifests/{name}{ENDING}") is not None]
-    found: dict[str, Manifest] = {}
     for name, data in zip(there, read_many([manifest_path(folder, name) for name in there]), strict=True):
         try:
             manifest = parsed(data or b"")
-            if all(sizes.of(f.get(SHARED), f["name"]) == f["bytes"] for f in manifest.files.values()):
-                found[name] = manifest
+            whole = all(sizes.of(f.get(SHARED), f["name"]) == f["bytes"] for f in manifest.files.values())
         except (ValueError, KeyError, TypeError):
             continue
-    return found
+        if whole:
+            yield name, manifest
 
 
 class _Sizes:

@@ -11,6 +11,7 @@ from obelics_pipeline.core.commit import Manifest, committed
 from obelics_pipeline.core.config.dedup import DedupConfig
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.packed import Packed
 from obelics_pipeline.core.redacted import redacted
 from obelics_pipeline.core.storage import Location, location, read_bytes, write_bytes
 
@@ -37,9 +38,9 @@ class Corpus:
         """The folder of a step."""
         return self.folder.shuffled / name
 
-    def manifests(self, name: str) -> list[Manifest]:
+    def manifests(self, name: str) -> Sequence[Manifest]:
         """The units of a step. Raises Damaged where one is gone."""
-        return [committed(self.step(name), unit) for unit in self.units.get(name, ())]
+        return Packed(committed(self.step(name), unit) for unit in self.units.get(name, ()))
 
 
 def read_corpora(paths: Sequence[str], config: DedupConfig, options: Options) -> list[Corpus]:

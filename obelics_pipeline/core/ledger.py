@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,3 +76,12 @@ def total(noun: str, ledgers: Iterable[Ledger]) -> Ledger:
     for ledger in ledgers:
         out.add(ledger)
     return out
+
+
+def totals(units: Iterable[Mapping[str, Ledger]]) -> dict[str, Ledger]:
+    """The sums of many units' ledgers, by noun."""
+    found: dict[str, Ledger] = {}
+    for ledgers in units:
+        for noun, ledger in ledgers.items():
+            found.setdefault(noun, Ledger(noun)).add(ledger)
+    return found

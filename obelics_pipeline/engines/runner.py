@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Protocol
 
-from obelics_pipeline.core.commit import Manifest, once, read_manifests
+from obelics_pipeline.core.commit import Manifest, named_manifests, once
 from obelics_pipeline.core.errors import Damaged, UserError
-from obelics_pipeline.core.ledger import Ledger, total
+from obelics_pipeline.core.ledger import Ledger, totals
+from obelics_pipeline.core.packed import Packed
 from obelics_pipeline.core.storage import Location
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.engine import Engine, Failure, MakeModel, Work, WorkWithModel
@@ -58,7 +59,9 @@ class StageRunner:
         self.fresh = 0  # units done by this run, not by an earlier one
         self.ledgers: dict[str, dict[str, Ledger]] = {}  # stage -> noun -> the sum over its units
 
-    def map(self, stage: str, work: Work, units: Sequence[Unit], folder: Location, part_of: str = "") -> list[Manifest]:
+    def map(
+        self, stage: str, work: Work, units: Sequence[Unit], folder: Location, part_of: str = ""
+    ) -> Sequence[Manifest]:
         """The manifests of all units that could be done, in the order of `units`; the others are in `failures`.
 
         `part_of` names the stage that a step without a name of its own on the command line belongs to. Raises
@@ -68,30 +71,35 @@ class StageRunner:
         engine_map = partial(self.engine.map_units, partial(once, work=work, folder=folder))
         return self._run(stage, engine_map, units, folder, part_of)
 
-    def map_here(self, stage: str, work: Work, units: Sequence[Unit], folder: Location, part_of: str) -> list[Manifest]:
+    def map_here(
+        self, stage: str, work: Work, units: Sequence[Unit], folder: Location, part_of: str
+    ) -> Sequence[Manifest]:
         """As `map`, one unit after the other in this process: where two at a time would be one too many."""
         do = partial(once, work=work, folder=folder)
         return self._run(stage, lambda todo: ((unit, do(unit)) for unit in todo), units, folder, part_of)
 
     def map_models(
         self, stage: str, make: MakeModel, work: WorkWithModel, units: Sequence[Unit], folder: Location
-    ) -> list[Manifest]:
+    ) -> Sequence[Manifest]:
         """As `map`, by workers that hold a model: see `Engine.map_models`."""
         engine_map = partial(self.engine.map_models, make, partial(once, work=work, folder=folder))
         return self._run(stage, engine_map, units, folder, "")
 
     def _run(
         self, stage: str, engine_map: EngineMap, units: Sequence[Unit], folder: Location, part_of: str
-    ) -> list[Manifest]:
-        done = read_manifests(folder, [unit.name for unit in units])
-        todo = [unit for unit in units if unit.name not in done]
+    ) -> Sequence[Manifest]:
+        done, at = Packed[Manifest](), dict[str, int]()  # as they come, and the place of each there, by its name
+        for name, manifest in named_manifests(folder, [unit.name for unit in units]):
+            at[name] = len(done)
+            done.append(manifest)
+        todo = Packed(unit for unit in units if unit.name not in at) if at else units
         if todo and (part_of or stage) not in self._only:
             raise UserError(f"--stage: {part_of or stage} has {len(todo)} of {len(units)} units to do; name it as well")
         if todo:
             self.begin(part_of or stage, len(todo), len(units))
         self.events.write("stage_started", stage=stage, units=len(units), done=len(done))
         self._display.stage(f"{part_of}: {stage}" if part_of else stage, len(units), len(done), step=bool(part_of))
-        for manifest in done.values():
+        for manifest in done:
             self._display.count(manifest.ledgers.values(), fresh=False)
         damaged: set[str] = set()
         for unit, outcome in engine_map(todo) if todo else ():
@@ -100,13 +108,13 @@ class StageRunner:
                 continue
             self._note(stage, unit, outcome)
             if isinstance(outcome, Manifest):
-                done[unit.name] = outcome
+                at[unit.name] = len(done)
+                done.append(outcome)
             self._display.unit_done()
         if damaged:
             raise Damaged(*sorted(damaged))
-        manifests = [done[unit.name] for unit in units if unit.name in done]
-        nouns = dict.fromkeys(noun for m in manifests for noun in m.ledgers)
-        self.ledgers[stage] = {n: total(n, (m.ledgers[n] for m in manifests if n in m.ledgers)) for n in nouns}
+        manifests = done.chosen(at[unit.name] for unit in units if unit.name in at)
+        self.ledgers[stage] = totals(m.ledgers for m in manifests)
         counts = {noun: ledger.to_json() for noun, ledger in self.ledgers[stage].items()}
         failed = len(units) - len(manifests)
         self.events.write("stage_done", stage=stage, units=len(manifests), failed=failed, ledgers=counts)

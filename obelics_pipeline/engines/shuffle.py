@@ -94,7 +94,7 @@ def partition_by(runner: StageRunner, folder: Location, sources: Sequence[Shuffl
 
 def map_all(
     runner: StageRunner, stage: str, work: Work, units: Sequence[Unit], folder: Location, part_of: str
-) -> list[Manifest]:
+) -> Sequence[Manifest]:
     """Map a step that needs every unit. Raises Stopped if one failed: part of the units give no right verdict."""
     manifests = runner.map(stage, work, units, folder, part_of=part_of)
     if len(manifests) < len(units):

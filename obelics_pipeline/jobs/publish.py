@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from obelics_pipeline.core.commit import Manifest, sweep
+from obelics_pipeline.core.packed import Packed
 from obelics_pipeline.core.shards.index import COLUMNS, fixed_columns, merge_indexes
 from obelics_pipeline.core.shards.manifest import (
     IndexPart,
@@ -48,7 +49,7 @@ def _publish(job: Job, stage: str, look_up: tuple[LookUpPart, ...]) -> None:
     notes: dict[str, Any] = {"failed_units": sorted(job.runner.failures, key=str)} | job.notes
     if job.sample is not None:
         notes["sample"] = job.sample
-    tars = [m for m in job.tars if m.files]
+    tars = Packed(m for m in job.tars if m.files)
     planned = plan_parts((m.notes["documents"] for m in tars), job.config.shard.index_rows)
     index = _standing(job, planned)
     if index is None:

@@ -15,6 +15,7 @@ from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.dedup import DedupConfig
 from obelics_pipeline.core.corpus import STEPS, Corpus, write_corpus
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.packed import Packed
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.shards.index import in_groups
 from obelics_pipeline.core.storage import Location, draft, read_tables, remove
@@ -48,8 +49,8 @@ class Deduplication:
         self._rules = rules
         self._run, self._config, self._runner, self._earlier = folder, config, runner, earlier
         self._generation = max((corpus.generation + 1 for corpus in earlier), default=0)
-        self._steps: dict[str, list[Manifest]] = {}
-        self._by_partition: dict[str, Manifest] = {}  # of the candidates
+        self._steps: dict[str, Sequence[Manifest]] = {}
+        self._place: dict[str, int] = {}  # of a partition in the candidates
         self._members = Partitions(self._folder("members"))
         self._overused = [Partitions(folder.shuffled), Partitions(folder.shuffled)]  # before the fetch, and after it
 
@@ -67,7 +68,7 @@ class Deduplication:
         work = partial(candidate_unit, folder=folder, extract_folder=self._run.extract, config=config)
         units = candidate_units(extracted, config, self._generation)
         self._steps["candidates"] = self._map("candidates", work, units, folder, "dedup")
-        self._by_partition = {c.notes["partition"]: c for c in self._steps["candidates"]}
+        self._place = _places(self._steps["candidates"])
         reduce = partial(link, threshold=config.text.threshold, buckets=config.buckets)
         settings = [config.text.threshold, config.buckets]
         links = shuffle(self._runner, self._folder("links"), self._sources("candidates"), "bucket", reduce, settings)
@@ -99,9 +100,9 @@ class Deduplication:
 
     def unit_on(self, partition: str, stage: str, settings: Any, payload: Mapping[str, Any]) -> Unit:
         """A unit of another stage on the documents of a partition that needs to know their groups."""
-        return self._unit(stage, self._by_partition[partition], settings, payload)
+        return self._unit(stage, self._steps["candidates"][self._place[partition]], settings, payload)
 
-    def drop_repeated(self, extracted: Sequence[Manifest], decide: Decide) -> list[Manifest]:
+    def drop_repeated(self, extracted: Sequence[Manifest], decide: Decide) -> Sequence[Manifest]:
         """Drop what repeats over the corpus from every document; the units of the dedup stage."""
         config, folder = self._config, self._folder("uses")
         work: Work = partial(
@@ -118,7 +119,7 @@ class Deduplication:
         self._overused[0] = self._limit("limits", self._sources("uses"))
         return self._apply(extracted, self._overused[0], decide)
 
-    def _apply(self, extracted: Sequence[Manifest], overused: Partitions, decide: Decide) -> list[Manifest]:
+    def _apply(self, extracted: Sequence[Manifest], overused: Partitions, decide: Decide) -> Sequence[Manifest]:
         config = self._config
         settings = [code_of(apply.__name__), config.paragraphs.model_dump(mode="json"), config.measure_again]
         units = []
@@ -173,7 +174,7 @@ class Deduplication:
         found = shuffle(self._runner, self._folder(name), uses, "bucket", reduce, limits)
         return partition_by(self._runner, self._folder(f"{name}-verdicts"), found.sources("data"), "partition")
 
-    def settle(self, documents: Sequence[Manifest], document_folder: Location) -> list[Manifest]:
+    def settle(self, documents: Sequence[Manifest], document_folder: Location) -> Sequence[Manifest]:
         """Keep the first of each group that passed everything else; for each unit a unit, with what is left out."""
         own = self._passed(documents, document_folder)
         again = self._passed_again()
@@ -191,7 +192,7 @@ class Deduplication:
         write_corpus(self._run, self._config, self._steps, self._generation, self._earlier, document_folder.name)
         return self._steps["settled"]
 
-    def settle_ids(self, documents: Sequence[Manifest], document_folder: Location) -> list[Manifest]:
+    def settle_ids(self, documents: Sequence[Manifest], document_folder: Location) -> Sequence[Manifest]:
         """As `settle`, for documents that were not compared: of those with one id the first is kept."""
         folder = self._folder("passed")
         units = []
@@ -215,13 +216,13 @@ class Deduplication:
             lost = partition_by(self._runner, self._folder(f"lost-{rule}"), edges, "partition")
         return lost
 
-    def _settled(self, suffix: str, passed: Sequence[Manifest], lost: Partitions) -> list[Manifest]:
+    def _settled(self, suffix: str, passed: Sequence[Manifest], lost: Partitions) -> Sequence[Manifest]:
         folder, source = self._folder(f"settled{suffix}"), self._folder(f"passed{suffix}")
         work = partial(keepers.settle_unit, folder=folder, passed_folder=source, lost_folder=lost.folder)
         units = [self._after(p, "settled", lost, {"documents": p.notes["documents"]}) for p in passed]
         return self._map(f"settled{suffix}", work, units, folder, "shard")
 
-    def _passed(self, documents: Sequence[Manifest], document_folder: Location) -> list[Manifest]:
+    def _passed(self, documents: Sequence[Manifest], document_folder: Location) -> Sequence[Manifest]:
         config, folder = self._config, self._folder("passed")
         rules: Mapping[str, Any] = {
             "image_set": config.image_set.model_dump(mode="json"),
@@ -242,23 +243,23 @@ class Deduplication:
         )
         return self._map("passed", work, units, folder, "shard")
 
-    def _passed_again(self) -> list[Manifest]:
+    def _passed_again(self) -> Sequence[Manifest]:
         """The kept documents of the runs that this one is added to, with the groups that they are in now."""
-        folder, manifests = self._folder("passed-again"), []
+        folder, manifests = self._folder("passed-again"), Packed[Manifest]()
         for corpus in self._earlier:
-            by_partition = {m.notes["partition"]: m for m in corpus.manifests("candidates")}
-            settled = {m.notes["documents"]: m for m in corpus.manifests("settled")}
+            compared = corpus.manifests("candidates")
+            place, settled = _places(compared), _settled_units(corpus)
             units = []
             for p in corpus.manifests("passed"):
-                files = {"passed": p.unit, "settled": settled[p.notes["documents"]].unit}
-                units.append(self._unit("again", by_partition[p.notes["partition"]], files, p.notes | files))
+                files = {"passed": p.unit, "settled": settled[p.notes["documents"]]}
+                units.append(self._unit("again", compared[place[p.notes["partition"]]], files, p.notes | files))
             work = partial(
                 keepers.passed_again_unit,
                 folder=folder,
                 corpus_folders={step: corpus.step(step) for step in STEPS},
                 member_folder=self._members.folder,
             )
-            manifests += map_all(self._runner, "passed-again", work, units, folder, "shard")
+            manifests.extend(map_all(self._runner, "passed-again", work, units, folder, "shard"))
         sweep(folder, manifests)
         return manifests
 
@@ -270,18 +271,17 @@ class Deduplication:
             for group in in_groups(rows):
                 writer.write_table(group)
 
-    def _changes(self) -> list[Manifest]:
+    def _changes(self) -> Sequence[Manifest]:
         """Documents of the runs that this one is added to that would lose paragraphs or images by its counts."""
-        folder, manifests = self._folder("changed"), list[Manifest]()
+        folder, manifests = self._folder("changed"), Packed[Manifest]()
         for corpus in self._earlier:
-            verdicts = {m.notes["documents"]: m for m in corpus.manifests("settled")}
-            units = []
+            settled, units = _settled_units(corpus), []
             for p in corpus.manifests("passed"):
                 partition, documents = p.notes["partition"], p.notes["documents"]
                 digests = [partitions.digest(partition) for partitions in self._overused]
                 if any(digests):
                     files = {"verdicts": [partitions.names(partition) for partitions in self._overused]}
-                    payload = {"documents": documents, "settled": verdicts[documents].unit, **files}
+                    payload = {"documents": documents, "settled": settled[documents], **files}
                     id_ = digest(code_of(apply.__name__), documents, digests)
                     units.append(Unit("changed", id_, partition.rpartition("-")[0], payload))
             work = partial(
@@ -291,7 +291,7 @@ class Deduplication:
                 verdict_folders=[partitions.folder for partitions in self._overused],
                 config=self._config,
             )
-            manifests += map_all(self._runner, "changed", work, units, folder, "shard")
+            manifests.extend(map_all(self._runner, "changed", work, units, folder, "shard"))
         sweep(folder, manifests)
         return manifests
 
@@ -329,10 +329,20 @@ class Deduplication:
             stage, id_, partition.rpartition("-")[0], payload | {"lost": lost.names(partition)} | dict(settings)
         )
 
-    def _map(self, stage: str, work: Work, units: Sequence[Unit], folder: Location, part_of: str) -> list[Manifest]:
+    def _map(self, stage: str, work: Work, units: Sequence[Unit], folder: Location, part_of: str) -> Sequence[Manifest]:
         manifests = map_all(self._runner, stage, work, units, folder, part_of)
         sweep(folder, manifests)
         return manifests
+
+
+def _places(candidates: Sequence[Manifest]) -> dict[str, int]:
+    """The place of each partition among the units of candidates."""
+    return {candidate.notes["partition"]: place for place, candidate in enumerate(candidates)}
+
+
+def _settled_units(corpus: Corpus) -> dict[str, str]:
+    """The units that say what of each unit of documents is left out, by that unit."""
+    return {manifest.notes["documents"]: manifest.unit for manifest in corpus.manifests("settled")}
 
 
 def compares(config: RunConfig) -> bool:

@@ -77,7 +77,7 @@ def work(job: Job) -> None:
     folder, config = job.folder.fetch, job.config.fetch
     requests = _requests(job, job.documents)
     if job.sample is not None:
-        requests += _requests(job, Documents(job.extracted, job.folder.extract), everything=True)
+        requests = [*requests, *_requests(job, Documents(job.extracted, job.folder.extract), everything=True)]
     sweep(job.folder.requests, requests)
     sources = sources_of(requests, job.folder.requests)
     partitions = deal_requests(job.runner, job.folder.shuffled / "requests", sources)
@@ -114,7 +114,7 @@ def work(job: Job) -> None:
     job.answers = partition_by(job.runner, job.folder.shuffled / "answers", answers, "partition")
 
 
-def _requests(job: Job, documents: Documents, everything: bool = False) -> list[Manifest]:
+def _requests(job: Job, documents: Documents, everything: bool = False) -> Sequence[Manifest]:
     """Which URLs to ask for; what a rule refuses by its URL alone is never asked."""
     rules, folder = job.config.images, job.folder.requests
     do = functools.partial(

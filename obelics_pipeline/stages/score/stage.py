@@ -112,15 +112,15 @@ def decide_units(
     pictures: PictureBounds | None = None,
 ) -> list[Unit]:
     """One unit per unit of documents that was measured."""
-    by_documents = {m.notes["documents"]: m for m in measured}
+    scores_of = {m.notes["documents"]: (m.unit, m.files["data"]["sha256"]) for m in measured}
     rules = [[name, of.model_dump(mode="json")] for name, of in bounds.items()]
     of_images = [rule.identity for rule in (screen, pictures) if rule is not None]
     units = []
     for m in documents:
-        scores = by_documents.get(m.unit)
-        if scores is not None:
-            hashes = [m.files["data"]["sha256"], scores.files["data"]["sha256"]]
-            payload = {"documents": m.unit, "scores": scores.unit, "partition": m.notes["partition"]}
+        if m.unit in scores_of:
+            scores, sha256 = scores_of[m.unit]
+            hashes = [m.files["data"]["sha256"], sha256]
+            payload = {"documents": m.unit, "scores": scores, "partition": m.notes["partition"]}
             id_ = digest(code_of(__name__), payload["partition"], hashes, rules, *of_images)
             units.append(Unit("decide", id_, m.unit.rpartition("-")[0], payload))
     return units

@@ -118,7 +118,7 @@ def image_ledger(document: Document) -> Ledger:
     return ledger
 
 
-def _measure(job: Job) -> list[Manifest]:
+def _measure(job: Job) -> Sequence[Manifest]:
     config, folder, documents = job.config.models, job.folder.scores, job.documents
     make = LoadDocumentModels(located(config).model_dump_json(), RunImages(job.folder.images))
     do = functools.partial(

@@ -17,7 +17,7 @@ from obelics_pipeline.core.shards.run_index import index_files
 from obelics_pipeline.core.storage import Location, remove
 from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.stages.job import Job
-from obelics_pipeline.stages.shard.standing import disown_damaged
+from obelics_pipeline.stages.shard.standing import disown_damaged, manifests_of
 
 STEP = "index"
 
@@ -69,11 +69,11 @@ def make_parts(job: Job, tars: Sequence[Manifest], planned: Mapping[str, int], s
     """
     folder, units = job.folder.path, part_units(tars, planned, job.columns)
     disown_damaged(units, folder, job.runner, "parts of the index")
-    standing = read_manifests(folder, [unit.name for unit in units])
+    standing = manifests_of(folder, units)
     if todo := len(units) - len(standing):
         job.runner.begin(stage, todo, len(units))
     remove([job.folder.manifest])
-    sweep_index(folder, map(_entry, standing.values()))
+    sweep_index(folder, map(_entry, standing))
     work = partial(part_unit, folder=folder, shards=job.folder.shards)
     made = job.runner.map(STEP, work, units, folder, stage)
     if len(made) < len(units):

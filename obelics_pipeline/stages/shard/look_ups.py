@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from obelics_pipeline.core.code_identity import code_of
-from obelics_pipeline.core.commit import Attempt, Manifest, committed, read_manifests
+from obelics_pipeline.core.commit import Attempt, Manifest, committed
+from obelics_pipeline.core.packed import Packed
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.shards.look_up import (
     COLUMNS,
@@ -33,7 +34,7 @@ from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.engines.shuffle import map_all, partition_by, sources_of
 from obelics_pipeline.stages.job import Job
 from obelics_pipeline.stages.shard.index_parts import tars_together
-from obelics_pipeline.stages.shard.standing import disown_damaged
+from obelics_pipeline.stages.shard.standing import disown_damaged, manifests_of
 
 STEP = "look-up"
 DEALT, BUCKETS = "look-up-rows", "look-up-buckets"  # below `shuffled`: rows on their way, gone once they are there
@@ -42,16 +43,16 @@ BUCKET = "bucket"
 DEALT_SCHEMA = pa.schema([pa.field(BUCKET, pa.string()), *SCHEMA])
 
 
-def make_look_ups(job: Job, stage: str) -> list[Manifest]:
+def make_look_ups(job: Job, stage: str) -> Sequence[Manifest]:
     """Make the buckets of the look-ups of a job's tars, unless they stand; their units, in order of kind and hash.
 
     `stage` is the one that they belong to on the command line. Raises Stopped where one could not be made.
     """
-    folder, shuffled, tars = job.folder.look_up, job.folder.shuffled, [tar for tar in job.tars if tar.files]
+    folder, shuffled, tars = job.folder.look_up, job.folder.shuffled, Packed(tar for tar in job.tars if tar.files)
     units = look_up_units(job.tars)
     disown_damaged(units, folder, job.runner, "files of the look-up")
     buckets = len(units) // len(KEYS)
-    done = len(read_manifests(folder, [unit.name for unit in units])) == len(units)
+    done = len(manifests_of(folder, units)) == len(units)
     sources = Partitions(shuffled) if done or buckets == 1 else _by_bucket(job, stage, tars, buckets)
     names = [tar.unit for tar in tars]
     told = [u.payload | ({"pieces": sources.names(u.label)} if sources.files else {"tars": names}) for u in units]

@@ -18,6 +18,7 @@ from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.sharding import Format
 from obelics_pipeline.core.document import Document
 from obelics_pipeline.core.ledger import Ledger
+from obelics_pipeline.core.packed import Packed
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.shards.flamingo_record import shaped
 from obelics_pipeline.core.shards.index import IndexWriter, index_row
@@ -110,13 +111,13 @@ def plan_tars(
     config: RunConfig,
     score_names: Sequence[str],
     left_out: Iterable[Rows],
-) -> list[Unit]:
+) -> Packed[Unit]:
     """Which rows of which assembled units make which tar: in order, a tar is closed once it has its target bytes.
 
     `left_out` are the rows of each assembled unit, in their order, of documents that are duplicates of others; those of
     one unit are held at a time. Nothing is done for each row: a tar's last one is looked up in the sums of the sizes.
     """
-    units: list[Unit] = []
+    units = Packed[Unit]()
     spans: list[dict[str, Any]] = []
     filled = 0
     form, scores = config.shard.format, list(score_names)

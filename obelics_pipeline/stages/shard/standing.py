@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from obelics_pipeline.core.commit import manifest_path, read_manifests
+from obelics_pipeline.core.commit import Manifest, manifest_path, named_manifests
 from obelics_pipeline.core.counted import counted
+from obelics_pipeline.core.packed import Packed
 from obelics_pipeline.core.storage import Location, file_sha256, is_local, remove
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.engines.runner import StageRunner
@@ -17,22 +19,31 @@ def disown_damaged(units: Sequence[Unit], folder: Location, runner: StageRunner,
     So these units are done again. The workers read the files. In an object store only sizes are compared, because the
     store keeps checksums of its own.
     """
-    found = read_manifests(folder, [unit.name for unit in units]).values()
-    files = [(folder / file["name"], file["sha256"], m.unit) for m in found for file in m.files.values()]
-    if not is_local(folder) or not files:
+    if not is_local(folder):
         return
+    found = manifests_of(folder, units)
     total = sum(m.files["data"]["bytes"] for m in found if m.files)
-    made = counted(sum(bool(m.files) for m in found), noun)
-    runner.say(f"shard: verifying {made} of an earlier run ({total / 1e9:,.2f} GB)")
-    whole = runner.engine.map(_is_whole, [(place, sha256) for place, sha256, _ in files])
-    damaged = [(place, unit) for (place, _, unit), is_whole in zip(files, whole, strict=True) if not is_whole]
-    for place, unit in damaged:
-        runner.say(f"{place}: damaged, its hash is wrong; it is written again")
-        remove([manifest_path(folder, unit)])
+    made = sum(bool(m.files) for m in found)
+    if not made:
+        return
+    runner.say(f"shard: verifying {counted(made, noun)} of an earlier run ({total / 1e9:,.2f} GB)")
+    for manifest, damaged in zip(found, runner.engine.map(partial(_damaged, folder), found), strict=True):
+        for name in damaged:
+            runner.say(f"{folder / name}: damaged, its hash is wrong; it is written again")
+            remove([manifest_path(folder, manifest.unit)])
 
 
-def _is_whole(stated: tuple[Location, str]) -> bool:
-    place, sha256 = stated
+def manifests_of(folder: Location, units: Sequence[Unit]) -> Packed[Manifest]:
+    """The manifests of those units that are committed, in their order."""
+    return Packed(manifest for _, manifest in named_manifests(folder, [unit.name for unit in units]))
+
+
+def _damaged(folder: Location, manifest: Manifest) -> list[str]:
+    """The names of the files of a unit that are not what was committed."""
+    return [file["name"] for file in manifest.files.values() if not _is_whole(folder / file["name"], file["sha256"])]
+
+
+def _is_whole(place: Location, sha256: str) -> bool:
     try:
         return file_sha256(place) == sha256
     except OSError:  # a bad block, or gone

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 
-from obelics_pipeline.core.commit import Manifest, read_manifests, sweep
+from obelics_pipeline.core.commit import Manifest, sweep
 from obelics_pipeline.core.storage import read_tables, remove
 from obelics_pipeline.core.stored_revisions import take_home
 from obelics_pipeline.stages.dedup.deduplication import compares, deduplication_of, settles
@@ -17,7 +17,7 @@ from obelics_pipeline.stages.shard.cost import COST
 from obelics_pipeline.stages.shard.index_parts import STEP
 from obelics_pipeline.stages.shard.look_ups import STEP as LOOK_UP
 from obelics_pipeline.stages.shard.stage import NO_ROWS, Rows, plan_tars, tar_unit
-from obelics_pipeline.stages.shard.standing import disown_damaged
+from obelics_pipeline.stages.shard.standing import disown_damaged, manifests_of
 from obelics_pipeline.stages.stage import Stage
 
 NAME = "shard"
@@ -28,13 +28,13 @@ def work(job: Job) -> None:
     folder, left_out = job.folder.shards, _left_out(job, settle(job))
     units = plan_tars(job.documents.units, job.documents.folder, job.config, job.columns, left_out)
     disown_damaged(units, folder, job.runner)
-    standing = read_manifests(folder, [unit.name for unit in units])
+    standing = manifests_of(folder, units)
     if not isinstance(folder, Path):
-        take_home(folder, standing.values())  # a tar is read by its name in this folder, by programs of others as well
-        standing = read_manifests(folder, [unit.name for unit in units])
+        take_home(folder, standing)  # a tar is read by its name in this folder, by programs of others as well
+        standing = manifests_of(folder, units)
     if todo := len(units) - len(standing):
         job.runner.begin(NAME, todo, len(units))
-        _withdraw(job, standing.values())
+        _withdraw(job, standing)
     do = functools.partial(
         tar_unit,
         folder=folder,
@@ -44,7 +44,7 @@ def work(job: Job) -> None:
     job.tars = job.runner.map(NAME, do, units, folder)
 
 
-def settle(job: Job) -> list[Manifest]:
+def settle(job: Job) -> Sequence[Manifest]:
     """Keep the first passed document of each duplicate group.
 
     Returns what is left out of each unit of documents, in their order; nothing where they are not compared.

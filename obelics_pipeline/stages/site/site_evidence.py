@@ -39,7 +39,7 @@ class SiteEvidence:
 
     def join(
         self, extracted: Sequence[Manifest], documents: Sequence[Manifest], folder: Location, out: Location
-    ) -> list[Manifest]:
+    ) -> Sequence[Manifest]:
         """The units of the stage, one for each of `documents`, which lie in `folder` and are in the order of
         `extracted`; they are written to `out`.
         """
@@ -89,7 +89,7 @@ class SiteEvidence:
         several = shuffle(self._runner, self._folder("limits"), sources_of(counted, folder), "bucket", reduce, settings)
         return partition_by(self._runner, self._folder("several"), several.sources("data"), "partition")
 
-    def _keys(self, documents: Sequence[Manifest], document_folder: Location) -> list[Manifest]:
+    def _keys(self, documents: Sequence[Manifest], document_folder: Location) -> Sequence[Manifest]:
         """The keys of the documents of each unit; none where near-duplicates are not known: they would share all."""
         folder, config = self._folder("keys"), self._config.dedup
         if not self._compares:
@@ -135,9 +135,9 @@ class SiteEvidence:
         groups: Partitions,
         keys: Sequence[Manifest],
         shared: Partitions,
-    ) -> list[Manifest]:
+    ) -> Sequence[Manifest]:
         own, dedup, score = self._folder("evidence"), self._dedup, measured_score(self._config)
-        keys_of = {m.notes["partition"]: m for m in keys}
+        keys_of = {m.notes["partition"]: m.unit for m in keys}
         buckets, units = self._config.dedup.buckets, []
         for x, m in zip(extracted, documents, strict=True):
             partition = m.notes.get("partition", m.unit)
@@ -146,8 +146,8 @@ class SiteEvidence:
             payload = {"documents": m.unit, "extracted": x.unit, "groups": groups.names(partition)}
             if partition in keys_of:
                 own_keys = keys_of[partition]
-                payload |= {"keys": own_keys.unit, "shared": shared.names(partition)}
-                settings += [own_keys.unit, shared.digest(partition)]
+                payload |= {"keys": own_keys, "shared": shared.names(partition)}
+                settings += [own_keys, shared.digest(partition)]
             if dedup is not None:
                 units.append(dedup.unit_on(partition, "site-evidence", settings, payload))
             else:
@@ -174,7 +174,7 @@ class SiteEvidence:
         compared = [dedup.enabled, dedup.text.enabled, dedup.paragraphs.min_count is not None]
         return [measured_score(self._config), self._config.site.model_dump(mode="json", exclude={"enabled"}), compared]
 
-    def _map(self, stage: str, work: Work, units: Sequence[Unit], folder: Location) -> list[Manifest]:
+    def _map(self, stage: str, work: Work, units: Sequence[Unit], folder: Location) -> Sequence[Manifest]:
         manifests = map_all(self._runner, stage, work, units, folder, STAGE)
         sweep(folder, manifests)
         return manifests
