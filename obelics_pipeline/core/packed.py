@@ -13,7 +13,7 @@ LEVEL = 1  # of zlib: most of what can be saved is what a value shares with the 
 
 
 class Packed(Sequence[Value], Generic[Value]):
-    """A sequence of values, each made anew when it is asked for: do not ask twice where once is enough.
+    """A sequence of values, and each is made again whenever it is asked for.
 
     A value takes some 300 bytes where the manifest of a unit takes 5,000: each is compressed as what differs from the
     first one.
