@@ -42,6 +42,7 @@ from obelics_pipeline.core.unit import Unit, digest, label_of_unit
 ENDING = ".json"
 SEAL = "seal"  # key of the digest of all else in a manifest or a note
 NOW = "now"  # key of a file in a manifest: the sha256 of what is there, where forget left another than was committed
+LEFT = "left"  # note of a manifest that a unit hands back before it is done: how much of it is left to do
 FEW = 16  # manifests that are asked for one by one; to list a stage of an object store takes a request per thousand
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Protocol
 
-from obelics_pipeline.core.commit import Manifest, named_manifests, once
+from obelics_pipeline.core.commit import LEFT, Manifest, named_manifests, once
+from obelics_pipeline.core.counted import counted
 from obelics_pipeline.core.errors import Damaged, UserError
 from obelics_pipeline.core.ledger import Ledger, totals
 from obelics_pipeline.core.packed import Packed
@@ -64,6 +65,9 @@ class StageRunner:
     ) -> Sequence[Manifest]:
         """The manifests of all units that could be done, in the order of `units`; the others are in `failures`.
 
+        A unit may hand back a manifest under another name, of what it had time for, which notes how much is `LEFT`. It
+        is given to a worker again, once all others had their turn, until its own manifest comes.
+
         `part_of` names the stage that a step without a name of its own on the command line belongs to. Raises
         UserError where a stage that was not asked for has work left, and Damaged, once the other units are done, where
         some could not read what an earlier stage had committed.
@@ -102,15 +106,24 @@ class StageRunner:
         for manifest in done:
             self._display.count(manifest.ledgers.values(), fresh=False)
         damaged: set[str] = set()
-        for unit, outcome in engine_map(todo) if todo else ():
-            if isinstance(outcome, Failure) and outcome.damaged:
-                damaged.update(outcome.damaged)
-                continue
-            self._note(stage, unit, outcome)
-            if isinstance(outcome, Manifest):
-                at[unit.name] = len(done)
-                done.append(outcome)
-            self._display.unit_done()
+        while todo:
+            rounds: list[tuple[Unit, Manifest]] = []  # what units had time for that are not done
+            for unit, outcome in engine_map(todo):
+                if isinstance(outcome, Failure) and outcome.damaged:
+                    damaged.update(outcome.damaged)
+                elif isinstance(outcome, Manifest) and outcome.unit != unit.name:
+                    rounds.append((unit, outcome))
+                else:
+                    self._note(stage, unit, outcome)
+                    if isinstance(outcome, Manifest):
+                        at[unit.name] = len(done)
+                        done.append(outcome)
+                    self._display.unit_done()
+            if rounds:
+                left = sum(manifest.notes[LEFT] for _, manifest in rounds)
+                over = f"time is over for {counted(len(rounds), 'units')}"
+                self.say(f"{stage}: {over}; another round begins, with {left:,} left to do")
+            todo = [unit for unit, _ in rounds]
         if damaged:
             raise Damaged(*sorted(damaged))
         manifests = done.chosen(at[unit.name] for unit in units if unit.name in at)

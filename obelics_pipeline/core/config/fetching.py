@@ -15,7 +15,15 @@ class FetchingConfig(Section):
     buckets: PositiveInt = Field(
         16,
         description="Units of work: hosts are dealt out to this many buckets by hash. A bucket lasts as long as its "
-        "slowest host, so a few thousand URLs each are well; for a million URLs take some hundreds.",
+        "slowest host, in rounds of unit_seconds, and a worker holds its URLs in memory: a few thousand each are well; "
+        "for a million URLs take some hundreds.",
+    )
+    unit_seconds: PositiveFloat = Field(
+        1800.0,
+        le=3000,
+        description="Seconds after which a bucket's unit starts no new request: what it has is committed, and the rest "
+        "follows in another round, on any worker. At most 3000, since a worker is killed after 3600 and must store its "
+        "images before. No result depends on it.",
     )
     user_agent: str = Field(
         "obelics-pipeline/0.1 (image-text research; set fetch.user_agent to your contact)",
@@ -47,7 +55,7 @@ class FetchingConfig(Section):
     )
     max_host_failures: PositiveInt = Field(
         10,
-        description="Timeouts, refusals and failed look-ups in a row after which a host is given up for this unit; "
+        description="Timeouts, refusals and failed look-ups in a row after which a host is given up for this round; "
         "its remaining images fail at once (host_down) and can be retried alone.",
     )
     timeout_seconds: PositiveFloat = Field(

@@ -6,7 +6,6 @@ from math import ceil
 
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.interval import rounded
-from obelics_pipeline.engines.attempts import CRASHES
 from obelics_pipeline.inspect.check.estimate import Estimate
 from obelics_pipeline.inspect.check.finding import Finding
 from obelics_pipeline.inspect.check.sample import Sample
@@ -15,6 +14,7 @@ from obelics_pipeline.stages.assumptions import Assumptions
 
 BUCKET_ROWS = 2_000_000  # that fit into a worker's memory well (config/dedup.py, `buckets`)
 MOST_OF_A_UNIT = 0.5  # of the time after which a unit is killed
+LONG_SECONDS = 12 * 3600.0  # that all others may have to wait for one host
 
 
 def limit_findings(sample: Sample, estimate: Estimate, config: RunConfig, assumed: Assumptions) -> list[Finding]:
@@ -29,21 +29,19 @@ def limit_findings(sample: Sample, estimate: Estimate, config: RunConfig, assume
             found.append(Finding("dedup.buckets", "warning", f"{told}: --set dedup.buckets={_power_of_two(need)}"))
     if config.fetch.enabled:
         seconds = estimate.counts["urls"].high * assumed.image_seconds / config.fetch.threads
-        need = ceil(seconds / (UNIT_SECONDS * MOST_OF_A_UNIT))
+        need = ceil(seconds / config.fetch.unit_seconds)
         if need > config.fetch.buckets:
             each = rounded(seconds / config.fetch.buckets)
-            told = f"{each} s for a bucket, and a unit is killed after {UNIT_SECONDS:,.0f}"
+            told = f"{each} s for a bucket, and a round of it ends after {config.fetch.unit_seconds:,.0f}"
             found.append(Finding("fetch.buckets", "warning", f"{told}: --set fetch.buckets={_power_of_two(need)}"))
     if config.fetch.enabled and sample.hosts:
         host, urls = min(sample.hosts.items(), key=lambda item: (-item[1], item[0]))
         asked = estimate.counts["urls"].point * urls / len(sample.urls)
         seconds = asked * max(assumed.image_seconds / config.fetch.per_host, config.fetch.host_delay_seconds)
-        if seconds > UNIT_SECONDS * CRASHES:
-            told = (
-                f"{rounded(asked)} images of {host}, if it has as many everywhere, take {rounded(seconds / 3600)} h at "
-            )
-            told += f"{config.fetch.per_host} at a time; a unit is given up after {UNIT_SECONDS * CRASHES / 3600:.0f} h"
-            found.append(Finding("fetch.per_host", "warning", f"{told}, and the next run goes on there"))
+        if seconds > LONG_SECONDS:
+            told = f"{rounded(asked)} images of {host}, if it has as many everywhere, take {rounded(seconds / 3600)} h"
+            told += f" at {config.fetch.per_host} at a time, and the run waits for them"
+            found.append(Finding("fetch.per_host", "warning", told))
     if estimate.longest_unit_seconds > UNIT_SECONDS * MOST_OF_A_UNIT:
         told = f"a unit took {estimate.longest_unit_seconds:,.0f} s, and is killed after {UNIT_SECONDS:,.0f}"
         found.append(Finding("reading.unit_bytes", "warning", f"{told}: set it lower"))

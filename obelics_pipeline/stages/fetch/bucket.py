@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +34,7 @@ from obelics_pipeline.stages.fetch.rule_files import RuleFiles
 
 ReadCarried = Callable[[Sequence[str]], Iterator[tuple[str, bytes]]]  # those that are found, with their bytes
 
+NEVER = Deadline(math.inf)
 BACKOFF_SECONDS = 1.0  # a host rests so long before it is asked again for what it failed to give; doubled each time
 
 
@@ -45,8 +47,12 @@ def fetch_bucket(
     ingest: Ingest | None = None,
     again: Collection[str] = (),
     carried: ReadCarried | None = None,
+    until: Deadline = NEVER,
 ) -> list[FetchResult]:
     """Fetch image URLs into the store; a result per distinct URL, sorted by URL.
+
+    After `until` no request is started, and no image is judged: URLs without a result are left out. That is not before
+    there is one new result, so that who calls this again and again comes to an end.
 
     `carried` gives the bytes of images that came with rows (see `is_carried`): they are judged as fetched ones are.
 
@@ -61,30 +67,42 @@ def fetch_bucket(
     ingest = ingest or Ingest(config, ImageSafetyConfig(), store)
     results = {url: previous[url] for url in wanted if url in previous and _has_image(previous[url], store)}
     with Journal(journal) as notes:
+
+        def left() -> float:
+            return until.left() if notes.grown else math.inf
+
         noted = notes.read(store)
         for url in sorted(results.keys() & set(again)):
-            anew = noted.get(url) or _again(results.pop(url), ingest)
+            known = results.pop(url)
+            anew = noted.get(url) or (_again(known, ingest) if left() else None)
             if anew is not None:
                 results[url] = anew
                 notes.add(anew)
         results |= {url: noted[url] for url in wanted if url in noted and url not in results}
         missing = [url for url in wanted if url not in results]
-        results |= _take([url for url in missing if is_carried(url)], carried, config, ingest, notes)
+        results |= _take([url for url in missing if is_carried(url)], carried, config, ingest, notes, left)
         missing = [url for url in missing if not is_carried(url)]
-        if missing:
+        if missing and left():
             demand_downloader()
             with TemporaryFile() as rules:
-                results |= _Bucket(config, ingest, notes, RuleFiles(rules)).fetch(missing)
+                results |= _Bucket(config, ingest, notes, RuleFiles(rules), left).fetch(missing)
     store.sync(result.sha256 for result in results.values() if result.sha256 is not None)
-    return [results[url] for url in wanted]
+    return [results[url] for url in wanted if url in results]
 
 
 def _take(
-    keys: Sequence[str], carried: ReadCarried | None, config: FetchingConfig, ingest: Ingest, notes: Journal
+    keys: Sequence[str],
+    carried: ReadCarried | None,
+    config: FetchingConfig,
+    ingest: Ingest,
+    notes: Journal,
+    left: Callable[[], float],
 ) -> dict[str, FetchResult]:
     """The results of images that came with rows; those that are not there any more fail."""
     results: dict[str, FetchResult] = {}
     for key, content in carried(keys) if keys and carried is not None else ():
+        if not left():
+            return results
         try:
             if len(content) > config.max_bytes:
                 raise FetchError("too_large")
@@ -122,11 +140,13 @@ class _Visit:
 
 
 class _Bucket:
-    def __init__(self, config: FetchingConfig, ingest: Ingest, notes: Journal, files: RuleFiles) -> None:
+    def __init__(
+        self, config: FetchingConfig, ingest: Ingest, notes: Journal, files: RuleFiles, left: Callable[[], float]
+    ) -> None:
         self._config, self._ingest, self._notes, self._forgotten = config, ingest, notes, ingest.forgotten
         self._guard = GuardedClient(config)
         self._health = HostHealth(config.max_host_failures)
-        self._turns = Turns(config.threads, config.per_host, self._delay)
+        self._turns = Turns(config.threads, config.per_host, self._delay, left)
         self._origins = Origins(config, self._guard, self._turns.pause, notes.observe, files)
         self._budget = BodyBudget(config.max_bytes_in_flight, config.threads, config.max_bytes)
         self._results: dict[str, FetchResult] = {}

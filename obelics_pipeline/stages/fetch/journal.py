@@ -23,10 +23,13 @@ def journal_of(folder: Location, unit_name: str) -> Path:
 
 
 class Journal:
-    """A JSON line per result or origin, in the order of arrival. A context manager around one unit. Thread-safe."""
+    """A JSON line per result or origin, in the order of arrival. A context manager around one unit. Thread-safe.
+
+    `grown` says whether this process has added a result.
+    """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self.grown = path, False
         self._lock = threading.Lock()
         self._file: TextIO | None = None
 
@@ -45,6 +48,7 @@ class Journal:
     def add(self, result: FetchResult) -> None:
         """Append a result; a kill of the process right after it does not lose it."""
         self._append(result.to_json())
+        self.grown = True
 
     def observe(self, observation: Observation) -> None:
         """Append what an origin said, before any result that follows from it."""

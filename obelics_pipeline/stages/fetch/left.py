@@ -1,17 +1,18 @@
 """What is left of a damaged fetch unit, so that the unit is fetched again without asking twice for what is whole.
 
-A unit is fetched again if one of its files, its manifest or one of its images is damaged.
+A unit is fetched again if one of its files, its manifest or one of its images is damaged. Its rounds are as the unit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
 from obelics_pipeline.core.commit import Manifest, manifest_path
 from obelics_pipeline.core.content_name import stated_hash, stem_of
 from obelics_pipeline.core.errors import Damaged
 from obelics_pipeline.core.storage import Location, names_in, read_table, remove
+from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.stages.fetch.image_pack import ENDING, Place
 from obelics_pipeline.stages.fetch.named_images import units_naming
 from obelics_pipeline.stages.fetch.result import FetchResult, results_from_table
@@ -36,11 +37,14 @@ class Left:
         remove(place for place in self.files if place not in named)
 
 
-def left_of(folder: Location, unit_name: str, images: RunImages) -> Left:
-    """The results in the undamaged files of a unit. A result whose image is missing or damaged is left out."""
+def left_of(folder: Location, units: Collection[Unit], images: RunImages) -> Left:
+    """The results in the undamaged files of units of one bucket that are not committed.
+
+    A result whose image is missing or damaged is left out.
+    """
     left = Left()
     for role, below in ROLES.items():
-        for place in _files(folder, below, unit_name):
+        for place in _files(folder, below, units):
             left.files.append(place)
             try:
                 table = read_table(place)
@@ -57,10 +61,12 @@ def left_of(folder: Location, unit_name: str, images: RunImages) -> Left:
     return left
 
 
-def _files(folder: Location, below: str, unit_name: str) -> Iterator[Location]:
-    for name in names_in(folder / below if below else folder, unit_name):
-        if stated_hash(name) is not None and stem_of(name) == unit_name:
-            yield folder / f"{below}{name}"
+def _files(folder: Location, below: str, units: Collection[Unit]) -> Iterator[Location]:
+    names = {unit.name for unit in units}
+    for label in {unit.label for unit in units}:
+        for name in names_in(folder / below if below else folder, f"{label}-"):
+            if stated_hash(name) is not None and stem_of(name) in names:
+                yield folder / f"{below}{name}"
 
 
 def fetch_again(folder: Location, images: Location, name: str) -> None:

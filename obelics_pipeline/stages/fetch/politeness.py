@@ -6,6 +6,7 @@ A host that must wait, or is slow, blocks only its own threads.
 from __future__ import annotations
 
 import heapq
+import math
 import queue
 import threading
 import time
@@ -28,10 +29,15 @@ class Task:
 
 
 class Turns:
-    """Gives hosts their turns. `delay` is asked at each start for the seconds until the host's next start."""
+    """Gives hosts their turns. `delay` is asked at each start for the seconds until the host's next start.
 
-    def __init__(self, threads: int, per_host: int, delay: Callable[[str], float]) -> None:
-        self._threads, self._per_host, self._delay = threads, per_host, delay
+    `left` says how many seconds are left in which tasks may start.
+    """
+
+    def __init__(
+        self, threads: int, per_host: int, delay: Callable[[str], float], left: Callable[[], float] = lambda: math.inf
+    ) -> None:
+        self._threads, self._per_host, self._delay, self._left = threads, per_host, delay, left
         self._waiting: defaultdict[str, deque[Task]] = defaultdict(deque)
         self._active: Counter[str] = Counter()
         self._not_before: dict[str, float] = {}
@@ -47,14 +53,17 @@ class Turns:
             self._not_before[host] = max(self._not_before.get(host, 0.0), time.monotonic() + seconds)
 
     def run(self, tasks: Iterable[Task]) -> None:
-        """Run all tasks, and those that follow from them. The first exception of a task stops all, and is raised."""
+        """Run all tasks, and those that follow from them. The first exception of a task stops all, and is raised.
+
+        Where no time is left, tasks under way come to their end, and those that wait are not run.
+        """
         for task in tasks:
             self._admit(task)
         running = 0
         with ThreadPoolExecutor(self._threads, thread_name_prefix="fetch") as pool:
-            while running or self._listed:
+            while running or (self._listed and self._left() > 0):
                 self._wake()
-                while self._ready and running < self._threads:
+                while self._ready and running < self._threads and self._left() > 0:
                     running += self._start(pool, self._ready.popleft())
                 finished = self._next_done(running)
                 if finished is not None:
@@ -100,7 +109,7 @@ class Turns:
         """The next finished task; None when a waiting host's time comes first."""
         timeout = max(0.0, self._later[0][0] - time.monotonic()) if self._later else None
         if not running and timeout is not None:
-            time.sleep(timeout)
+            time.sleep(min(timeout, self._left()))
             return None
         if not running:
             return None

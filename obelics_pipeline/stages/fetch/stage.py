@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from obelics_pipeline.core.code_identity import code_of
 from obelics_pipeline.core.commit import (
+    LEFT,
     Attempt,
     Manifest,
     manifest_path,
@@ -26,6 +27,7 @@ from obelics_pipeline.core.ledger import Ledger
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.storage import Location, open_parquet, read_table, remove
 from obelics_pipeline.core.unit import Unit, digest
+from obelics_pipeline.net.deadline import Deadline
 from obelics_pipeline.policy.forgotten import FORGOTTEN, Forgotten
 from obelics_pipeline.stages.fetch.bucket import fetch_bucket
 from obelics_pipeline.stages.fetch.carried import RowImages
@@ -44,12 +46,13 @@ from obelics_pipeline.stages.fetch.result import (
     results_to_table,
 )
 from obelics_pipeline.stages.fetch.robots_observations import Observation, observation_table
+from obelics_pipeline.stages.fetch.rounds import ROUND_OF, is_round, rounds_of
 from obelics_pipeline.stages.fetch.run_images import RunImages
 from obelics_pipeline.stages.fetch.unit_images import UnitImages, staging_of
 
 STAGE = "fetch"
 # These change no result, and so are not in an id.
-MANNERS = {"threads", "per_host", "host_delay_seconds", "enabled", "max_bytes_in_flight"}
+MANNERS = {"threads", "per_host", "host_delay_seconds", "enabled", "max_bytes_in_flight", "unit_seconds"}
 NEWER = {"ai_txt", "tdm", "ports"}  # these are in an id only where they are set, so that earlier results stand
 
 POINTER = ("url", "warc_filename", "warc_record_offset", "warc_record_length")  # of a document, in a report
@@ -73,11 +76,12 @@ def fetch_units(
     `retry` names the reasons whose URLs are to be asked once more. `treated` says what is done with images before they
     are stored. Where earlier units did otherwise there is a new generation: what they stored is looked at again, and
     only asked for again where that is not enough. `forgotten` is the digest of the tombstones of other corpora that
-    are obeyed.
+    are obeyed. Rounds of a unit that is not done make no new generation: it goes on.
     """
     units = []
     for bucket, files in sorted(requests.files.items(), key=lambda item: int(item[0])):
-        earlier = _earlier(folder, names.get(_label(int(bucket)), ()), config)
+        found = _earlier(folder, names.get(_label(int(bucket)), ()), config)
+        earlier = [manifest for manifest in found if not is_round(manifest)]
         generation = max((m.notes["generation"] for m in earlier), default=0)
         known = [r for m in earlier if retry for r in results_from_table(read_table(m.path(folder, "data")))]
         if any(_retried(result, retry) for result in known) or (earlier and _treated(earlier[-1]) != (treated or {})):
@@ -156,18 +160,24 @@ def fetch_unit(
     measures: Sequence[str] = (),
     rows_with_images: RowImages | None = None,
 ) -> Manifest:
-    """Fetch the URLs of one bucket, each once; what an earlier unit of the bucket found is not asked again.
+    """Fetch the URLs of one bucket, each once; what an earlier unit or round of the bucket found is not asked again.
 
-    `document_folders` are those of the units that ask: a match of a hash list is reported with its documents.
-    `measures` are taken of the pixels, a column each.
+    Returns the manifest of the unit, or that of a round of it where `config.unit_seconds` are over before all URLs have
+    a result: the next call goes on from there. `document_folders` are those of the units that ask: a match of a hash
+    list is reported with its documents. `measures` are taken of the pixels, a column each.
     """
+    until = Deadline(config.unit_seconds)
     rows = request_rows([request_folder / name for name in unit.payload["requests"]])
     urls = sorted({url for _, url in rows})
     treated: Treated = unit.payload.get("treated", {})
     store = UnitImages(images, staging_of(folder) / unit.name)
-    earlier = _earlier(folder, unit.payload["earlier"], config)
-    previous, again = _previous(folder, unit, earlier, treated)
-    left = left_of(folder, unit.name, RunImages(images))
+    known = _earlier(folder, unit.payload["earlier"], config)
+    rounds = rounds_of(folder, unit, known)
+    own = {m.unit for m in rounds.committed}
+    earlier = [m for m in known if m.unit not in own]
+    previous, again = _previous(folder, unit, [*earlier, *rounds.committed], treated)
+    settled = {url: result for url, result in previous.items() if url not in again}
+    left = left_of(folder, [unit, *rounds.free], RunImages(images))
     previous, again = previous | left.results, again - left.results.keys()
     if forgotten is not None:
         previous = {url: _less_forgotten(result, forgotten) for url, result in previous.items()}
@@ -178,27 +188,48 @@ def fetch_unit(
     ingest = Ingest(config, safety or ImageSafetyConfig(), store, lists, documents, forgotten, measures)
     journal = journal_of(folder, unit.name)
     carried = None if rows_with_images is None else partial(rows_with_images.read, rows)
-    fetched = fetch_bucket(urls, config, store, previous, journal, ingest, again, carried)
+    fetched = fetch_bucket(urls, config, store, previous, journal, ingest, again, carried, until)
     results = store.pack(fetched, unit.label, left.lost)
-    superseded = [m for m in earlier if m.unit != unit.name]
-    if all(_treated(m) == treated for m in superseded):
-        superseded = []
-    with Attempt(folder, unit) as attempt:
-        pq.write_table(results_to_table(results, measures), attempt.file("data", ".parquet"))
-        pq.write_table(_answers(rows, results, measures), attempt.file("answers", ".parquet"))
-        noted = Journal(journal).observations()
-        new = [row for row in left.observations if row not in noted]
-        observations = [*_observed_before(folder, superseded), *new, *noted]
-        pq.write_table(observation_table(observations), attempt.file("robots", ".parquet"))
-        notes = {key: unit.payload[key] for key in ("bucket", "identity", "generation")}
-        notes |= {"treated": treated} if treated else {}
+    noted = Journal(journal).observations()
+    said = [*(row for row in left.observations if row not in noted), *noted]
+    replaced: list[Manifest] = []
+    notes = {key: unit.payload[key] for key in ("bucket", "identity", "generation")}
+    notes |= {"treated": treated} if treated else {}
+    if len(results) < len(urls):
+        notes |= {ROUND_OF: unit.name, LEFT: len(urls) - len(results)}
+        new = [result for result in results if result != settled.get(result.url)]
+        manifest = _commit(folder, rounds.next, new, measures, said, notes)
+    else:
+        superseded = [m for m in earlier if m.unit != unit.name]
+        if all(_treated(m) == treated for m in superseded):
+            superseded = []
         notes |= {"superseded": len(superseded)} if superseded else {}
-        manifest = attempt.commit([ledger_of_results(results)], notes)
+        replaced = [*superseded, *rounds.committed]
+        said = [*_observed_before(folder, replaced), *said]
+        manifest = _commit(folder, unit, results, measures, said, notes, rows)
     journal.unlink(missing_ok=True)
     store.clear()
     left.clear(manifest, folder)
-    _supersede(folder, superseded)
+    _supersede(folder, replaced)
     return manifest
+
+
+def _commit(
+    folder: Location,
+    unit: Unit,
+    results: Sequence[FetchResult],
+    measures: Sequence[str],
+    said: Sequence[Observation],
+    notes: dict[str, Any],
+    rows: Sequence[tuple[str, str]] | None = None,
+) -> Manifest:
+    """Commit results and what origins said, the newest last; and answers, where the `rows` that ask are given."""
+    with Attempt(folder, unit) as attempt:
+        pq.write_table(results_to_table(results, measures), attempt.file("data", ".parquet"))
+        if rows is not None:
+            pq.write_table(_answers(rows, results, measures), attempt.file("answers", ".parquet"))
+        pq.write_table(observation_table(said), attempt.file("robots", ".parquet"))
+        return attempt.commit([ledger_of_results(results)], notes)
 
 
 def documents_with(url: str, *, rows: Sequence[tuple[str, str]], folders: Sequence[Location]) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ def staging_of(folder: Location) -> Path:
 
 
 class UnitImages(ImageStore):
-    """An image store whose files are gone when the unit is done, over the images that earlier units and tries stored.
+    """An image store whose files are gone when the unit is done, over what earlier units, rounds and tries stored.
 
     A killed unit finds in it what was staged before, on the same machine.
     """

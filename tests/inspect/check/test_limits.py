@@ -28,9 +28,9 @@ def test_a_large_one_wants_more_buckets_and_then_fits() -> None:
     assert findings(1_000_000, halved) != []
 
 
-def test_a_host_with_too_many_images_for_one_unit_is_told() -> None:
+def test_a_host_that_a_run_would_wait_long_for_is_told() -> None:
     config = RunConfig()
     few, many = (estimate(sample(), plan(2 * n, 200 * n), config, Assumptions()) for n in (1, 100_000))
     assert limit_findings(sample(), few, config, Assumptions()) == []
     told = [f for f in limit_findings(sample(), many, config, Assumptions()) if f.about == "fetch.per_host"]
-    assert "host0.example" in told[0].text
+    assert "host0.example" in told[0].text and told[0].text.endswith("the run waits for them")

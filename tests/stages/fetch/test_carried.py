@@ -15,12 +15,14 @@ from obelics_pipeline.core.document import CARRIED, Document, ImageNode, TextNod
 from obelics_pipeline.core.storage import files_below
 from obelics_pipeline.core.tables import DocumentWriter
 from obelics_pipeline.core.unit import Unit
+from obelics_pipeline.net.deadline import Deadline
 from obelics_pipeline.stages.extract.row_documents import CARRIED as CARRIED_SCHEMA
 from obelics_pipeline.stages.fetch.bucket import fetch_bucket
 from obelics_pipeline.stages.fetch.carried import RowImages, bucket_of
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.fetch.ingest import Ingest
 from obelics_pipeline.stages.fetch.requests import request_unit, request_units
+from obelics_pipeline.stages.fetch.result import FetchResult
 from obelics_pipeline.stages.fetch.stage import documents_with
 from tests.stages.fetch.site import picture
 from tests.stages.rows import made
@@ -50,6 +52,23 @@ def test_bytes_of_rows_are_judged_and_what_is_refused_is_stored_nowhere(tmp_path
         key(b"not there"): ("failed", "not_in_row"),
     }
     assert [Path(name).name for name in files_below(tmp_path / "images")] == [hashlib.sha256(good).hexdigest()]
+
+
+def test_where_time_is_over_an_image_of_a_row_is_not_taken_for_missing(tmp_path: Path) -> None:
+    contents = [picture("PNG", (40 + n, 30)) for n in range(3)]
+    config, store = FetchingConfig(), ImageStore(tmp_path / "images")
+
+    def round_(previous: list[FetchResult]) -> list[FetchResult]:
+        known = {result.url: result for result in previous}
+        wanted, journal = [key(content) for content in contents], tmp_path / f"journal{len(previous)}"
+        return fetch_bucket(wanted, config, store, known, journal, None, (), carried, Deadline(0))
+
+    def carried(keys: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        yield from ((key(content), content) for content in contents if key(content) in keys)
+
+    one = round_([])
+    two = round_(one)
+    assert [len(one), len(two)] == [1, 2] and {result.status for result in round_(two)} == {"ok"}
 
 
 def extracted(folder: Path, file: Path, contents: Sequence[bytes]) -> str:
