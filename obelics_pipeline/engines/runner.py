@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -89,7 +90,7 @@ class StageRunner:
             raise UserError(f"--stage: {part_of or stage} has {len(todo)} of {len(units)} units to do; name it as well")
         if todo:
             self.begin(part_of or stage, len(todo), len(units))
-        self.events.write("stage_started", stage=stage, units=len(units), done=len(done))
+        self.events.write("stage_started", stage=stage, units=len(units), done=len(done), **_so_far(units, done))
         self._display.stage(f"{part_of}: {stage}" if part_of else stage, len(units), len(done), step=bool(part_of))
         for manifest in done.values():
             self._display.count(manifest.ledgers.values(), fresh=False)
@@ -114,11 +115,12 @@ class StageRunner:
 
     def _note(self, stage: str, unit: Unit, outcome: Manifest | Failure) -> None:
         self.fresh += 1
+        reads = {"input": dict(unit.input)} if unit.input else {}
         if isinstance(outcome, Failure):
-            self.fail(stage, unit.name, outcome.reason)
+            self.fail(stage, unit.name, outcome.reason, **reads)
             return
         counts: dict[str, Any] = {noun: ledger.to_json() for noun, ledger in outcome.ledgers.items()}
-        self.events.write("unit_done", stage=stage, unit=unit.name, ledgers=counts)
+        self.events.write("unit_done", stage=stage, unit=unit.name, ledgers=counts, **reads, **outcome.told)
         self._display.count(outcome.ledgers.values(), fresh=True)
 
     def say(self, line: str) -> None:
@@ -126,8 +128,28 @@ class StageRunner:
         self.events.write("told", line=line)
         self._display.say(line)
 
-    def fail(self, stage: str, unit: str, reason: str) -> None:
-        """Note what could not be done; the run will end with exit code 1."""
+    def fail(self, stage: str, unit: str, reason: str, **told: Any) -> None:
+        """Note what could not be done, with more values for the log; the run will end with exit code 1."""
         self.failures.append({"stage": stage, "unit": unit, "reason": reason})
-        self.events.write("unit_failed", stage=stage, unit=unit, reason=reason)
+        self.events.write("unit_failed", stage=stage, unit=unit, reason=reason, **told)
         self._display.say(f"{stage}: {unit} failed: {reason}")
+
+
+def _so_far(units: Sequence[Unit], done: Mapping[str, Manifest]) -> dict[str, Any]:
+    """What a stage reads in all, as far as its units say so, and what its committed units have read and counted."""
+    told: dict[str, Any] = {}
+    if any(unit.input for unit in units):
+        told["input"] = _sum_of_input(units)
+        told["input_done"] = _sum_of_input([unit for unit in units if unit.name in done])
+    nouns = dict.fromkeys(noun for m in done.values() for noun in m.ledgers)
+    if nouns:
+        sums = (total(noun, (m.ledgers[noun] for m in done.values() if noun in m.ledgers)) for noun in nouns)
+        told["ledgers"] = {ledger.noun: ledger.to_json() for ledger in sums}
+    return told
+
+
+def _sum_of_input(units: Iterable[Unit]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for unit in units:
+        found.update(unit.input)
+    return dict(found)

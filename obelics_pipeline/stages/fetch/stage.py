@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
@@ -29,6 +30,7 @@ from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.policy.forgotten import FORGOTTEN, Forgotten
 from obelics_pipeline.stages.fetch.bucket import fetch_bucket
 from obelics_pipeline.stages.fetch.carried import RowImages
+from obelics_pipeline.stages.fetch.host_times import HostTimes
 from obelics_pipeline.stages.fetch.ingest import Ingest
 from obelics_pipeline.stages.fetch.journal import Journal, journal_of
 from obelics_pipeline.stages.fetch.left import left_of
@@ -178,7 +180,8 @@ def fetch_unit(
     ingest = Ingest(config, safety or ImageSafetyConfig(), store, lists, documents, forgotten, measures)
     journal = journal_of(folder, unit.name)
     carried = None if rows_with_images is None else partial(rows_with_images.read, rows)
-    fetched = fetch_bucket(urls, config, store, previous, journal, ingest, again, carried)
+    times = HostTimes()
+    fetched = fetch_bucket(urls, config, store, previous, journal, ingest, again, carried, times)
     results = store.pack(fetched, unit.label, left.lost)
     superseded = [m for m in earlier if m.unit != unit.name]
     if all(_treated(m) == treated for m in superseded):
@@ -198,7 +201,7 @@ def fetch_unit(
     store.clear()
     left.clear(manifest, folder)
     _supersede(folder, superseded)
-    return manifest
+    return replace(manifest, told=times.told())
 
 
 def documents_with(url: str, *, rows: Sequence[tuple[str, str]], folders: Sequence[Location]) -> list[dict[str, Any]]:
