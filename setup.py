@@ -57,6 +57,7 @@ EXTRAS = {
     "fit": ["floret>=0.10,<0.11", "lightgbm>=4.3"],
     "mlflow": ["mlflow-skinny>=3.17"],  # as it was run
     "wandb": ["wandb>=0.31"],  # as it was run
+    "metrics": ["opentelemetry-exporter-otlp-proto-http>=1.45"],  # as it was run; it brings the SDK
     "tensorboard": ["tensorboard>=2.18"],
     "tune": ["openTSNE>=1.0.2", "scikit-learn>=1.4", "scipy>=1.11", "starlette>=0.40", "uvicorn>=0.30"],
 }
@@ -208,6 +209,7 @@ setup(
         "obelics_pipeline.training.diagnosis": ["*.css", "*.html", "*.svg"],
         "obelics_pipeline.inspect.tune": ["page/*"],
         "obelics_pipeline.inspect.report": ["*.css", "*.html"],
+        "obelics_pipeline.inspect.status": ["status.html"],
         "obelics_pipeline.fit.farm_detector": ["irregular.txt", "wording/*.txt"],
         "obelics_pipeline.fit.farm_detector.second": ["grammars.txt"],
         "obelics_pipeline.filters": ["words/**"],

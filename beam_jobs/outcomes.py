@@ -61,7 +61,7 @@ class Outcomes:
 def to_json(outcome: Outcome) -> dict[str, Any]:
     """An outcome as JSON values. Raises TypeError for a value that JSON would change."""
     if isinstance(outcome, Manifest):
-        return {"manifest": outcome.to_json()}
+        return {"manifest": outcome.to_json(), "told": dict(outcome.told)}
     if isinstance(outcome, Failure):
         return {"failure": outcome.reason, "damaged": list(outcome.damaged)}
     if isinstance(outcome, Answer):
@@ -82,7 +82,7 @@ def from_json(value: dict[str, Any]) -> Outcome:
     if "manifest" in value:
         stated = value["manifest"]
         ledgers = {noun: Ledger.from_json(noun, counts) for noun, counts in stated["ledgers"].items()}
-        return Manifest(stated["unit"], stated["stage"], stated["files"], ledgers, stated["notes"])
+        return Manifest(stated["unit"], stated["stage"], stated["files"], ledgers, stated["notes"], value["told"])
     if "failure" in value:
         return Failure(value["failure"], tuple(value.get("damaged", ())))
     if "value" in value:

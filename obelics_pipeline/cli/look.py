@@ -1,4 +1,4 @@
-"""Commands that show what a run kept and dropped: report, explain, tune, map."""
+"""Commands that show what a run kept and dropped: report, explain, tune, map, status."""
 
 from __future__ import annotations
 
@@ -83,6 +83,36 @@ def _report(arguments: argparse.Namespace) -> int:
 
     say(f"wrote {report(arguments.folder, arguments.against, arguments.output)}")
     return 0
+
+
+def add_status(commands: Commands) -> None:
+    status = commands.add_parser(
+        "status",
+        help="where a run is, from any machine: what is done, what is left",
+        description="Say where a run is: at work, stopped, failing or finished; units done and to do, when the stage "
+        "at hand will be done, reasons so far, slowest hosts, cost so far, failed units. The run may be at work "
+        "elsewhere; nothing is written into its folder. Exit codes: 0 fine, 1 something failed, 2 not a run's folder.",
+    )
+    status.add_argument("folder", metavar="DIR", help="folder of a run: a path, s3://… or gs://…")
+    status.add_argument("--follow", action="store_true", help="show it again and again until the run ends, or Ctrl-C")
+    status.add_argument("--every", type=positive, default=10, metavar="N", help="seconds between two (default: 10)")
+    status.add_argument("--json", action="store_true", help="print JSON, with --follow a line for each look")
+    status.add_argument("--html", metavar="FILE", help="write the same as one page that loads nothing else")
+    status.add_argument(
+        "--price",
+        nargs="+",
+        default=[],
+        metavar="NAME=VALUE",
+        help="as for check, such as vcpu_hour=0.05",
+    )
+    status.set_defaults(command=_status)
+
+
+def _status(arguments: argparse.Namespace) -> int:
+    from obelics_pipeline.inspect.status.command import status
+
+    every = arguments.every if arguments.follow else None
+    return status(arguments.folder, arguments.json, arguments.html, every, arguments.price)
 
 
 def add_map(commands: Commands) -> None:

@@ -20,6 +20,7 @@ GROUPS = {  # in the order of the help
         curate.add_demo,
         curate.add_check,
         curate.add_run,
+        look.add_status,
         curate.add_validate,
         curate.add_revisions,
         curate.add_score,

@@ -7,8 +7,9 @@ an object store: there the temporary files are local, and each is put whole.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -48,13 +49,17 @@ FEW = 16  # manifests that are asked for one by one; to list a stage of an objec
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a committed unit consists of: its files with their sha256, its ledgers, and what else the stage notes."""
+    """What a committed unit consists of: its files with their sha256, its ledgers, and what else the stage notes.
+
+    What is `told` may have a clock, and is not written.
+    """
 
     unit: str
     stage: str
     files: dict[str, dict[str, Any]]  # role -> {"name", "sha256", "bytes"}; "revision" where another has the file
     ledgers: dict[str, Ledger]
     notes: dict[str, Any]
+    told: Mapping[str, Any] = field(default_factory=dict, compare=False)  # by its worker, for the event log alone
 
     def path(self, folder: Location, role: str) -> Location:
         """The file that plays `role` in this unit; `folder` is the stage's."""
@@ -247,9 +252,15 @@ def committed(folder: Location, unit_name: str) -> Manifest:
 def once(unit: Unit, *model: Any, work: Callable[..., Manifest], folder: Location) -> Manifest:
     """Do a unit, with the model that the engine gives it if it does, unless it is committed.
 
-    An engine tries again what it thinks is lost.
+    An engine tries again what it thinks is lost. Its seconds go to the driver, and to no file of the unit.
     """
-    return read_manifest(folder, unit.name) or work(unit, *model)
+    standing = read_manifest(folder, unit.name)
+    if standing is not None:
+        return standing
+    began, used = time.monotonic(), time.process_time()
+    made = work(unit, *model)
+    took = {"seconds": round(time.monotonic() - began, 3), "cpu_seconds": round(time.process_time() - used, 3)}
+    return replace(made, told={**took, **made.told})
 
 
 def _json(value: Any) -> bytes:

@@ -138,7 +138,7 @@ class RunFolder:
         mark, before, compared = self.path / MARK, sample, _shown(against)
         begun, written_by = "", dict(code)
         if size_of(mark) is None:
-            ours = {"input", self.events.name}  # a run that is killed at once leaves its log alone
+            ours = {"input", self.events.name, self.events.stem}  # a run that is killed at once leaves its log alone
             strangers = sorted(p.name for p in self.path.iterdir() if not p.name.startswith(".") and p.name not in ours)
             if strangers and not self.config.exists():
                 raise UserError(

@@ -24,23 +24,24 @@ damaged or gone; that no unit is committed twice does not hang on a lease (see `
 
 from __future__ import annotations
 
-import os
 import secrets
 import signal
-import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from upath import UPath
 
 from obelics_pipeline.core import lease_protocol as protocol
+from obelics_pipeline.core.access import reaching
 from obelics_pipeline.core.errors import Stopped, UserError
 from obelics_pipeline.core.fence import fenced
 from obelics_pipeline.core.object_version import replace, version_of
+from obelics_pipeline.core.process import is_gone, this_process
 from obelics_pipeline.core.storage import create, names_in, read_bytes, remove
 
 RENEW_SECONDS = 10.0  # between two renewals
@@ -83,6 +84,31 @@ def leased(folder: UPath) -> Iterator[None]:
         holder.end()
     if holder.lost:
         raise Stopped(holder.lost)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A lease as a process reads it that does not want it: the holder's value, and seconds of the store's clock."""
+
+    value: Mapping[str, Any]
+    changed: float
+
+
+def last_lease(folder: UPath) -> Seen | None:
+    """The lease that holds, or held last; None in a folder without a lease. It only reads.
+
+    Raises OSError and Stopped where the store does not answer.
+    """
+    numbers = protocol.numbers_of(names_in(folder))
+    if not numbers:
+        return None
+    place = folder / protocol.lease_name(max(numbers))
+    try:
+        with reaching(place):
+            changed = place.fs.modified(place.path).timestamp()
+        return Seen(protocol.value_of(_found(place)), changed)
+    except FileNotFoundError:  # a later one was taken meanwhile
+        return None
 
 
 class _Holder:
@@ -201,27 +227,9 @@ def _found(place: UPath) -> protocol.Found:
 
 
 def _this_process() -> dict[str, Any]:
-    return {
-        "owner": secrets.token_hex(8),
-        "host": socket.gethostname(),
-        "processes": _processes(),
-        "process": os.getpid(),
-        "renewals": 0,
-        "over": False,
-    }
+    return {"owner": secrets.token_hex(8), **this_process(), "renewals": 0, "over": False}
 
 
 def _is_dead(lease: Mapping[str, Any]) -> bool:
     """Whether its holder is a process of this machine that is no more."""
-    process = lease.get("process")
-    here = lease.get("processes") == _processes() and isinstance(process, int)
-    return here and not Path(f"/proc/{process}").exists()
-
-
-def _processes() -> str:
-    """Names the processes whose numbers are distinct: those of one start of a machine, in one container."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
-    except OSError:  # no Linux: nobody is known to be dead
-        return secrets.token_hex(8)
+    return is_gone(lease)

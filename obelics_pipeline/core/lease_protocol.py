@@ -128,16 +128,16 @@ def take(
 
     `value` describes the process; `is_dead` tells of another's value that its process is known to be gone.
     """
-    last = max(_numbers((yield Names())), default=0)
+    last = max(numbers_of((yield Names())), default=0)
     if last:
         yield from _end(lease_name(last), now, times, is_dead)
     name, data, sent = lease_name(last + 1), _data(value), now()
     yield Create(name, data)
     found = yield Read(name)  # who was first: the answer to a put may be lost, and the put sent again
-    if _value(found).get("owner") != value["owner"]:
+    if value_of(found).get("owner") != value["owner"]:
         raise Refused("another run began there at the same moment")
     yield from _refuse_careless_store(name, data)
-    numbers = _numbers((yield Names()))
+    numbers = numbers_of((yield Names()))
     if max(numbers, default=0) != last + 1:  # it was taken and removed since the first listing
         yield Remove([name])
         raise Refused("another run began there at the same moment")
@@ -157,7 +157,7 @@ def renew(lease: Lease, now: Callable[[], float], times: Times) -> Steps[None]:
     """
     sent = now()
     yield from _rewrite(lease, {"renewals": lease.value["renewals"] + 1})
-    if max(_numbers((yield Names())), default=0) > lease.number:
+    if max(numbers_of((yield Names())), default=0) > lease.number:
         raise Followed
     if not lease.over:
         lease.until = sent + times.lost
@@ -189,7 +189,7 @@ def _end(
 ) -> Steps[None]:
     """End a lease that is dead or stale, so that a late renewal is refused. Raises Refused where its holder lives."""
     first = yield Read(name)
-    seen, value = now(), _value(first)
+    seen, value = now(), value_of(first)
     if value.get("over"):
         return
     living = Refused(
@@ -200,7 +200,7 @@ def _end(
         if (yield Version(name)) != first.version:
             raise living
     ended = yield Replace(name, _data({**value, "over": True}), first.version)
-    if ended is None and not _value((yield Read(name))).get("over"):  # else it was ended before, by us or by another
+    if ended is None and not value_of((yield Read(name))).get("over"):  # else it was ended before, by us or by another
         raise living
 
 
@@ -224,7 +224,7 @@ def _rewrite(lease: Lease, changes: Mapping[str, Any]) -> Steps[None]:
         version = yield Replace(name, data, known)
         if version is None:  # of an earlier put of ours, or of this one, the answer was lost
             found = yield Read(name)
-            standing, known = _value(found), found.version
+            standing, known = value_of(found), found.version
             if standing.get("owner") != value["owner"] or (standing.get("over") and not value["over"]):
                 break
             version = known if standing == value else None
@@ -234,7 +234,8 @@ def _rewrite(lease: Lease, changes: Mapping[str, Any]) -> Steps[None]:
     raise Followed
 
 
-def _numbers(names: Iterable[str]) -> list[int]:
+def numbers_of(names: Iterable[str]) -> list[int]:
+    """The numbers of the leases among the files of their folder."""
     stems = (name.removesuffix(".json") for name in names)
     return [int(stem) for stem in stems if stem.isdigit()]
 
@@ -243,10 +244,10 @@ def _data(value: Mapping[str, Any]) -> bytes:
     return json.dumps(value).encode()
 
 
-def _value(found: Found) -> dict[str, Any]:
+def value_of(found: Found) -> dict[str, Any]:
     """A lease; one that is gone or not ours to read is over."""
     try:
         value = json.loads(found.data) if found.version is not None else None
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     return value if isinstance(value, dict) else {"over": True}

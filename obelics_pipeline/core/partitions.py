@@ -10,11 +10,15 @@ from obelics_pipeline.core.storage import Location
 
 @dataclass(frozen=True)
 class Partitions:
-    """Names of files below `folder` by value, and a digest of the rows in them. A value without rows has no entry."""
+    """Names of files below `folder` by value, a digest of the rows in them, and how many there are, where it is known.
+
+    A value without rows has no entry.
+    """
 
     folder: Location
     files: Mapping[str, Sequence[str]] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
 
     def names(self, value: str) -> list[str]:
         """The files of one value."""

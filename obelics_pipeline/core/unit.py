@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,7 @@ class Unit:
     label: str
     payload: dict[str, Any] = field(default_factory=dict, hash=False)
     crashes: int = 0  # how often it took its worker down in this run
+    input: Mapping[str, int] = field(default_factory=dict, compare=False)  # {"bytes": 9}, where it is known
 
     @property
     def name(self) -> str:

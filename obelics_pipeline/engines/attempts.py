@@ -44,7 +44,7 @@ def units_done(each: Each, work: Work, units: Sequence[Unit]) -> Iterator[tuple[
 
     Raises `Stopped` when the disk is full, `UserError` when a unit finds that the setting is wrong.
     """
-    waiting = deque(units)
+    waiting = _Drawn(iter(units))  # a large run's are made as workers are free for them
     attempts: dict[str, int] = {}
     for unit, result in each(work, waiting):
         outcome = _outcome(result, unit, attempts)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -101,7 +103,7 @@ class StageRunner:
             raise UserError(f"--stage: {part_of or stage} has {len(todo)} of {len(units)} units to do; name it as well")
         if todo:
             self.begin(part_of or stage, len(todo), len(units))
-        self.events.write("stage_started", stage=stage, units=len(units), done=len(done))
+        self.events.write("stage_started", stage=stage, units=len(units), done=len(done), **_so_far(units, done, at))
         self._display.stage(f"{part_of}: {stage}" if part_of else stage, len(units), len(done), step=bool(part_of))
         for manifest in done:
             self._display.count(manifest.ledgers.values(), fresh=False)
@@ -117,7 +119,7 @@ class StageRunner:
                     self._note(stage, unit, outcome)
                     if isinstance(outcome, Manifest):
                         at[unit.name] = len(done)
-                        done.append(outcome)
+                        done.append(replace(outcome, told={}))
                     self._display.unit_done()
             if rounds:
                 left = sum(manifest.notes[LEFT] for _, manifest in rounds)
@@ -135,11 +137,12 @@ class StageRunner:
 
     def _note(self, stage: str, unit: Unit, outcome: Manifest | Failure) -> None:
         self.fresh += 1
+        reads = {"input": dict(unit.input)} if unit.input else {}
         if isinstance(outcome, Failure):
-            self.fail(stage, unit.name, outcome.reason)
+            self.fail(stage, unit.name, outcome.reason, **reads)
             return
         counts: dict[str, Any] = {noun: ledger.to_json() for noun, ledger in outcome.ledgers.items()}
-        self.events.write("unit_done", stage=stage, unit=unit.name, ledgers=counts)
+        self.events.write("unit_done", stage=stage, unit=unit.name, ledgers=counts, **reads, **outcome.told)
         self._display.count(outcome.ledgers.values(), fresh=True)
 
     def say(self, line: str) -> None:
@@ -147,8 +150,26 @@ class StageRunner:
         self.events.write("told", line=line)
         self._display.say(line)
 
-    def fail(self, stage: str, unit: str, reason: str) -> None:
-        """Note what could not be done; the run will end with exit code 1."""
+    def fail(self, stage: str, unit: str, reason: str, **told: Any) -> None:
+        """Note what could not be done, with more values for the log; the run will end with exit code 1."""
         self.failures.append({"stage": stage, "unit": unit, "reason": reason})
-        self.events.write("unit_failed", stage=stage, unit=unit, reason=reason)
+        self.events.write("unit_failed", stage=stage, unit=unit, reason=reason, **told)
         self._display.say(f"{stage}: {unit} failed: {reason}")
+
+
+def _so_far(units: Sequence[Unit], done: Iterable[Manifest], names: Container[str]) -> dict[str, Any]:
+    """What a stage reads in all, where its units say so; what those that are done, of these names, read and counted."""
+    told: dict[str, Any] = {}
+    if units and units[0].input:
+        told["input"] = _sum_of_input(units)
+        told["input_done"] = _sum_of_input(unit for unit in units if unit.name in names)
+    if sums := totals(manifest.ledgers for manifest in done):
+        told["ledgers"] = {noun: ledger.to_json() for noun, ledger in sums.items()}
+    return told
+
+
+def _sum_of_input(units: Iterable[Unit]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for unit in units:
+        found.update(unit.input)
+    return dict(found)

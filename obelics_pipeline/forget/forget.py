@@ -49,7 +49,7 @@ from obelics_pipeline.forget.steps import AT_ONCE, Steps, batches, errors_in_one
 from obelics_pipeline.forget.switch import Switch
 from obelics_pipeline.forget.units import follow
 from obelics_pipeline.forget.warcs import ENDING
-from obelics_pipeline.jobs.events import EventLog
+from obelics_pipeline.jobs.events import EventLog, settle
 from obelics_pipeline.jobs.noted import stages_in
 from obelics_pipeline.policy.tombstones.hash_set import content_name, sorted_hashes
 from obelics_pipeline.policy.tombstones.keyed import Keyed, make_key
@@ -280,6 +280,7 @@ class _Work:
     def _files(self, steps: Steps, gone: Gone, done: Done) -> None:
         """Everything else in the folder."""
         forget_rows(self._run.shuffled)
+        settle(self._run.events)
         names = self._names()
         if isinstance(self._run.path, Path):
             warcs = [name for name in names if name.endswith(ENDING)]

@@ -19,6 +19,7 @@ from obelics_pipeline.core.corpus import read_corpora
 from obelics_pipeline.core.counted import counted
 from obelics_pipeline.core.errors import DISK_FULL, Stopped, UserError
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.process import this_process
 from obelics_pipeline.core.redacted import redacted
 from obelics_pipeline.core.revisions import revisions_of
 from obelics_pipeline.core.storage import Location, is_local, location, names_in, remove, scratch_of
@@ -142,7 +143,8 @@ def run(
         ):
             started = {"workers": workers, "changed": changed, "sample": sample}
             of_config = {"config": config, "config_sha256": about.config_sha256}
-            events.write("run_started", **of_config, inputs=list(inputs), output=about.output, **started)
+            of_process = {"process": this_process(), "stages": _ahead(every, named, checked)}
+            events.write("run_started", **of_config, inputs=list(inputs), output=about.output, **started, **of_process)
             for line in notices + _format_changes(changed, asks):
                 display.say(line)
 
@@ -292,6 +294,11 @@ def _run(job: Job, every: Sequence[Stage], named: Sequence[Stage], display: Disp
         publish(job, every)
         _validate(job, display)
     return _conclude(job, named, publishes, display)
+
+
+def _ahead(every: Sequence[Stage], named: Sequence[Stage], config: RunConfig) -> list[str]:
+    """The names of the stages that a run will do, in their order."""
+    return [stage.name for stage in every[: every.index(named[-1]) + 1] if stage.active(config)]
 
 
 def _validate(job: Job, display: Display) -> None:

@@ -21,7 +21,7 @@ EventName = Literal[
     "run_done",
     "run_stopped",
 ]
-KINDS = ("command", "url", "openlineage", "mlflow", "wandb")
+KINDS = ("command", "url", "openlineage", "mlflow", "wandb", "metrics")
 
 
 class MlflowConfig(Section):
@@ -41,7 +41,7 @@ class WandbConfig(Section):
 
 
 class HookConfig(Section):
-    """One that hears of a run, in one of five ways: docs/howto/hooks.md."""
+    """One that hears of a run, in one of six ways: docs/howto/hooks.md."""
 
     command: tuple[str, ...] | None = Field(
         None, min_length=1, description="A program and its arguments, run for each event: one JSON line on its stdin."
@@ -54,6 +54,11 @@ class HookConfig(Section):
     )
     mlflow: MlflowConfig | None = Field(None, description="A run of MLflow: extra mlflow.")
     wandb: WandbConfig | None = Field(None, description="A run of Weights & Biases: extra wandb.")
+    metrics: Literal["otlp"] | None = Field(
+        None,
+        description="Metrics of OpenTelemetry, by OTLP over HTTP, to the collector that the environment names "
+        "(OTEL_EXPORTER_OTLP_ENDPOINT, …): extra metrics.",
+    )
     events: tuple[EventName, ...] = Field(
         (), description="Which events command and url hear of; empty: all. unit_done comes once for each unit."
     )
@@ -70,7 +75,7 @@ class HookConfig(Section):
 
     @property
     def kind(self) -> str:
-        """Which of the five ways it is."""
+        """Which of the six ways it is."""
         return next(kind for kind in KINDS if getattr(self, kind) is not None)
 
     @field_validator("allow_private")

@@ -6,18 +6,18 @@ import base64
 import hashlib
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from obelics_pipeline.core.html.visible import visible
 
 
-def templates_of(package: str) -> Environment:
-    """The templates that lie beside a package's modules. What they show is escaped; what acts is shown by its number.
+def templates_of(*packages: str) -> Environment:
+    """The templates that lie beside the modules of packages, which are looked through in their order.
 
-    A name that a template does not get is an error.
+    What they show is escaped; what acts is shown by its number. A name that a template does not get is an error.
     """
     return Environment(
-        loader=PackageLoader(package, "."),
+        loader=ChoiceLoader([PackageLoader(package, ".") for package in packages]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

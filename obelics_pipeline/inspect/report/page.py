@@ -18,18 +18,19 @@ _PACKAGE = "obelics_pipeline.inspect.report"
 WIDEST = 200  # characters of a URL or a name that are shown
 
 
-def page(name: str, words: Mapping[str, str], **values: Any) -> str:
+def page(name: str, words: Mapping[str, str], package: str = _PACKAGE, **values: Any) -> str:
     """A template filled. Its policy lets a browser style by what is ours only, known by hash, and load nothing.
 
-    `words` are those for the reasons of stages and filters.
+    `words` are those for the reasons of stages and filters; `package` is where the template lies, if not here.
     """
     style = files(_PACKAGE).joinpath("page.css").read_text(encoding="utf-8")
-    return _environment().get_template(name).render(style=style, style_hash=sha256_of(style), words=words, **values)
+    template = _environment(package).get_template(name)
+    return template.render(style=style, style_hash=sha256_of(style), words=words, **values)
 
 
 @cache
-def _environment() -> Environment:
-    made = templates_of(_PACKAGE)
+def _environment(package: str) -> Environment:
+    made = templates_of(package, _PACKAGE)
     made.filters |= {
         "n": human.count,
         "of": human.counted,

@@ -23,16 +23,23 @@ from obelics_pipeline.jobs.events import Event
 from obelics_pipeline.jobs.hooks.chosen import Chosen
 from obelics_pipeline.jobs.hooks.hook import Hook
 from obelics_pipeline.jobs.hooks.lineage import Lineage
+from obelics_pipeline.jobs.hooks.measures import Measures
 from obelics_pipeline.jobs.hooks.post import Post
 from obelics_pipeline.jobs.hooks.program import Program
+from obelics_pipeline.jobs.hooks.stage_counts import StageCounts
 from obelics_pipeline.jobs.hooks.tracker import Tracker
 from obelics_pipeline.jobs.open_lineage import run_id
 from obelics_pipeline.net.failure import FetchError
 from obelics_pipeline.net.target import Target, parse_target
 from obelics_pipeline.stages.stage import Stage
 
+HTTP = "http/protobuf"  # as OpenTelemetry calls the protocol
 LINEAGE_PATH = "/api/v1/lineage"  # of a server of OpenLineage, by its specification
-EXTRAS = ("mlflow", "wandb")  # kinds of hooks, and the packages and extras that they need
+EXTRAS = {  # kinds of hooks that need the extra of their name -> a module of it
+    "mlflow": "mlflow",
+    "wandb": "wandb",
+    "metrics": "opentelemetry.exporter.otlp.proto.http",
+}
 
 
 @dataclass(frozen=True)
@@ -69,11 +76,27 @@ def unready(hooks: Sequence[HookConfig]) -> Iterator[UserError]:
 def _demand(hook: HookConfig, place: str) -> None:
     if hook.command is not None and shutil.which(hook.command[0]) is None:
         raise UserError(f"{place}: no program {hook.command[0]}; give the path of one that can be executed")
-    if hook.kind in EXTRAS and find_spec(hook.kind) is None:
+    if hook.kind in EXTRAS and not _is_installed(EXTRAS[hook.kind]):
         raise UserError(f"{place}: needs the extra: pip install 'obelics-pipeline[{hook.kind}]'")
     if hook.url is not None or hook.openlineage is not None:
         _target(hook, place)
+    if hook.metrics is not None:
+        _demand_http(place)
     _key(hook, place)
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # a package that it would be in
+        return False
+
+
+def _demand_http(place: str) -> None:
+    """Raises UserError where the environment asks for another protocol than the one that is spoken here."""
+    for name in ("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
+        if (asked := os.environ.get(name, "")) not in ("", HTTP):
+            raise UserError(f"{place}: {name}={asked}: only {HTTP} is spoken; unset it, and give the port of HTTP")
 
 
 def hooks_of(about: About, earlier: Sequence[Event]) -> list[Hook]:
@@ -87,7 +110,8 @@ def _hook(number: int, hook: HookConfig, about: About, earlier: Sequence[Event])
         name = f"{place} ({Path(hook.command[0]).name})"
         return Program(name, hook.command, Chosen(hook.events), hook.seconds)
     if hook.kind in EXTRAS:
-        return Tracker(place, _tracked(hook, about), about.stages, hook.seconds)
+        make = Measures if hook.kind == "metrics" else StageCounts
+        return Tracker(place, _tracked(hook, about), make(about.stages), hook.seconds)
     target = _target(hook, place)
     told: Chosen | Lineage = Chosen(hook.events)
     if hook.openlineage is not None:
@@ -118,12 +142,11 @@ def _key(hook: HookConfig, place: str) -> str:
 def _tracked(hook: HookConfig, about: About) -> dict[str, Any]:
     """The first line that a tracker gets: see `tracking`. A run with the same folder and config is the same."""
     settings = hook.mlflow or hook.wandb
-    assert settings is not None
     sha256 = about.config_sha256
     params = {"config": about.name, "config_sha256": sha256, "version": __version__}
     return {
         "kind": hook.kind,
-        "settings": settings.model_dump(),
+        "settings": {} if settings is None else settings.model_dump(),
         "run": run_id(about.output, sha256),
         "name": f"{about.name} {Path(about.output).name}",
         "params": params | _flat(yaml.safe_load(dump_config(about.config)), ""),

@@ -9,7 +9,7 @@ from typing import Any
 
 from obelics_pipeline.core.counted import counted
 from obelics_pipeline.core.errors import Stopped
-from obelics_pipeline.jobs.events import Event
+from obelics_pipeline.jobs.events import YEAR_3000, Event
 from obelics_pipeline.jobs.hooks.hook import Message
 from obelics_pipeline.jobs.open_lineage import dataset, run_and_job, run_event, run_id
 from obelics_pipeline.jobs.stages import stage_of
@@ -17,7 +17,6 @@ from obelics_pipeline.stages.stage import Stage
 
 KILLED = "the run was killed; a later run of the same command goes on"
 BEGUN, DONE = ("stage_started", "shuffle_started"), ("stage_done", "shuffle_done")
-YEAR_3000 = 32_503_680_000.0  # seconds since 1970: no time of an event is later, whatever a log says
 
 
 @dataclass

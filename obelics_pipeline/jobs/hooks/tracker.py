@@ -10,49 +10,24 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from typing import Any
 
 from obelics_pipeline.engines.pool import import_environment
-from obelics_pipeline.jobs.events import Event
-from obelics_pipeline.jobs.hooks.hook import Message, Undelivered
-from obelics_pipeline.jobs.stages import names_of, stage_of
-from obelics_pipeline.stages.stage import Stage
+from obelics_pipeline.jobs.hooks.hook import Message, Told, Undelivered
 
 CHILD = "obelics_pipeline.jobs.hooks.tracking"
-ENDS = {0: "done", 1: "failed"}  # exit code of a run -> how it ended; any other was stopped, and may go on
 
 
 class Tracker:
-    """Tells a tracker the parameters of a run, the ledgers of each stage, and how the run ended.
+    """Tells a tracker what `told` makes of the events of a run.
 
     `about` is what the child opens its run by: see `tracking`. A child that fails or takes too long is ended; the next
     one goes on in the same run of the tracker.
     """
 
-    def __init__(self, name: str, about: Message, stages: Sequence[Stage], seconds: float) -> None:
-        self.name, self.seconds = name, seconds
-        self._about, self._stages = about, stages
+    def __init__(self, name: str, about: Message, told: Told, seconds: float) -> None:
+        self.name, self.seconds, self.messages = name, seconds, told
+        self._about = about
         self._child: subprocess.Popen[bytes] | None = None
-
-    def messages(self, event: Event) -> Sequence[Message]:
-        """The start, the counts of a stage with its number in the order of a run, the end."""
-        kind = event["event"]
-        if kind == "run_started":
-            return [{"says": "started"}]
-        if kind == "stage_done" and (counts := self._counts(event)):
-            number = names_of(self._stages).index(stage_of(self._stages, event["stage"])) + 1
-            return [{"says": "counts", "stage": number, "counts": counts}]
-        if kind in ("run_done", "run_stopped"):
-            return [{"says": "ended", "how": ENDS.get(event.get("exit_code", 1), "stopped")}]
-        return []
-
-    def _counts(self, event: Event) -> dict[str, int]:
-        """The numbers of a step's ledgers, by name, where its stage counts by them."""
-        step, ledgers = event["stage"], event.get("ledgers", {})
-        nouns = next((stage.ledgers[step] for stage in self._stages if step in stage.ledgers), ())
-        numbers = (_numbers(noun, ledgers[noun]) for noun in nouns if noun in ledgers)
-        return {name: count for found in numbers for name, count in found.items()}
 
     def deliver(self, message: Message) -> None:
         """Let the child do it. Raises Undelivered where it cannot, dies, or takes too long."""
@@ -110,11 +85,3 @@ def _ask(child: subprocess.Popen[bytes], message: Message, until: float) -> None
         raise Undelivered("its process died") from None
     if answer.strip():
         raise Undelivered(answer.decode("utf-8", "replace").strip()[:200])
-
-
-def _numbers(noun: str, ledger: dict[str, Any]) -> dict[str, int]:
-    """The numbers of a ledger, each by a name with slashes, as trackers group them."""
-    found = {f"{noun}/{key}": ledger[key] for key in ("in", "kept")}
-    return found | {
-        f"{noun}/{key}/{reason}": count for key in ("dropped", "failed") for reason, count in ledger[key].items()
-    }

@@ -1,7 +1,8 @@
-"""The process that talks to an experiment tracker: a JSON object a line on its stdin, an answer a line on its stdout.
+"""The process that talks to an experiment tracker, or to a collector of metrics.
 
-The first line says which run is meant: `kind` (mlflow or wandb), the settings of the config, `run` (its id), `name`,
-`params` and `output`. An answer is empty, or says what went wrong.
+It gets a JSON object a line on its stdin, and answers each by a line on its stdout. The first line says which run is
+meant: `kind` (mlflow, wandb or metrics), the settings of the config, `run` (its id), `name`, `params` and `output`. An
+answer is empty, or says what went wrong.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import Any, BinaryIO, Protocol
 class TrackedRun(Protocol):
     """A run in a tracker, opened or gone on with."""
 
-    def count(self, stage: int, counts: dict[str, int]) -> None:
-        """Note the numbers of a stage, by its number in the order of a run."""
+    def count(self, *_: Any, **numbers: Any) -> None:
+        """Note numbers, as the messages for this kind of tracker have them: see `StageCounts` and `Measures`."""
 
     def end(self, how: str) -> None:
         """Note that the run is done, failed or stopped."""
@@ -28,6 +29,10 @@ def opened(about: dict[str, Any]) -> TrackedRun:
         from obelics_pipeline.jobs.hooks.mlflow_run import MlflowRun
 
         return MlflowRun(about)
+    if about["kind"] == "metrics":
+        from obelics_pipeline.jobs.hooks.metrics_run import MetricsRun
+
+        return MetricsRun(about)
     from obelics_pipeline.jobs.hooks.wandb_run import WandbRun
 
     return WandbRun(about)
@@ -43,7 +48,7 @@ def serve(lines: BinaryIO, answers: BinaryIO) -> None:
             if run is None:
                 run = opened(message)
             elif message["says"] == "counts":
-                run.count(message["stage"], message["counts"])
+                run.count(**{name: value for name, value in message.items() if name != "says"})
             elif message["says"] == "ended":
                 run.end(message["how"])
         except Exception as error:

@@ -110,6 +110,7 @@ def extract_units(
             digest(measured, decided, _range(task)),
             task.label,
             _payload(task, measured, everything) | {"earlier": list(earlier.get(task.label, ()))},
+            input=_reads(task),
         )
         for task in tasks
     ]
@@ -127,6 +128,12 @@ def _consent_config(config: RunConfig, robots: RobotsCaptures | None) -> list[An
 def _range(task: ReadTask) -> list[Any]:
     """The identity of the bytes that a task reads, whatever their folder and date (see RunFolder.changed_inputs)."""
     return [task.kind, task.name, task.size, task.start, task.end]
+
+
+def _reads(task: ReadTask) -> dict[str, int]:
+    """How much a task reads: bytes of a WARC, and of a file of rows that are not counted, or else rows."""
+    in_bytes = task.kind == "warc" or (task.kind == "rows" and (task.start, task.end) == (0, task.size))
+    return {"bytes" if in_bytes else "rows": task.end - task.start}
 
 
 def _payload(task: ReadTask, measured: str, everything: bool) -> dict[str, Any]:

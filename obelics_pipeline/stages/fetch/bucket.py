@@ -21,6 +21,7 @@ from obelics_pipeline.policy.forgotten import FORGOTTEN
 from obelics_pipeline.stages.fetch.carried import is_carried
 from obelics_pipeline.stages.fetch.download import demand_downloader, download_bytes
 from obelics_pipeline.stages.fetch.health import HostHealth
+from obelics_pipeline.stages.fetch.host_times import HostTimes
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.fetch.ingest import Ingest
 from obelics_pipeline.stages.fetch.journal import Journal
@@ -48,6 +49,7 @@ def fetch_bucket(
     again: Collection[str] = (),
     carried: ReadCarried | None = None,
     until: Deadline = NEVER,
+    times: HostTimes | None = None,
 ) -> list[FetchResult]:
     """Fetch image URLs into the store; a result per distinct URL, sorted by URL.
 
@@ -61,7 +63,8 @@ def fetch_bucket(
     bytes are judged, and changed, by the present ones, and asked for again where they are gone. The caller removes the
     journal once the results are committed; all images named are on the disk by then. What the origins that were asked
     said is in it, too. What `ingest` knows to be forgotten is not asked for, wherever a redirect leads, and such bytes
-    are not kept. Raises UserError where img2dataset is missing, OSError where the disk is full.
+    are not kept. `times` learns how long each host took. Raises UserError where img2dataset is missing, OSError where
+    the disk is full.
     """
     wanted = sorted(set(urls))
     ingest = ingest or Ingest(config, ImageSafetyConfig(), store)
@@ -85,7 +88,8 @@ def fetch_bucket(
         if missing and left():
             demand_downloader()
             with TemporaryFile() as rules:
-                results |= _Bucket(config, ingest, notes, RuleFiles(rules), left).fetch(missing)
+                bucket = _Bucket(config, ingest, notes, RuleFiles(rules), times or HostTimes(), left)
+                results |= bucket.fetch(missing)
     store.sync(result.sha256 for result in results.values() if result.sha256 is not None)
     return [results[url] for url in wanted if url in results]
 
@@ -141,9 +145,16 @@ class _Visit:
 
 class _Bucket:
     def __init__(
-        self, config: FetchingConfig, ingest: Ingest, notes: Journal, files: RuleFiles, left: Callable[[], float]
+        self,
+        config: FetchingConfig,
+        ingest: Ingest,
+        notes: Journal,
+        files: RuleFiles,
+        times: HostTimes,
+        left: Callable[[], float],
     ) -> None:
         self._config, self._ingest, self._notes, self._forgotten = config, ingest, notes, ingest.forgotten
+        self._times = times
         self._guard = GuardedClient(config)
         self._health = HostHealth(config.max_host_failures)
         self._turns = Turns(config.threads, config.per_host, self._delay, left)
@@ -206,7 +217,8 @@ class _Bucket:
 
     def _download(self, target: Target, deadline: Deadline) -> bytes:
         opening = Opening(self._guard, target, deadline, self._config, self._budget)
-        content = download_bytes(target.url, deadline.left(), opening)
+        with self._times.request(target.host):
+            content = download_bytes(target.url, deadline.left(), opening)
         if content is None:
             raise opening.error or FetchError("fetch_error")
         return content

@@ -83,15 +83,19 @@ def _images(path: Location, everything: bool) -> Iterator[str]:
 
 
 def deal_requests(runner: StageRunner, folder: Location, sources: Sequence[ShuffleInput]) -> Partitions:
-    """Requests by bucket. The digest of a bucket is `asked_sha256` of its rows: the worker that has them tells it."""
+    """Requests by bucket, with their distinct URLs counted.
+
+    The digest of a bucket is `asked_sha256` of its rows: the worker that has them tells it.
+    """
     dealt = shuffle(runner, folder, sources, "bucket", named_bucket, "requests")
     files = {bucket: [group.pieces[DATA].name] for bucket, group in dealt.groups.items()}
-    return Partitions(dealt.folder, files, {bucket: group.notes["asked"] for bucket, group in dealt.groups.items()})
+    asked, urls = ({bucket: g.notes[name] for bucket, g in dealt.groups.items()} for name in ("asked", "urls"))
+    return Partitions(dealt.folder, files, asked, urls)
 
 
 def named_bucket(rows: pa.Table, _bucket: str) -> ReduceOutput:
-    """The requests of a bucket as they are, and the sha256 of what they ask for."""
-    return ReduceOutput({DATA: rows}, {"asked": asked_sha256(rows)})
+    """The requests of a bucket as they are, the sha256 of what they ask for, and for how many URLs."""
+    return ReduceOutput({DATA: rows}, {"asked": asked_sha256(rows), "urls": pc.count_distinct(rows["url"]).as_py()})
 
 
 def asked_sha256(rows: pa.Table) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
@@ -31,6 +32,7 @@ from obelics_pipeline.net.deadline import Deadline
 from obelics_pipeline.policy.forgotten import FORGOTTEN, Forgotten
 from obelics_pipeline.stages.fetch.bucket import fetch_bucket
 from obelics_pipeline.stages.fetch.carried import RowImages
+from obelics_pipeline.stages.fetch.host_times import HostTimes
 from obelics_pipeline.stages.fetch.ingest import Ingest
 from obelics_pipeline.stages.fetch.journal import Journal, journal_of
 from obelics_pipeline.stages.fetch.left import left_of
@@ -188,7 +190,8 @@ def fetch_unit(
     ingest = Ingest(config, safety or ImageSafetyConfig(), store, lists, documents, forgotten, measures)
     journal = journal_of(folder, unit.name)
     carried = None if rows_with_images is None else partial(rows_with_images.read, rows)
-    fetched = fetch_bucket(urls, config, store, previous, journal, ingest, again, carried, until)
+    times = HostTimes()
+    fetched = fetch_bucket(urls, config, store, previous, journal, ingest, again, carried, until, times)
     results = store.pack(fetched, unit.label, left.lost)
     noted = Journal(journal).observations()
     said = [*(row for row in left.observations if row not in noted), *noted]
@@ -211,7 +214,7 @@ def fetch_unit(
     store.clear()
     left.clear(manifest, folder)
     _supersede(folder, replaced)
-    return manifest
+    return replace(manifest, told=times.told())
 
 
 def _commit(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from obelics_pipeline.core.commit import Manifest, names_by_label, remember, swe
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.sharding import ImageRulesConfig
 from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.storage import remove_tree
-from obelics_pipeline.core.unit import digest
+from obelics_pipeline.core.unit import Unit, digest
 from obelics_pipeline.engines.shuffle import partition_by, sources_of
 from obelics_pipeline.policy.image_safety.known_abuse import located, prepare
 from obelics_pipeline.policy.image_safety.report import hook
@@ -91,7 +93,7 @@ def work(job: Job) -> None:
         plan.unlink(missing_ok=True)
     names = names_by_label(folder)
     planned = remember(plan, lambda: fetch_units(partitions, folder, config, names, job.retry, treated, forgotten))
-    units = [fetch_unit_of(value, names) for value in planned]
+    units = [_reading(fetch_unit_of(value, names), partitions) for value in planned]
     do = functools.partial(
         fetch_unit,
         folder=folder,
@@ -112,6 +114,11 @@ def work(job: Job) -> None:
         remember(dropped, lambda: drop_unnamed(job.folder.all_fetched(), job.folder.images))
     answers = sources_of(fetched, folder, "answers")
     job.answers = partition_by(job.runner, job.folder.shuffled / "answers", answers, "partition")
+
+
+def _reading(unit: Unit, requests: Partitions) -> Unit:
+    """The unit of a bucket, which says for how many URLs it is asked."""
+    return replace(unit, input={"urls": requests.counts.get(str(unit.payload["bucket"]), 0)})
 
 
 def _requests(job: Job, documents: Documents, everything: bool = False) -> Sequence[Manifest]:

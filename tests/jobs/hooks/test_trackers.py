@@ -10,6 +10,7 @@ import pytest
 from obelics_pipeline.core.shards.manifest import read_manifest
 from obelics_pipeline.jobs.events import read_events
 from obelics_pipeline.jobs.hooks.hook import Undelivered
+from obelics_pipeline.jobs.hooks.stage_counts import StageCounts
 from obelics_pipeline.jobs.hooks.tracker import Tracker
 from obelics_pipeline.jobs.stages import STAGES, names_of
 from tests.jobs.hooks.test_hooks import run
@@ -66,7 +67,7 @@ def test_wandb_has_the_config_and_the_counts_of_each_stage(tmp_path: Path, monke
 
 def test_a_tracker_that_fails_says_why_and_is_asked_anew(tmp_path: Path) -> None:
     about = {"kind": "mlflow", "settings": {"tracking_uri": "no-such-kind://", "experiment": "e"}}
-    tracker = Tracker("hooks.0.mlflow", about, STAGES, seconds=800.0)
+    tracker = Tracker("hooks.0.mlflow", about, StageCounts(STAGES), seconds=800.0)
     for _ in range(2):
         with pytest.raises(Undelivered) as found:
             tracker.deliver({"says": "started"})
@@ -75,7 +76,7 @@ def test_a_tracker_that_fails_says_why_and_is_asked_anew(tmp_path: Path) -> None
 
 
 def test_a_tracker_that_takes_too_long_is_ended() -> None:
-    tracker = Tracker("hooks.0.mlflow", {}, STAGES, seconds=0.0)
+    tracker = Tracker("hooks.0.mlflow", {}, StageCounts(STAGES), seconds=0.0)
     with pytest.raises(Undelivered, match="timeout"):
         tracker.deliver({"says": "started"})
     assert tracker._child is None
