@@ -42,7 +42,8 @@ BASE = [
 
 EXTRAS = {
     # protego: the first that matches the stars of a robots.txt in linear time
-    "images": ["imagehash>=4.3", "img2dataset>=1.45", "pillow>=10.3", "protego>=0.7"],
+    "images": ["imagehash>=4.3", "pillow>=10.3", "protego>=0.7"],
+    "img2dataset": ["img2dataset>=1.45"],
     "datasets": ["datasets>=2.18"],
     "lance": ["pylance>=14.0"],  # as it was run
     "hub": ["huggingface_hub>=2.4"],  # as it was run
@@ -99,6 +100,7 @@ EXTRAS["dev"] = [
     *EXTRAS["demo"],
     *EXTRAS["docs"],
     *EXTRAS["fit"],
+    *EXTRAS["img2dataset"],
     *EXTRAS["lance"],
     *EXTRAS["hub"],
     *EXTRAS["mlflow"],

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from obelics_pipeline.core.storage import Location
     from obelics_pipeline.inspect.card.statement import Statement
 
-# Of `export`, with texts and pictures; a test holds them to obelics_pipeline.inspect.exported.formats.
+# Formats of `export`. These have texts and pictures; a test holds them to obelics_pipeline.inspect.exported.formats.
 LOADERS = ("webdataset", "mds", "energon", "curator", "mint1t", "lance")
+URLS = "img2dataset"  # has the addresses of images alone
 
 
 def add_publish(commands: Commands) -> None:
@@ -100,10 +101,11 @@ def add_export(commands: Commands) -> None:
     export.add_argument("folder", metavar="DIR", help="folder of a finished run: a path, s3://… or gs://…")
     export.add_argument(
         "--format",
-        choices=("parquet", "open_flamingo", "laion", *LOADERS),
+        choices=("parquet", "open_flamingo", "laion", URLS, *LOADERS),
         required=True,
         help="parquet: the columns of the published OBELICS; open_flamingo: tars for the interleaved and image-text "
-        "options of its train.py; laion: only the image-text tars; the others: texts and pictures for that loader",
+        "options of its train.py; laion: only the image-text tars; img2dataset: the image URLs that documents ask "
+        "for, as its --url_list; the others: texts and pictures for that loader",
     )
     export.add_argument(
         "--shards",
@@ -120,7 +122,10 @@ def add_export(commands: Commands) -> None:
     )
     export.add_argument("--output", metavar="DIR", help="output folder (default: DIR/export-FORMAT)")
     export.add_argument(
-        "--workers", type=positive, metavar="N", help=f"{', '.join(LOADERS)}: processes (default: one per CPU core)"
+        "--workers",
+        type=positive,
+        metavar="N",
+        help=f"{', '.join((URLS, *LOADERS))}: processes (default: one per CPU core)",
     )
     export.set_defaults(command=_export)
 
@@ -140,10 +145,12 @@ def _export(arguments: argparse.Namespace) -> int:
     note_export(folder, output)
     if arguments.format != "parquet" and arguments.columns:
         raise UserError("--columns: valid only with --format parquet; leave it out")
+    if arguments.format == URLS:
+        return _export_urls(arguments, output)
     if arguments.format in LOADERS:
         return _export_for_loader(arguments, folder, output)
     if arguments.workers is not None:
-        raise UserError(f"--workers: valid only with --format {', '.join(LOADERS)}; leave it out")
+        raise UserError(f"--workers: valid only with --format {', '.join((URLS, *LOADERS))}; leave it out")
     if arguments.format != "parquet":
         from obelics_pipeline.stages.shard.export_flamingo import export_flamingo
 
@@ -156,6 +163,16 @@ def _export(arguments: argparse.Namespace) -> int:
     columns = [name.strip() for names in arguments.columns for name in names.split(",")]
     files = export_parquet(folder, output, columns=columns)
     say(f"wrote {len(files)} files to {output}")
+    return 0
+
+
+def _export_urls(arguments: argparse.Namespace, output: Location) -> int:
+    from obelics_pipeline.inspect.exported.image_urls import export_urls
+
+    if arguments.shards is not None:
+        raise UserError(f"--shards: not valid with --format {URLS}: fetch.buckets says how many files; leave it out")
+    for line in export_urls(arguments.folder, output, arguments.workers).lines():
+        say(line)
     return 0
 
 

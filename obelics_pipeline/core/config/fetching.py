@@ -12,6 +12,17 @@ class FetchingConfig(Section):
     """Limits and manners of the image fetcher."""
 
     enabled: bool = Field(True, description="false: no network; documents are kept without image bytes.")
+    sources: tuple[str, ...] = Field(
+        (),
+        description="Images that img2dataset fetched before: folders, *.tar, *.parquet, or globs of these, local "
+        "or in a store. A host is asked only for what is not there.",
+    )
+    source_images: Literal["original", "same_size", "any"] = Field(
+        "same_size",
+        description="Which images of `sources` are taken. original: those whose bytes have the sha256 that img2dataset "
+        "noted of what the host sent; same_size: also those that it encoded again, in the size that they had; any: "
+        "also those that it resized. The host is asked for the others.",
+    )
     buckets: PositiveInt = Field(
         16,
         description="Units of work: hosts are dealt out to this many buckets by hash. A bucket lasts as long as its "

@@ -18,7 +18,7 @@ from obelics_pipeline.stages.fetch.ingest import Ingest
 def measure_images(urls: Sequence[str], most: int, run: RunConfig, assumed: Assumptions) -> tuple[Assumptions, str]:
     """Fetch at most `most` of the URLs, evenly spread; what is assumed, with what was measured in its place.
 
-    Also returns a line on what happened. Raises UserError where img2dataset is missing.
+    Also returns a line on what happened.
     """
     config, n = run.fetch, min(most, len(urls))
     chosen = [urls[i * len(urls) // n] for i in range(n)]

@@ -19,13 +19,12 @@ from obelics_pipeline.net.failure import FetchError, Redirected
 from obelics_pipeline.net.target import Target, join_location, parse_target
 from obelics_pipeline.policy.forgotten import FORGOTTEN
 from obelics_pipeline.stages.fetch.carried import is_carried
-from obelics_pipeline.stages.fetch.download import demand_downloader, download_bytes
+from obelics_pipeline.stages.fetch.download import download
 from obelics_pipeline.stages.fetch.health import HostHealth
 from obelics_pipeline.stages.fetch.host_times import HostTimes
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.fetch.ingest import Ingest
 from obelics_pipeline.stages.fetch.journal import Journal
-from obelics_pipeline.stages.fetch.opening import Opening
 from obelics_pipeline.stages.fetch.origins import Origins
 from obelics_pipeline.stages.fetch.politeness import Task, Turns
 from obelics_pipeline.stages.fetch.reason import NOT_IN_ROW, try_again
@@ -34,6 +33,8 @@ from obelics_pipeline.stages.fetch.robots import Robots
 from obelics_pipeline.stages.fetch.rule_files import RuleFiles
 
 ReadCarried = Callable[[Sequence[str]], Iterator[tuple[str, bytes]]]  # those that are found, with their bytes
+# The results of those images that are taken from elsewhere; the others are fetched.
+TakeHeld = Callable[[Sequence[str], FetchingConfig, Ingest, Journal, Callable[[], float]], Mapping[str, FetchResult]]
 
 NEVER = Deadline(math.inf)
 BACKOFF_SECONDS = 1.0  # a host rests so long before it is asked again for what it failed to give; doubled each time
@@ -48,6 +49,7 @@ def fetch_bucket(
     ingest: Ingest | None = None,
     again: Collection[str] = (),
     carried: ReadCarried | None = None,
+    held: TakeHeld | None = None,
     until: Deadline = NEVER,
     times: HostTimes | None = None,
 ) -> list[FetchResult]:
@@ -57,14 +59,14 @@ def fetch_bucket(
     there is one new result, so that who calls this again and again comes to an end.
 
     `carried` gives the bytes of images that came with rows (see `is_carried`): they are judged as fetched ones are.
+    What `held` takes is not fetched.
 
     URLs in `previous` are not fetched again, unless their image is gone from the store. Those that `journal` has from
     an earlier, killed try are not fetched either. Those in `again` were stored under other rules of `ingest`: their
     bytes are judged, and changed, by the present ones, and asked for again where they are gone. The caller removes the
     journal once the results are committed; all images named are on the disk by then. What the origins that were asked
     said is in it, too. What `ingest` knows to be forgotten is not asked for, wherever a redirect leads, and such bytes
-    are not kept. `times` learns how long each host took. Raises UserError where img2dataset is missing, OSError where
-    the disk is full.
+    are not kept. `times` learns how long each host took. Raises OSError where the disk is full.
     """
     wanted = sorted(set(urls))
     ingest = ingest or Ingest(config, ImageSafetyConfig(), store)
@@ -85,8 +87,10 @@ def fetch_bucket(
         missing = [url for url in wanted if url not in results]
         results |= _take([url for url in missing if is_carried(url)], carried, config, ingest, notes, left)
         missing = [url for url in missing if not is_carried(url)]
+        if held is not None:
+            results |= held(missing, config, ingest, notes, left)
+            missing = [url for url in missing if url not in results]
         if missing and left():
-            demand_downloader()
             with TemporaryFile() as rules:
                 bucket = _Bucket(config, ingest, notes, RuleFiles(rules), times or HostTimes(), left)
                 results |= bucket.fetch(missing)
@@ -216,12 +220,8 @@ class _Bucket:
         return self._finish(visit.urls, lambda url: replace(result, url=url))
 
     def _download(self, target: Target, deadline: Deadline) -> bytes:
-        opening = Opening(self._guard, target, deadline, self._config, self._budget)
         with self._times.request(target.host):
-            content = download_bytes(target.url, deadline.left(), opening)
-        if content is None:
-            raise opening.error or FetchError("fetch_error")
-        return content
+            return download(self._guard, target, deadline, self._config, self._budget)
 
     def _follow(self, visit: _Visit, location: str, seconds: float) -> list[Task]:
         if visit.hops >= self._config.max_redirects:

@@ -1,95 +1,46 @@
-"""img2dataset's own downloader and resizer, each bound to what it may use."""
+"""The bytes of one image: one guarded request, and its answer or the reason of its failure."""
 
 from __future__ import annotations
 
-import builtins
-import dis
-import io
-import os
-import urllib.request
-from collections.abc import Callable
-from functools import cache
-from importlib.metadata import version
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
-from pathlib import Path
-from types import CodeType, FunctionType, SimpleNamespace
-from typing import Any
+from contextlib import closing
 
-from obelics_pipeline.core.errors import UserError
+from obelics_pipeline.core.config.fetching import FetchingConfig
+from obelics_pipeline.net.body import BodyBudget
+from obelics_pipeline.net.client import GuardedClient, Response
+from obelics_pipeline.net.deadline import Deadline
+from obelics_pipeline.net.failure import FetchError
+from obelics_pipeline.net.target import Target
+from obelics_pipeline.policy.opt_outs.tdm import POLICY, RESERVATION, page_tdm
+from obelics_pipeline.stages.fetch.opt_out import opt_out_reason
 
-UrlOpen = Callable[[urllib.request.Request, float], Any]
+ACCEPT = "image/*,*/*;q=0.5"
 
 
-DOWNLOAD = "download_image"  # of img2dataset.downloader, and the globals that it uses; the last for headers only
-DOWNLOAD_USES = frozenset(("io", "urllib", "is_disallowed"))
+def download(
+    guard: GuardedClient, target: Target, deadline: Deadline, config: FetchingConfig, budget: BodyBudget
+) -> bytes:
+    """The whole body, within the caps. Raises FetchError, and Redirected.
 
-
-def _file(name: str) -> Path:
-    """A file of img2dataset. Raises UserError where it is not installed.
-
-    A file is read by itself, because the package imports all that it has, for seconds: pandas, wandb, webdataset.
+    The body of an answer that is forbidden, or of no use, is never read. What is raised holds nothing of what was read.
     """
-    spec = find_spec("img2dataset")
-    if spec is None or not spec.submodule_search_locations:
-        raise _missing("there is none")
-    return Path(spec.submodule_search_locations[0]) / name
-
-
-def _missing(what: str) -> UserError:
-    return UserError(
-        f"fetching images needs img2dataset ({what}); install it with: pip install 'obelics-pipeline[images]', "
-        "or set fetch.enabled: false"
-    )
-
-
-@cache
-def _download_code() -> CodeType:
-    """The code of `download_image`. Raises UserError where it is not as we know it."""
-    path = _file("downloader.py")
-    module = compile(path.read_bytes(), str(path), "exec")
-    code = next((c for c in module.co_consts if isinstance(c, CodeType) and c.co_name == DOWNLOAD), None)
-    if code is None or _globals_of(code) - DOWNLOAD_USES - vars(builtins).keys():
-        raise _missing(f"{version('img2dataset')} has another {DOWNLOAD}; 1.46.0 is known")
-    return code
-
-
-def _globals_of(code: CodeType) -> set[str]:
-    return {str(step.argval) for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
-
-
-def demand_downloader() -> None:
-    """Read img2dataset's downloader now. Raises UserError where it is not installed."""
-    _download_code()
-
-
-def download_bytes(url: str, seconds: float, urlopen: UrlOpen) -> bytes | None:
-    """One image by img2dataset's `download_image`, with `urlopen` for urllib's; None where it raised.
-
-    The code is img2dataset's, its globals are ours: nothing of the process or of a module is patched. Opt-out headers
-    are our concern, not its: it takes `unavailable_after: …` for a crawler's name.
-    """
-    request = SimpleNamespace(Request=urllib.request.Request, urlopen=urlopen)
-    download = FunctionType(_download_code(), {"io": io, "urllib": SimpleNamespace(request=request)})
-    _key, stream, _error = download((url, url), seconds, None, None)
-    return stream.getvalue() if isinstance(stream, io.BytesIO) else None
-
-
-@cache
-def _resizer() -> Any:
-    """The class `Resizer`. Raises UserError where it, or what it imports, is not installed."""
-    os.environ["NO_ALBUMENTATIONS_UPDATE"] = "1"  # what it imports would ask PyPI for a newer version
-    spec = spec_from_file_location("img2dataset_resizer", _file("resizer.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
-    except ImportError as error:
-        raise _missing(str(error)) from None
-    return module.Resizer
+        with closing(guard.open(target, deadline, accept=ACCEPT)) as response:
+            _look_at(response, config)
+            return response.read_body(config.max_bytes, budget)
+    except FetchError as error:
+        raise error.bare() from None
+    except Exception:  # a fault of this program, or an answer that no library foresaw: it costs this image
+        raise FetchError("fetch_error") from None
 
 
-def make_resizer(**options: Any) -> Callable[[io.BytesIO], tuple[Any, ...]]:
-    """img2dataset's `Resizer`: a callable of one image stream. Raises UserError where it is not installed."""
-    resizer: Callable[[io.BytesIO], tuple[Any, ...]] = _resizer()(**options)
-    return resizer
+def _look_at(response: Response, config: FetchingConfig) -> None:
+    """Raise FetchError where the headers forbid the use of the image, or announce no body."""
+    if response.status < 400:
+        tags = response.headers.get_all("X-Robots-Tag", [])
+        reason = opt_out_reason(tags, config.robots_token, config.opt_out_directives)
+        if reason is not None:
+            raise FetchError(reason)
+        said = [(name, response.headers.get(name, "")) for name in (RESERVATION, POLICY)]
+        if config.tdm != "ignore" and page_tdm({}, said).reserved:
+            raise FetchError("tdm_reserved")
+    response.demand_body()

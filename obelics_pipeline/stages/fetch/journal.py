@@ -11,10 +11,11 @@ from typing import Any, TextIO
 
 from obelics_pipeline.core.storage import Location, scratch_of
 from obelics_pipeline.stages.fetch.image_store import ImageStore
-from obelics_pipeline.stages.fetch.result import QUALITY, RESULT_SCHEMA, FetchResult
+from obelics_pipeline.stages.fetch.result import QUALITY, RESULT_SCHEMA, SOURCE, FetchResult
 from obelics_pipeline.stages.fetch.robots_observations import OBSERVATIONS, Observation
 
 _RESULT, _OBSERVATIONS = frozenset(RESULT_SCHEMA.names), frozenset(OBSERVATIONS.names)
+_REFUSED = frozenset(("refused", "from", "reason"))
 
 
 def journal_of(folder: Location, unit_name: str) -> Path:
@@ -54,6 +55,10 @@ class Journal:
         """Append what an origin said, before any result that follows from it."""
         self._append(observation)
 
+    def refuse(self, url: str, source: str, reason: str) -> None:
+        """Append that the image of a URL was not taken from a source that has it; a later line has its result."""
+        self._append({"refused": url, "from": source, "reason": reason})
+
     def _append(self, value: Mapping[str, Any]) -> None:
         assert self._file is not None, "a journal is written within its context"
         line = json.dumps(value, separators=(",", ":"))
@@ -73,6 +78,10 @@ class Journal:
         """The observations of origins so far. An origin that was asked again after a kill is there more than once."""
         return list(self._values("origin", _OBSERVATIONS))
 
+    def refused(self) -> list[dict[str, str]]:
+        """The images that were not taken. One that was looked at again after a kill is there more than once."""
+        return list(self._values("refused", _REFUSED))
+
     def _values(self, key: str, fields: frozenset[str]) -> Iterator[dict[str, Any]]:
         if not self.path.exists():
             return
@@ -81,5 +90,5 @@ class Journal:
                 value = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(value, dict) and set(value) - {QUALITY} == fields and isinstance(value[key], str):
+            if isinstance(value, dict) and set(value) - {QUALITY, SOURCE} == fields and isinstance(value[key], str):
                 yield value

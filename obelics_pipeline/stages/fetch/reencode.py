@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from obelics_pipeline.core.config.fetching import FetchingConfig
 from obelics_pipeline.net.failure import FetchError
-from obelics_pipeline.stages.fetch.download import make_resizer
 from obelics_pipeline.stages.fetch.image_check import ImageFacts, decoding
+from obelics_pipeline.stages.fetch.resizer import make_resizer
 
 if TYPE_CHECKING:
     from PIL.Image import Image

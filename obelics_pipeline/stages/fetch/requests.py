@@ -62,7 +62,7 @@ def request_unit(
     """
     documents = committed(document_folder, unit.payload["documents"])
     path, everything = documents.path(document_folder, "data"), unit.payload["everything"]
-    images = asked_and_urls(path, everything) if carried else ((url, url) for url in _images(path, everything))
+    images = asked_and_urls(path, everything) if carried else ((url, url) for url in kept_images(path, everything))
     urls = sorted({key for key, url in images if url_reason(url) is None})
     here = bucket_of(documents.unit, buckets)
     dealt = [here if is_carried(url) else host_bucket(url, buckets) for url in urls]
@@ -72,7 +72,7 @@ def request_unit(
         return attempt.commit([], {"rows": {"data": len(urls)}})
 
 
-def _images(path: Location, everything: bool) -> Iterator[str]:
+def kept_images(path: Location, everything: bool = False) -> Iterator[str]:
     """The image URLs of kept documents, or of all, read from their two columns alone."""
     with open_parquet(path) as source:
         for group in range(source.num_row_groups):

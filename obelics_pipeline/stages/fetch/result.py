@@ -13,6 +13,7 @@ from obelics_pipeline.stages.fetch.reason import is_dropped, is_retryable
 
 Status = Literal["ok", "dropped", "failed"]
 QUALITY = "quality"  # the key of a journal's line that has what was measured of the pixels, if anything was
+SOURCE = "source"  # the key, and the column, that says where an image was taken from, if it was not fetched
 
 RESULT_SCHEMA = pa.schema(
     [
@@ -46,7 +47,8 @@ class FetchResult:
     perceptual hash, in hexadecimal. `received_sha256` names the bytes as they came, where what is stored was changed
     (metadata taken out, faces blurred, re-encoded). `duplicate_of` is set where images are compared, and not stored:
     the document that has the image first, where too many have it. `quality` has what was measured of the pixels, by
-    name, of IMAGE_MEASURES; None where nothing was. `pack` and `offset` say where the bytes are, once the unit is done.
+    name, of IMAGE_MEASURES; None where nothing was. `source` is the place in `fetch.sources` that it was taken from;
+    None where it was fetched. `pack` and `offset` say where the bytes are, once the unit is done.
     """
 
     url: str
@@ -62,6 +64,7 @@ class FetchResult:
     received_sha256: str | None = None
     duplicate_of: str | None = None
     quality: Mapping[str, float] | None = None
+    source: str | None = None
     pack: str | None = None
     offset: int | None = None
 
@@ -73,12 +76,18 @@ class FetchResult:
     def to_json(self) -> dict[str, Any]:
         """The line of a journal: all that is known of the result before its image is in a pack."""
         row = {name: getattr(self, name) for name in RESULT_SCHEMA.names}
-        return row if self.quality is None else {**row, QUALITY: dict(self.quality)}
+        more = {QUALITY: self.quality and dict(self.quality), SOURCE: self.source}
+        return row | {name: value for name, value in more.items() if value is not None}
 
 
 def results_to_table(results: Iterable[FetchResult], measures: Sequence[str] = ()) -> pa.Table:
-    """`RESULT_SCHEMA`, `PLACE_SCHEMA`, and a column for each of `measures`; a row per result in the order given."""
-    schema = pa.schema([*RESULT_SCHEMA, *PLACE_SCHEMA, *measure_fields(measures)])
+    """`RESULT_SCHEMA`, `PLACE_SCHEMA`, and a column for each of `measures`; a row per result in the order given.
+
+    Where some were not fetched, a last column says where they were taken from.
+    """
+    results = list(results)
+    sources = [pa.field(SOURCE, pa.string())] if any(r.source is not None for r in results) else []
+    schema = pa.schema([*RESULT_SCHEMA, *PLACE_SCHEMA, *measure_fields(measures), *sources])
     rows = [{**r.to_json(), "pack": r.pack, "offset": r.offset, **(r.quality or {})} for r in results]
     return pa.Table.from_pylist(rows, schema=schema)
 
@@ -95,6 +104,7 @@ def results_from_table(table: pa.Table) -> list[FetchResult]:
     """
     newer = {"received_sha256", *PLACE_SCHEMA.names} - set(table.column_names)
     names = [name for name in (*RESULT_SCHEMA.names, *PLACE_SCHEMA.names) if name not in newer]
+    names += [SOURCE] if SOURCE in table.column_names else []
     measures = [name for name in IMAGE_MEASURES if name in table.column_names]
     rows = zip(table.select(names).to_pylist(), table.select(measures).to_pylist(), strict=True)
     return [FetchResult(**row, quality=_measured(quality)) for row, quality in rows]

@@ -50,11 +50,13 @@ from obelics_pipeline.stages.fetch.result import (
 from obelics_pipeline.stages.fetch.robots_observations import Observation, observation_table
 from obelics_pipeline.stages.fetch.rounds import ROUND_OF, is_round, rounds_of
 from obelics_pipeline.stages.fetch.run_images import RunImages
+from obelics_pipeline.stages.fetch.sources.held import HeldImages, Sources, told_of
 from obelics_pipeline.stages.fetch.unit_images import UnitImages, staging_of
 
 STAGE = "fetch"
 # These change no result, and so are not in an id.
 MANNERS = {"threads", "per_host", "host_delay_seconds", "enabled", "max_bytes_in_flight", "unit_seconds"}
+OF_SOURCES = {"sources", "source_images"}  # in an id by what the sources offer to a bucket
 NEWER = {"ai_txt", "tdm", "ports"}  # these are in an id only where they are set, so that earlier results stand
 
 POINTER = ("url", "warc_filename", "warc_record_offset", "warc_record_length")  # of a document, in a report
@@ -72,13 +74,14 @@ def fetch_units(
     retry: Sequence[str] = (),
     treated: Treated | None = None,
     forgotten: str = "",
+    sources: Sources | None = None,
 ) -> list[dict[str, Any]]:
     """One unit (as JSON) per bucket of `deal_requests`. `names` are those of the committed units, by label.
 
     `retry` names the reasons whose URLs are to be asked once more. `treated` says what is done with images before they
     are stored. Where earlier units did otherwise there is a new generation: what they stored is looked at again, and
     only asked for again where that is not enough. `forgotten` is the digest of the tombstones of other corpora that
-    are obeyed. Rounds of a unit that is not done make no new generation: it goes on.
+    are obeyed. Rounds of a unit that is not done make no new generation: it goes on. `sources` may have images.
     """
     units = []
     for bucket, files in sorted(requests.files.items(), key=lambda item: int(item[0])):
@@ -98,6 +101,7 @@ def fetch_units(
                 "requests": list(files),
                 **({"treated": treated} if treated else {}),
                 **({"forgotten": forgotten} if forgotten else {}),
+                **(sources.of_bucket(bucket) if sources is not None else {}),
             }
         )
     return units
@@ -106,12 +110,14 @@ def fetch_units(
 def identity(config: FetchingConfig) -> str:
     """A digest of the settings that a result depends on, beside its URL."""
     newer = {name for name in NEWER if getattr(config, name) == type(config).model_fields[name].default}
-    return digest(config.model_dump(mode="json", exclude=MANNERS | newer))
+    return digest(config.model_dump(mode="json", exclude=MANNERS | OF_SOURCES | newer))
 
 
-def plan_name(requests: Mapping[str, str], config: FetchingConfig, treated: Treated, forgotten: str) -> str:
+def plan_name(
+    requests: Mapping[str, str], config: FetchingConfig, treated: Treated, forgotten: str, sources: str = ""
+) -> str:
     """The file of a fetch's plan: it begins with `plan_stem`, and ends with what is done with images, if anything."""
-    more = [value for value in (treated, forgotten) if value]
+    more = [value for value in (treated, forgotten, sources) if value]
     return plan_stem(requests, config) + (f"-{digest(*more)}" if more else "") + ".json"
 
 
@@ -141,7 +147,8 @@ def fetch_unit_of(value: dict[str, Any], names: Mapping[str, Sequence[str]]) -> 
     label = _label(value["bucket"])
     known = [{"forgotten": value["forgotten"]}] if "forgotten" in value else []
     treated = [value["treated"]] if value.get("treated") else []
-    id_ = digest(value["identity"], value["asked"], value["generation"], LAYOUT, *treated, *known)
+    offered = [{"offered": value["offered"]}] if "offered" in value else []
+    id_ = digest(value["identity"], value["asked"], value["generation"], LAYOUT, *treated, *known, *offered)
     return Unit(STAGE, id_, label, value | {"earlier": list(names.get(label, ()))})
 
 
@@ -161,12 +168,14 @@ def fetch_unit(
     forgotten: Forgotten | None = None,
     measures: Sequence[str] = (),
     rows_with_images: RowImages | None = None,
+    sources: Sources | None = None,
 ) -> Manifest:
     """Fetch the URLs of one bucket, each once; what an earlier unit or round of the bucket found is not asked again.
 
     Returns the manifest of the unit, or that of a round of it where `config.unit_seconds` are over before all URLs have
     a result: the next call goes on from there. `document_folders` are those of the units that ask: a match of a hash
-    list is reported with its documents. `measures` are taken of the pixels, a column each.
+    list is reported with its documents. `measures` are taken of the pixels, a column each. What `sources` have is taken
+    from there.
     """
     until = Deadline(config.unit_seconds)
     rows = request_rows([request_folder / name for name in unit.payload["requests"]])
@@ -177,7 +186,9 @@ def fetch_unit(
     rounds = rounds_of(folder, unit, known)
     own = {m.unit for m in rounds.committed}
     earlier = [m for m in known if m.unit not in own]
-    previous, again = _previous(folder, unit, [*earlier, *rounds.committed], treated)
+    offered = unit.payload.get("files", ())
+    held = sources.held(offered, urls) if sources is not None and offered else None
+    previous, again = _previous(folder, unit, [*earlier, *rounds.committed], treated, held)
     settled = {url: result for url, result in previous.items() if url not in again}
     left = left_of(folder, [unit, *rounds.free], RunImages(images))
     previous, again = previous | left.results, again - left.results.keys()
@@ -190,8 +201,8 @@ def fetch_unit(
     ingest = Ingest(config, safety or ImageSafetyConfig(), store, lists, documents, forgotten, measures)
     journal = journal_of(folder, unit.name)
     carried = None if rows_with_images is None else partial(rows_with_images.read, rows)
-    times = HostTimes()
-    fetched = fetch_bucket(urls, config, store, previous, journal, ingest, again, carried, until, times)
+    times, take = HostTimes(), None if held is None else held.take
+    fetched = fetch_bucket(urls, config, store, previous, journal, ingest, again, carried, take, until, times)
     results = store.pack(fetched, unit.label, left.lost)
     noted = Journal(journal).observations()
     said = [*(row for row in left.observations if row not in noted), *noted]
@@ -207,6 +218,8 @@ def fetch_unit(
         if all(_treated(m) == treated for m in superseded):
             superseded = []
         notes |= {"superseded": len(superseded)} if superseded else {}
+        # What an earlier round refused, and then fetched, is not refused again: its reason is not counted here.
+        notes |= {"taken": told_of(results, Journal(journal).refused())} if held is not None else {}
         replaced = [*superseded, *rounds.committed]
         said = [*_observed_before(folder, replaced), *said]
         manifest = _commit(folder, unit, results, measures, said, notes, rows)
@@ -279,12 +292,14 @@ def _earlier(folder: Location, names: Sequence[str], config: FetchingConfig) -> 
 
 
 def _previous(
-    folder: Location, unit: Unit, earlier: Sequence[Manifest], treated: Treated
+    folder: Location, unit: Unit, earlier: Sequence[Manifest], treated: Treated, held: HeldImages | None
 ) -> tuple[dict[str, FetchResult], set[str]]:
     """The results of earlier units, and the URLs whose images were stored under other rules."""
     known: dict[str, tuple[FetchResult, Treated]] = {}
     for manifest in earlier:
         for result in results_from_table(read_table(manifest.path(folder, "data"))):
+            if not _still_holds(result, held):
+                continue
             older = manifest.notes["generation"] < unit.payload["generation"]
             if not (older and _retried(result, unit.payload["retry"])):
                 known[result.url] = result, _treated(manifest)
@@ -310,6 +325,11 @@ def _less_forgotten(result: FetchResult, forgotten: Forgotten) -> FetchResult:
     hashes = (result.sha256, result.received_sha256)
     gone = forgotten.url(result.url) or any(forgotten.sha256(sha256) for sha256 in hashes if sha256 is not None)
     return FetchResult.without_image(result.url, FORGOTTEN) if gone else result
+
+
+def _still_holds(result: FetchResult, held: HeldImages | None) -> bool:
+    """Whether the result of an earlier unit is one of this unit's sources, or fetched and not held by these."""
+    return result.source is None if held is None else held.stands(result)
 
 
 def _retried(result: FetchResult, reasons: Sequence[str]) -> bool:

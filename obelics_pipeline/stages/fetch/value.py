@@ -11,6 +11,7 @@ from pathlib import Path
 from obelics_pipeline.core.commit import Manifest, names_by_label, remember, sweep
 from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.sharding import ImageRulesConfig
+from obelics_pipeline.core.counted import counted
 from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.core.storage import remove_tree
@@ -27,6 +28,10 @@ from obelics_pipeline.stages.fetch.quality.measure import OF_QR_CODES
 from obelics_pipeline.stages.fetch.quality.qr_codes import demand_reader
 from obelics_pipeline.stages.fetch.reasons import REASONS
 from obelics_pipeline.stages.fetch.requests import deal_requests, request_unit, request_units
+from obelics_pipeline.stages.fetch.resizer import resizer_file
+from obelics_pipeline.stages.fetch.sources.found import find_sources
+from obelics_pipeline.stages.fetch.sources.index import STEP as SOURCES
+from obelics_pipeline.stages.fetch.sources.offered import note_taken, offered
 from obelics_pipeline.stages.fetch.stage import (
     fetch_unit,
     fetch_unit_of,
@@ -40,7 +45,7 @@ from obelics_pipeline.stages.rows.layouts.layout import LAYOUTS
 from obelics_pipeline.stages.stage import Stage
 
 NAME = "fetch"
-PACKAGES = ("img2dataset", "PIL", "protego", "imagehash")  # of the extra "images"
+PACKAGES = ("PIL", "protego", "imagehash")  # of the extra "images"
 
 
 def fetches(config: RunConfig) -> bool:
@@ -58,13 +63,16 @@ def check(config: RunConfig) -> list[str]:
             f"fetching images needs {', '.join(absent)}: pip install 'obelics-pipeline[images]'; or run without: "
             "--set fetch.enabled=false"
         )
+    if config.fetch.reencode != "never":
+        resizer_file()
     if not set(OF_QR_CODES).isdisjoint(config.images.measures):
         demand_reader()
     if config.image_safety.faces is not None:
         hook(config.image_safety.faces, "image_safety.faces")
     prepared = prepare(config.image_safety.known_abuse)
+    sources = find_sources(config.fetch.sources, config.reading.storage_options)
     told = zip(config.image_safety.known_abuse.lists, () if prepared is None else prepared.counts, strict=False)
-    return [
+    return [f"fetch.sources: {counted(len(sources), 'files')} of images"] * bool(sources) + [
         f"hash list {Path(of.path).name}: {counts.hashes:,} hashes"
         + (f"; {counts.bad:,} lines without a hash were skipped" if counts.bad else "")
         for of, counts in told
@@ -86,13 +94,17 @@ def work(job: Job) -> None:
     safety = located(job.config.image_safety)
     lists = prepare(safety.known_abuse)
     measures = job.config.images.measures
+    held = offered(job)
     treated = treated_as(safety, "" if lists is None else lists.identity, measures)
     forgotten = job.forgotten_elsewhere
-    plan = folder / "plans" / plan_name(partitions.digests, config, treated, forgotten)
+    of_sources = "" if held is None else held.identity
+    plan = folder / "plans" / plan_name(partitions.digests, config, treated, forgotten, of_sources)
     if job.retry:
         plan.unlink(missing_ok=True)
     names = names_by_label(folder)
-    planned = remember(plan, lambda: fetch_units(partitions, folder, config, names, job.retry, treated, forgotten))
+    planned = remember(
+        plan, lambda: fetch_units(partitions, folder, config, names, job.retry, treated, forgotten, held)
+    )
     units = [_reading(fetch_unit_of(value, names), partitions) for value in planned]
     do = functools.partial(
         fetch_unit,
@@ -105,6 +117,7 @@ def work(job: Job) -> None:
         forgotten=job.forgotten,
         measures=measures,
         rows_with_images=_rows_with_images(job),
+        sources=held,
     )
     fetched = job.runner.map(NAME, do, units, folder)
     if len(fetched) == len(units):
@@ -112,6 +125,7 @@ def work(job: Job) -> None:
     if len(fetched) == len(units) and any(m.notes.get("superseded") for m in fetched):
         dropped = folder / "plans" / f"{digest([m.unit for m in fetched])}.dropped.json"
         remember(dropped, lambda: drop_unnamed(job.folder.all_fetched(), job.folder.images))
+    note_taken(job, fetched)
     answers = sources_of(fetched, folder, "answers")
     job.answers = partition_by(job.runner, job.folder.shuffled / "answers", answers, "partition")
 
@@ -157,7 +171,7 @@ FETCH = Stage(
     work=work,
     active=fetches,
     check=check,
-    steps=("requests", "answers"),
+    steps=("requests", "answers", SOURCES),
     ledgers={NAME: ("urls",)},
     reasons=REASONS,
     cost=COST,

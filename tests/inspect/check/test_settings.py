@@ -87,9 +87,9 @@ def test_a_filter_that_drops_nothing_is_a_warning() -> None:
 
 
 def test_packages_for_images_are_missing_only_where_images_are_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
-    without(monkeypatch, "img2dataset", "imagehash", where=fetch)
+    without(monkeypatch, "protego", "imagehash", where=fetch)
     (line,) = missing(stage_findings(RunConfig()))
-    assert "img2dataset, imagehash" in line
+    assert "protego, imagehash" in line
     assert "pip install 'obelics-pipeline[images]'" in line
     assert missing(stage_findings(RunConfig.model_validate({"fetch": {"enabled": False}}))) == []
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.stages.fetch.bucket import fetch_bucket
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.fetch.journal import Journal
@@ -295,24 +294,3 @@ def test_reencoded_images_are_what_is_stored(tmp_path: Path) -> None:
     content = ImageStore(tmp_path / "store").read(result.sha256 or "")
     assert (result.format, result.width, result.height, result.n_bytes) == ("webp", 10, 5, len(content))
     assert content[8:12] == b"WEBP"
-
-
-def test_without_img2dataset_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from obelics_pipeline.stages.fetch import download
-
-    monkeypatch.setitem(sys.modules, "img2dataset", None)
-    download._download_code.cache_clear()
-    with Site() as site, pytest.raises(UserError, match=r"pip install 'obelics-pipeline\[images\]'"):
-        fetch(site, tmp_path, "/a")
-
-
-@pytest.mark.parametrize("source", ["def download_images(): pass", "def download_image(row): return helper(row, io)"])
-def test_another_downloader_is_refused_and_not_run_into_errors(
-    source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from obelics_pipeline.stages.fetch import download
-
-    (tmp_path / "downloader.py").write_text(source)
-    monkeypatch.setattr(download, "_file", lambda name: tmp_path / name)
-    with pytest.raises(UserError, match="has another download_image"):
-        download._download_code.__wrapped__()

@@ -61,7 +61,7 @@ def test_where_time_is_over_an_image_of_a_row_is_not_taken_for_missing(tmp_path:
     def round_(previous: list[FetchResult]) -> list[FetchResult]:
         known = {result.url: result for result in previous}
         wanted, journal = [key(content) for content in contents], tmp_path / f"journal{len(previous)}"
-        return fetch_bucket(wanted, config, store, known, journal, None, (), carried, Deadline(0))
+        return fetch_bucket(wanted, config, store, known, journal, None, (), carried, until=Deadline(0))
 
     def carried(keys: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         yield from ((key(content), content) for content in contents if key(content) in keys)

@@ -2,15 +2,19 @@
 
 import io
 import struct
+import sys
 import zlib
 
 import pytest
 from PIL import Image
 
+from obelics_pipeline.core.config import RunConfig
 from obelics_pipeline.core.config.fetching import FetchingConfig
+from obelics_pipeline.core.errors import UserError
 from obelics_pipeline.net.failure import FetchError
 from obelics_pipeline.stages.fetch.image_check import ImageFacts, check_image
 from obelics_pipeline.stages.fetch.reencode import Reencoder
+from obelics_pipeline.stages.fetch.value import check
 from tests.stages.fetch.site import picture
 
 
@@ -51,6 +55,13 @@ def test_colours_stay(image: Image.Image) -> None:
     pixel = reencode(saved(image))[0].convert("RGB").getpixel((10, 10))
     assert isinstance(pixel, tuple)
     assert all(abs(a - b) < 6 for a, b in zip(pixel, (200, 100, 50), strict=True))
+
+
+def test_without_img2dataset_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "img2dataset", None)
+    with pytest.raises(UserError, match=r"fetch\.reencode needs img2dataset.*pip install 'obelics-pipeline\[img2data"):
+        check(RunConfig(fetch={"reencode": "webp"}))
+    assert check(RunConfig()) == []
 
 
 def test_transparency_becomes_white() -> None:

@@ -28,6 +28,7 @@ from obelics_pipeline.stages.fetch.result import (
     results_to_table,
 )
 from obelics_pipeline.stages.fetch.run_images import RunImages
+from obelics_pipeline.stages.fetch.sources.held import Sources
 from obelics_pipeline.stages.fetch.stage import (
     ANSWERS,
     fetch_unit,
@@ -39,6 +40,7 @@ from obelics_pipeline.stages.fetch.stage import (
 from tests.policy.image_safety import photos
 from tests.stages.fetch.site import Site, answer, in_turn, picture
 from tests.stages.fetch.site import config as site_config
+from tests.stages.fetch.sources.made import image, index, write
 
 
 def refuse_logos(url: str) -> str | None:
@@ -79,7 +81,11 @@ class Stage:
         return [(row["bucket"], row["partition"], row["url"]) for row in rows]
 
     def fetch(
-        self, retry: tuple[str, ...] = (), safety: ImageSafetyConfig | None = None, measures: tuple[str, ...] = ()
+        self,
+        retry: tuple[str, ...] = (),
+        safety: ImageSafetyConfig | None = None,
+        measures: tuple[str, ...] = (),
+        sources: Sources | None = None,
     ) -> list[Manifest]:
         """As the job does, with the shuffle done by hand."""
         safety = safety or ImageSafetyConfig()
@@ -98,7 +104,8 @@ class Stage:
                 files.setdefault(str(bucket), []).append(name)
         names = names_by_label(folder)
         digests = {bucket: asked_in(dealt_folder, files[bucket]) for bucket in files}
-        planned = fetch_units(Partitions(dealt_folder, files, digests), folder, self.config, names, retry, treated)
+        requests = Partitions(dealt_folder, files, digests)
+        planned = fetch_units(requests, folder, self.config, names, retry, treated, "", sources)
         work = partial(
             fetch_unit,
             folder=folder,
@@ -108,6 +115,7 @@ class Stage:
             safety=safety,
             document_folders=[self.folder],
             measures=measures,
+            sources=sources,
         )
         return [once(fetch_unit_of(value, names), work=work, folder=folder) for value in planned]
 
@@ -312,3 +320,48 @@ def test_what_is_measured_later_is_measured_of_what_is_stored(tmp_path: Path) ->
     assert before.equals(after) and before.column_names == [*RESULT_SCHEMA.names, *PLACE_SCHEMA.names]
     measured = both["sharpness"].to_pylist()
     assert measured == one["sharpness"].to_pylist() and measured.count(None) == 1
+
+
+def test_sources_are_in_the_id_of_a_unit_only_where_they_offer_something() -> None:
+    requests = Partitions(Path(), {"0": ["0"], "1": ["1"]}, {"0": "a", "1": "b"})
+    index = Partitions(Path(), {"1": ["i"]}, {"1": "c"})
+    config = FetchingConfig(sources=("x",), source_images="any")
+    assert identity(config) == identity(FetchingConfig())
+
+    def ids(sources: Sources | None) -> list[str]:
+        planned = fetch_units(requests, Path("none"), config, {}, sources=sources)
+        return [fetch_unit_of(value, {}).id for value in planned]
+
+    plain, same_size, original = ids(None), *(ids(Sources(index, {}, {}, of)) for of in ("same_size", "original"))
+    assert plain[0] == same_size[0] == original[0]
+    assert len({plain[1], same_size[1], original[1]}) == 3
+
+
+def test_a_source_that_comes_later_gives_what_failed_and_one_that_goes_takes_its_images_along(
+    tmp_path: Path, one_bucket: dict[str, int]
+) -> None:
+    pages = {"/a": answer(200, picture()), "/b": answer(404), "/c": answer(404)}
+    with Site(pages) as site:
+        urls = [site.url(path) for path in pages]
+        stage = Stage(tmp_path, [extracted(tmp_path, "one", urls)], site_config(site, robots_txt=False, **one_bucket))
+        plain = stage.fetch()[0]
+        site.log.clear()
+        folder = write("webdataset", tmp_path / "held", [image(url, picture(colour="blue")) for url in urls[:2]])
+        (manifest,) = stage.fetch(sources=index(tmp_path, folder)[0])
+        assert [request.path for request in site.log] == []
+        assert stage.fetch(sources=index(tmp_path, folder)[0])[0].unit == manifest.unit
+        found = {r.url: r for r in results_from_table(pq.read_table(manifest.path(tmp_path / "fetch", "data")))}
+        assert [found[url].source is not None for url in urls] == [False, True, False]
+        assert [found[url].reason for url in urls] == [None, None, "http_404"]
+        assert manifest.notes["taken"] == {"kept": 1, "dropped": {}, "refused": {}}
+        answers = pq.read_table(manifest.path(tmp_path / "fetch", "answers"))
+        assert answers.column_names == ANSWERS.names
+        other = write("files", tmp_path / "other", [image(urls[2], picture(colour="green"))])
+        (after,) = stage.fetch(sources=index(tmp_path, other)[0])
+        assert not site.log  # what it said before is known
+    found = {r.url: r for r in results_from_table(pq.read_table(after.path(tmp_path / "fetch", "data")))}
+    assert [(found[url].status, found[url].source is not None) for url in urls] == [
+        *(("ok", False), ("failed", False), ("ok", True)),
+    ]
+    assert "taken" not in plain.notes
+    assert "source" not in pq.read_schema(plain.path(tmp_path / "fetch", "data")).names

@@ -18,7 +18,7 @@ import pytest
 from obelics_pipeline.net import body as net_body
 from obelics_pipeline.net import client
 from obelics_pipeline.stages.fetch import bucket
-from obelics_pipeline.stages.fetch.download import demand_downloader, download_bytes
+from obelics_pipeline.stages.fetch.download import download
 from tests.stages.fetch.site import Behaviour, Request, Site, answer, fetch, picture, raw, redirect, reset
 
 LARGE = 2 * 2**20  # bytes, more than a request may hold without asking
@@ -76,15 +76,11 @@ def buffers(monkeypatch: pytest.MonkeyPatch) -> Iterator[weakref.WeakSet[Buffer]
     Body.alive.clear()
     monkeypatch.setattr(net_body, "io", SimpleNamespace(BytesIO=buffer))
     monkeypatch.setattr(client, "read_body", lambda *given: Body(net_body.read_body(*given)))
-    monkeypatch.setattr(bucket, "download_bytes", lambda *given: _counted(download_bytes(*given)))
+    monkeypatch.setattr(bucket, "download", lambda *given: Body(download(*given)))
     gc.collect()
     gc.disable()
     yield found
     gc.enable()
-
-
-def _counted(content: bytes | None) -> Body | None:
-    return None if content is None else Body(content)
 
 
 @contextmanager
@@ -105,14 +101,11 @@ def frames_left() -> Iterator[Counter[str]]:
 
 
 def _is_of_fetching(frame: FrameType) -> bool:
-    return any(
-        part in frame.f_code.co_filename for part in ("stages/fetch", "pipeline/net", "img2dataset", "http/client")
-    )
+    return any(part in frame.f_code.co_filename for part in ("stages/fetch", "pipeline/net", "http/client"))
 
 
 @pytest.mark.parametrize("reason", ENDS)
 def test_a_request_that_failed_keeps_nothing_of_what_it_read(reason: str, tmp_path: Path) -> None:
-    demand_downloader()
     pages = {f"/{n}": ENDS[reason] for n in range(3)}
     with Site(pages) as site, frames_left() as left:
         found = fetch(site, tmp_path, *pages, max_bytes=LARGE * 2)
@@ -123,7 +116,6 @@ def test_a_request_that_failed_keeps_nothing_of_what_it_read(reason: str, tmp_pa
 def test_an_image_from_the_second_of_two_addresses_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    demand_downloader()
     with Site({"/a": answer(200, picture())}) as site:
         found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, site.port)) for host in ("127.0.0.2", "127.0.0.1")]
         monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_kwargs: found)
@@ -135,7 +127,6 @@ def test_an_image_from_the_second_of_two_addresses_leaves_nothing(
 
 
 def test_after_many_failures_no_body_is_alive(buffers: weakref.WeakSet[Buffer], tmp_path: Path) -> None:
-    demand_downloader()
     kinds = [*ENDS.values(), NO_IMAGE, answer(200, picture()[:-20]), answer(200, picture())]
     pages = {f"/{n}": kinds[n % len(kinds)] for n in range(10 * len(kinds))}
     with Site(pages) as site:
