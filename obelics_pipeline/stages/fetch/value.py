@@ -24,6 +24,7 @@ from obelics_pipeline.stages.fetch.named_images import drop_unnamed
 from obelics_pipeline.stages.fetch.quality.measure import OF_QR_CODES
 from obelics_pipeline.stages.fetch.quality.qr_codes import demand_reader
 from obelics_pipeline.stages.fetch.reasons import REASONS
+from obelics_pipeline.stages.fetch.removed_packs import STEPS, bring_back
 from obelics_pipeline.stages.fetch.requests import deal_requests, request_unit, request_units
 from obelics_pipeline.stages.fetch.stage import (
     fetch_unit,
@@ -92,6 +93,7 @@ def work(job: Job) -> None:
     names = names_by_label(folder)
     planned = remember(plan, lambda: fetch_units(partitions, folder, config, names, job.retry, treated, forgotten))
     units = [fetch_unit_of(value, names) for value in planned]
+    bring_back(job, NAME, units, folder)
     do = functools.partial(
         fetch_unit,
         folder=folder,
@@ -150,7 +152,7 @@ FETCH = Stage(
     work=work,
     active=fetches,
     check=check,
-    steps=("requests", "answers"),
+    steps=("requests", "answers", *STEPS),
     ledgers={NAME: ("urls",)},
     reasons=REASONS,
     cost=COST,
