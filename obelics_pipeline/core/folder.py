@@ -63,6 +63,7 @@ class RunFolder:
         self.dedup, self.shuffled = path / "dedup", path / "shuffled"
         self.assembled, self.shards = path / "assembled", path / "shards"
         self.images = (path if isinstance(path, Path) else self.base) / "images"  # a store has no links: all share it
+        self.images_removed = path / "images-removed.json"  # says that packs are gone on purpose
         self.consent = path / "consent"  # documents by what an opt-out service said; its answers; the lists
         self.consent_answers, self.opt_out_lists = path / "consent-answers", path / "consent-lists"
         self.robots_captures = path / "consent-robots"

@@ -23,6 +23,10 @@ class Interval:
     def __add__(self, other: Interval) -> Interval:
         return Interval(self.low + other.low, self.point + other.point, self.high + other.high)
 
+    def __sub__(self, part: Interval) -> Interval:
+        """Less a part of it, which is low where it is low."""
+        return Interval(self.low - part.low, self.point - part.point, self.high - part.high)
+
     def __mul__(self, factor: float) -> Interval:
         """Times a number that is not negative."""
         return Interval(self.low * factor, self.point * factor, self.high * factor)

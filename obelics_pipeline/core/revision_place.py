@@ -25,7 +25,7 @@ SHARED = "revision"  # key of the number of the revision that has a file
 TAKEN = frozenset({
     "consent-answers", "consent-lists", "consent-robots", "forgotten", "images", "shards", "shuffled",
     MARK, "config.yaml", "inputs.json", "stages.json", "duplicates.parquet", "against-duplicates.parquet",
-    "against-changed.parquet",
+    "against-changed.parquet", "images-removed.json",
 })  # fmt: skip
 RESULTS = frozenset({
     "manifest.json", "index.parquet", "manifests", "look-up", "validated", "map", "training.parquet", "consent-again",

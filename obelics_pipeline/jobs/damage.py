@@ -40,9 +40,10 @@ from obelics_pipeline.core.storage import (
 from obelics_pipeline.core.unit import label_of_unit
 from obelics_pipeline.policy.lists.table import Damaged as NotWhole
 from obelics_pipeline.policy.lists.table import Table
-from obelics_pipeline.stages.fetch.image_pack import ENDING, pack_path
+from obelics_pipeline.stages.fetch.image_pack import ENDING, Span, pack_path
 from obelics_pipeline.stages.fetch.image_store import ImageStore
 from obelics_pipeline.stages.fetch.named_images import places_named
+from obelics_pipeline.stages.fetch.removed_packs import RemovedPacks, removed_packs
 from obelics_pipeline.stages.fetch.run_images import RunImages
 
 LEFT_OUT = frozenset({"events.jsonl", "input", "export", REVISIONS})  # names in a run's folder
@@ -63,12 +64,14 @@ class Survey:
     damaged: Mapping[str, str]  # name -> what is wrong
     held: int
     parsed: int
+    removed: RemovedPacks | None = None  # on purpose
 
     def lines(self) -> list[str]:
         """For a person: each damaged file, then a summary."""
         found = counted(len(self.damaged), "damaged files") if self.damaged else "no damaged file"
         read = f"{counted(self.held, 'files')} compared with their hashes, {self.parsed} without one read"
-        return [*(f"{name}: {what}" for name, what in self.damaged.items()), f"{found}: {read}"]
+        gone = [] if self.removed is None else [self.removed.line()]
+        return [*(f"{name}: {what}" for name, what in self.damaged.items()), *gone, f"{found}: {read}"]
 
 
 def survey(folder: RunFolder, each: Map = map) -> Survey:
@@ -79,10 +82,13 @@ def survey(folder: RunFolder, each: Map = map) -> Survey:
     """
     names = [name for name in files_below(folder.path) if not _is_left_out(name)]
     held = dict(_held(folder, names, each))
+    removed = None
+    with suppress(UserError):  # a damaged note is among what is damaged
+        removed = removed_packs(folder)
     read = {name: check for name, check in _readable(folder, names) if name not in held}
     checks = held | read
     wrong = zip(checks, each(_outcome, checks.items()), strict=True)
-    return Survey({name: what for name, what in sorted(wrong) if what is not None}, len(held), len(read))
+    return Survey({name: what for name, what in sorted(wrong) if what is not None}, len(held), len(read), removed)
 
 
 def _outcome(named: tuple[str, Check]) -> str | None:
@@ -242,11 +248,14 @@ def _packs_of(folder: RunFolder, label: str) -> Found:
 
 
 def _hold_pack(folder: RunFolder, label: str, pack: str) -> str | None:
+    removed = size_of(folder.images_removed) is not None
     if size_of(pack_path(folder.images, pack)) is None:
-        return MISSING
+        return None if removed else MISSING
     named = dict(places_named([folder.fetch], label, pack))
-    whole = RunImages(folder.images).whole(named)
-    return None if whole == named.keys() else DIFFERS
+    gone = named.keys() - RunImages(folder.images).whole(named)
+    if removed:  # what came back has zeros where an image is in no tar
+        gone = {place for place in gone if any(any(content) for _, content in Span((place,)).read(folder.images))}
+    return DIFFERS if gone else None
 
 
 def _published(folder: RunFolder) -> Iterator[tuple[str, Check]]:
@@ -263,7 +272,7 @@ def _published(folder: RunFolder) -> Iterator[tuple[str, Check]]:
 
 def _readable(folder: RunFolder, names: Sequence[str]) -> Iterator[tuple[str, Check]]:
     """The files of which no hash is known: what they are is all that can be checked."""
-    notes = (folder.path / MARK, folder.inputs, folder.stages)
+    notes = (folder.path / MARK, folder.inputs, folder.stages, folder.images_removed)
     tables = [folder.duplicates, folder.training, *(folder.path / name for name in names if is_index_name(name))]
     checks: dict[str, Check] = {where.name: partial(_hold_note, where) for where in notes}
     checks |= {where.name: partial(_read_whole, where) for where in tables}

@@ -75,7 +75,8 @@ def _survey(folder: RunFolder) -> Survey:
 
 
 def _set_aside(folder: RunFolder, found: Survey) -> list[str]:
-    given = [name for name in (MARK, folder.inputs.name) if name in found.damaged]  # nothing else knows what they hold
+    kept = (MARK, folder.inputs.name, folder.images_removed.name)  # nothing else knows what they hold
+    given = [name for name in kept if name in found.damaged]
     images = f"{folder.images.name}/"
     others = sorted(found.damaged.keys() - set(given), key=lambda name: (name.startswith(images), name))
     for name in others:  # images last: which units to fetch again is read in the files of units that are whole

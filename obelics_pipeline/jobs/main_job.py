@@ -36,6 +36,7 @@ from obelics_pipeline.jobs.hooks.hooks import telling
 from obelics_pipeline.jobs.mending import until_whole
 from obelics_pipeline.jobs.noted import note_stages, stages_in
 from obelics_pipeline.jobs.publish import publish
+from obelics_pipeline.jobs.remove_packs import remove_packs
 from obelics_pipeline.jobs.revisions import clear, make_current, plan_of
 from obelics_pipeline.jobs.run_ledgers import summary
 from obelics_pipeline.jobs.stages import (
@@ -195,8 +196,11 @@ def run(
                 claim = claim_of(folder, (), False)
                 claim.take()
                 code = whole(folder, claim)
-            if folder.path != revisions_of(base).current() and folder.is_validated():
+            whole_now = folder.is_validated()
+            if folder.path != revisions_of(base).current() and whole_now:
                 make_current(folder, agrees, say)
+            if code == 0 and whole_now and checked.fetch.enabled and not checked.shard.keep_packs:
+                remove_packs(base, say)
             events.write("run_done", exit_code=code)
             return code
 

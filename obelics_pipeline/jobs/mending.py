@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from obelics_pipeline.core.commit import disown
+from obelics_pipeline.core.commit import disown, unit_names
 from obelics_pipeline.core.errors import Damaged, Stopped
 from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.revision_place import FOLDER
-from obelics_pipeline.stages.fetch.left import fetch_again
+from obelics_pipeline.stages.fetch.left import ask_again, fetch_again
+from obelics_pipeline.stages.fetch.removed_packs import removed_packs
 
 
 def until_whole(attempt: Callable[[], int], folder: RunFolder, say: Callable[[str], None]) -> int:
@@ -34,7 +35,10 @@ def _rewrite(damaged: Damaged, folder: RunFolder, made_anew: set[str], say: Call
                 f"{where}: damaged again after it was rewritten; test the disk and the memory of this machine"
             )
         made_anew.add(name)
-        say(f"{where}: differs from what the run wrote; writing it again")
+        if _was_removed(name, folder):
+            say(f"{where}: lacks an image that is in no tar; what packs lack is asked for again")
+        else:
+            say(f"{where}: differs from what the run wrote; writing it again")
         try:
             set_aside(name, folder)
         except Damaged as another:
@@ -56,7 +60,14 @@ def set_aside(name: str, folder: RunFolder) -> None:
     The command of the run then makes it again. Raises Damaged where another file must be set aside before.
     """
     images = f"{folder.images.name}/"
-    if name.startswith(images):
+    if _was_removed(name, folder):  # at once: else a run would begin again for each pack
+        ask_again(folder.fetch, unit_names(folder.fetch))
+    elif name.startswith(images):
         fetch_again(folder.fetch, folder.images, name.removeprefix(images))
     else:
         disown(folder.path / name)
+
+
+def _was_removed(name: str, folder: RunFolder) -> bool:
+    """Whether a file is a pack that was removed on purpose, and has now what the tars have."""
+    return name.startswith(f"{folder.images.name}/") and removed_packs(folder) is not None

@@ -23,6 +23,7 @@ from obelics_pipeline.jobs.events import read_events, spans_of, starts_of
 from obelics_pipeline.stages.fetch.image_pack import ENDING
 from obelics_pipeline.stages.fetch.named_images import blank_unnamed, hashes_named, packs_named
 from obelics_pipeline.stages.fetch.reason import KNOWN_ABUSE
+from obelics_pipeline.stages.fetch.removed_packs import removed_packs
 from obelics_pipeline.stages.stage import Stage
 
 FEW = 0.1  # of the current revision's yield: a new one that keeps less is made current only where a person agrees
@@ -176,6 +177,8 @@ def plan_of(folder: RunFolder, stages: Sequence[Stage], stage: str, todo: int, u
         f"  {counted(manifest['shards'], 'shards')} with {manifest['documents']:,} documents stay current until the "
         "new ones have been read back, and are kept then: obelics revisions",
     ]
+    if (removed := removed_packs(folder)) is not None:
+        lines.append(f"  {removed.plan(manifest['files'])}")
     if seconds := _seconds_of(folder, [one for one in stages if one.name == stage or one in later]):
         lines.append(f"  these stages took {seconds:,.0f} s when they last ran in full")
     return lines

@@ -13,7 +13,8 @@ from obelics_pipeline.stages.assumptions import Assumptions
 if TYPE_CHECKING:
     from obelics_pipeline.stages.job import Job
 
-Amounts = Mapping[str, Interval]  # tasks; cpu, wall in seconds; read, written in bytes; puts, gets, sites in requests
+# tasks; cpu, wall in seconds; read, written, and removed at the end in bytes; puts, gets, sites in requests
+Amounts = Mapping[str, Interval]
 
 
 @dataclass(frozen=True)

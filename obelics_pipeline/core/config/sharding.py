@@ -93,3 +93,10 @@ class ShardConfig(Section):
         description="Documents up to which the index is one file, index.parquet. Of more, parts of at most as many, "
         "cut between tars: about 100 MB each, made and read by one worker.",
     )
+    keep_packs: bool = Field(
+        True,
+        exclude_if=lambda kept: kept,  # so that the notes of runs without it stay as they were
+        description="false: once the tars are read back and current, the packs of images are removed, so that images "
+        "are stored once. A later revision copies images from the tars back into packs while it works, and asks the "
+        "web again for those in no tar; so does a tar that is damaged. docs/shards.md.",
+    )

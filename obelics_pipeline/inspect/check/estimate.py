@@ -71,7 +71,7 @@ class Estimate:
 
     @property
     def bytes_kept(self) -> Interval:
-        """The bytes that the run's folder holds at the end, which its disk must have."""
+        """The bytes that the run's folder holds until packs are removed, if they are: its disk must have them."""
         return total(stage.written for stage in self.stages)
 
 
@@ -201,6 +201,7 @@ def _counts(sample: Sample, scale: Scale, config: RunConfig, assumed: Assumption
     counts["hosts"] = scale.up({}, len(sample.hosts))
     obtained = assumed.image_success if config.fetch.enabled else 0.0
     counts["images"] = counts["urls"] * obtained
+    counts["pack_bytes"] = counts["images"] * assumed.image_bytes
     images = counts["images_in_shards"] * (obtained * assumed.image_bytes)
     counts["shard_bytes"] = scale.up({}, whole["shard_bytes"]) + images
     return counts
@@ -230,7 +231,7 @@ def _stage(
     dollars = wall * (plan.workers * assumed.vcpu_hour)
     if plan.store:
         dollars += puts * (assumed.put_1000 / 1000) + gets * (assumed.get_1000 / 1000)
-        dollars += scaled["written"] * (assumed.gb_month * assumed.months / 1e9)
+        dollars += (scaled["written"] - scaled["removed"]) * (assumed.gb_month * assumed.months / 1e9)
     return StageEstimate(
         stage=name,
         tasks=_whole(scaled["tasks"]),
@@ -248,7 +249,7 @@ def _stage(
 
 KEYS = (
     *("tasks", "cpu", "wall", "serial", "read", "written", "puts", "gets"),
-    *("driver", "driver_puts", "driver_gets", "sites"),
+    *("driver", "driver_puts", "driver_gets", "sites", "removed"),
 )
 OF_UNITS = {"tasks", "puts", "gets", "driver", "driver_puts", "driver_gets"}
 

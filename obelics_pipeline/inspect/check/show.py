@@ -11,7 +11,7 @@ from rich.table import Table
 from obelics_pipeline.core.interval import Interval, rounded
 from obelics_pipeline.core.redacted import redacted
 from obelics_pipeline.inspect.check.estimate import Estimate, StageEstimate, totals
-from obelics_pipeline.inspect.check.finding import Finding
+from obelics_pipeline.inspect.check.finding import Finding, gigabytes
 from obelics_pipeline.inspect.check.model_price import ModelPrice
 from obelics_pipeline.inspect.check.sample import AFTER, Sample
 from obelics_pipeline.stages.assumptions import Assumptions
@@ -106,6 +106,11 @@ def notes(sample: Sample, estimate: Estimate, assumed: Assumptions, used: Sequen
     spread = "only times are uncertain: the sample is the whole input" if estimate.everything else SPREAD
     lines = [f"measured on this machine with one worker: {parts}; {spread}", DUPLICATES]
     lines += [] if store else ["the output is local: storage and requests cost nothing"]
+    if (packs := estimate.counts["pack_bytes"]).high:
+        kept, price = estimate.bytes_kept, packs * (assumed.gb_month * assumed.months / 1e9)
+        with_them, without = gigabytes(kept.point), gigabytes((kept - packs).point)
+        told = f"storage: {with_them} with packs of images, {without} once they are removed (shard.keep_packs: false)"
+        lines.append(told + (f"; packs cost {price} dollars in {assumed.months:g} months" if store else ""))
     for name in used:
         field = type(assumed).model_fields[name]
         value = getattr(assumed, name)

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from functools import cached_property
 
+import pyarrow as pa
+
 from obelics_pipeline.core.config import RunConfig, load_config
 from obelics_pipeline.core.document import Document
+from obelics_pipeline.core.errors import Damaged
 from obelics_pipeline.core.folder import RunFolder
+from obelics_pipeline.core.shards.look_up import rows_by_id
+from obelics_pipeline.core.shards.source import document_at
 from obelics_pipeline.core.storage import local_copy
 from obelics_pipeline.core.tables import read_documents
 from obelics_pipeline.inspect.dry_run.known import known_images
 from obelics_pipeline.inspect.run_tables.documents import document_table
 from obelics_pipeline.inspect.run_tables.images import image_tables
+from obelics_pipeline.inspect.run_tables.nodes import nodes_of_kind
 from obelics_pipeline.inspect.run_tables.paragraphs import paragraph_tables
 from obelics_pipeline.inspect.tune.documents import Documents
 from obelics_pipeline.inspect.tune.estimate import Contents
 from obelics_pipeline.inspect.tune.images import Images
 from obelics_pipeline.inspect.tune.paragraphs import Paragraphs
+from obelics_pipeline.stages.fetch.removed_packs import RemovedPacks, removed_packs
 from obelics_pipeline.stages.fetch.result import FetchResult, results_from_table
 from obelics_pipeline.stages.fetch.run_images import RunImages
 
@@ -49,8 +56,37 @@ class Measured:
         return {result.url: result.sha256 for result in self._fetched if result.sha256 is not None}
 
     def image(self, sha256: str) -> bytes:
-        """The bytes of a stored image. Raises Damaged if it is not stored, or damaged; ValueError for no sha256."""
-        return RunImages(self.folder.images).read(self._with_image.get(sha256, FetchResult("", "ok", sha256=sha256)))
+        """The bytes of a stored image, from a tar where packs were removed.
+
+        Raises Damaged if it is not stored, or damaged; ValueError for no sha256, or an image that was removed.
+        """
+        stored = self._with_image.get(sha256, FetchResult("", "ok", sha256=sha256))
+        try:
+            return RunImages(self.folder.images).read(stored)
+        except Damaged:
+            removed = removed_packs(self.folder)
+            if removed is None:
+                raise
+            return self._in_tar(sha256, removed)
+
+    def _in_tar(self, sha256: str, removed: RemovedPacks) -> bytes:
+        ids = self.documents.table["doc_id"].take(pa.array(self._shown_by.get(sha256, []), pa.int64())).to_pylist()
+        for row in rows_by_id(self.folder.path, ids).values():
+            document = document_at(self.folder.path, row)
+            for file in document.record.files:
+                if file.sha256 == sha256:
+                    return document.read(file)
+        raise ValueError(f"it is in no tar, and {removed.line()}")
+
+    @cached_property
+    def _shown_by(self) -> dict[str, list[int]]:
+        """The rows of the documents that show each image."""
+        found: dict[str, list[int]] = {}
+        for nodes in nodes_of_kind(self.folder, self.documents.table, "image", ["sha256"]):
+            for row, sha256 in zip(nodes["document"].to_pylist(), nodes["sha256"].to_pylist(), strict=True):
+                if sha256 is not None:
+                    found.setdefault(sha256, []).append(row)
+        return found
 
     @cached_property
     def _with_image(self) -> dict[str, FetchResult]:

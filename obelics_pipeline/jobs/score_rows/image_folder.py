@@ -18,9 +18,11 @@ import pyarrow.parquet as pq
 from obelics_pipeline.core.config.run import load_config
 from obelics_pipeline.core.document import ImageNode
 from obelics_pipeline.core.errors import Damaged, UserError
+from obelics_pipeline.core.folder import RunFolder
 from obelics_pipeline.core.storage import TEMPORARY, read_table
 from obelics_pipeline.jobs.score_rows.fetched_images import name_of
 from obelics_pipeline.models.pictures.sources import FolderImages, ImageSource
+from obelics_pipeline.stages.fetch.removed_packs import removed_packs
 from obelics_pipeline.stages.fetch.result import FetchResult, results_from_table
 from obelics_pipeline.stages.fetch.run_images import RunImages
 from obelics_pipeline.stages.fetch.stage import earlier_results
@@ -81,6 +83,8 @@ class ImagesOfRun:
             return RunImages(self.images).read(FetchResult(image.src, "ok", **noted))
         except Damaged as damaged:
             lost = damaged.locations[0]
+            if (removed := removed_packs(RunFolder(self.images.parent))) is not None:
+                raise UserError(f"--images {self.images}: {removed.line()}; valid are {VALID}") from None
             raise UserError(f"{lost}: damaged, or gone; the command of that run fetches its images again") from None
 
 

@@ -49,6 +49,7 @@ def images(ahead: Ahead) -> Amounts:
         "cpu": urls * assumed.image_cpu_seconds,
         "wall": requests * assumed.image_seconds * (1 / config.threads) + puts * ahead.wait,
         "written": size,
+        "removed": Interval.exactly(0.0) if ahead.config.shard.keep_packs else size,
         "puts": puts,
     }
 

@@ -5,13 +5,15 @@ A unit is fetched again if one of its files, its manifest or one of its images i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from obelics_pipeline.core.commit import Manifest, manifest_path
+from obelics_pipeline.core.commit import Manifest, manifest_path, read_manifests
 from obelics_pipeline.core.content_name import stated_hash, stem_of
 from obelics_pipeline.core.errors import Damaged
 from obelics_pipeline.core.storage import Location, names_in, read_table, remove
+from obelics_pipeline.core.stored_revisions import take_home
 from obelics_pipeline.core.unit import Unit
 from obelics_pipeline.stages.fetch.image_pack import ENDING, Place
 from obelics_pipeline.stages.fetch.named_images import units_naming
@@ -77,4 +79,11 @@ def fetch_again(folder: Location, images: Location, name: str) -> None:
     naming = units_naming(folder, name)
     if not name.endswith(ENDING):
         remove([images / name])
-    remove(manifest_path(folder, unit) for unit in naming)
+    ask_again(folder, naming)
+
+
+def ask_again(folder: Location, units: Sequence[str]) -> None:
+    """Remove the manifests of units. Their files stay, or come here from another revision, for what is whole."""
+    if not isinstance(folder, Path):
+        take_home(folder, read_manifests(folder, units).values())
+    remove(manifest_path(folder, unit) for unit in units)

@@ -85,7 +85,7 @@ def fetch_units(
     """
     units = []
     for bucket, files in sorted(requests.files.items(), key=lambda item: int(item[0])):
-        found = _earlier(folder, names.get(_label(int(bucket)), ()), config)
+        found = _earlier(folder, names.get(label_of(int(bucket)), ()), config)
         earlier = [manifest for manifest in found if not is_round(manifest)]
         generation = max((m.notes["generation"] for m in earlier), default=0)
         known = [r for m in earlier if retry for r in results_from_table(read_table(m.path(folder, "data")))]
@@ -144,7 +144,7 @@ def _treated(manifest: Manifest) -> Treated:
 
 def fetch_unit_of(value: dict[str, Any], names: Mapping[str, Sequence[str]]) -> Unit:
     """The unit of one bucket from its planned values. `names` are those of the committed units, by label."""
-    label = _label(value["bucket"])
+    label = label_of(value["bucket"])
     known = [{"forgotten": value["forgotten"]}] if "forgotten" in value else []
     treated = [value["treated"]] if value.get("treated") else []
     offered = [{"offered": value["offered"]}] if "offered" in value else []
@@ -152,7 +152,8 @@ def fetch_unit_of(value: dict[str, Any], names: Mapping[str, Sequence[str]]) -> 
     return Unit(STAGE, id_, label, value | {"earlier": list(names.get(label, ()))})
 
 
-def _label(bucket: int) -> str:
+def label_of(bucket: int) -> str:
+    """The label of the units of a bucket."""
     return f"bucket-{bucket:04d}"
 
 
@@ -280,7 +281,7 @@ def _supersede(folder: Location, earlier: Sequence[Manifest]) -> None:
 
 def earlier_results(folder: Location, bucket: int, config: FetchingConfig) -> Iterator[tuple[int, Location]]:
     """(generation, file) of every committed unit of a bucket that was fetched under the same config, oldest first."""
-    earlier = _earlier(folder, unit_names(folder, _label(bucket)), config)
+    earlier = _earlier(folder, unit_names(folder, label_of(bucket)), config)
     return ((m.notes["generation"], m.path(folder, "data")) for m in earlier)
 
 

@@ -27,6 +27,7 @@ from obelics_pipeline.stages.fetch.named_images import drop_unnamed
 from obelics_pipeline.stages.fetch.quality.measure import OF_QR_CODES
 from obelics_pipeline.stages.fetch.quality.qr_codes import demand_reader
 from obelics_pipeline.stages.fetch.reasons import REASONS
+from obelics_pipeline.stages.fetch.removed_packs import STEPS, bring_back
 from obelics_pipeline.stages.fetch.requests import deal_requests, request_unit, request_units
 from obelics_pipeline.stages.fetch.resizer import resizer_file
 from obelics_pipeline.stages.fetch.sources.found import find_sources
@@ -106,6 +107,7 @@ def work(job: Job) -> None:
         plan, lambda: fetch_units(partitions, folder, config, names, job.retry, treated, forgotten, held)
     )
     units = [_reading(fetch_unit_of(value, names), partitions) for value in planned]
+    bring_back(job, NAME, units, folder)
     do = functools.partial(
         fetch_unit,
         folder=folder,
@@ -171,7 +173,7 @@ FETCH = Stage(
     work=work,
     active=fetches,
     check=check,
-    steps=("requests", "answers", SOURCES),
+    steps=("requests", "answers", SOURCES, *STEPS),
     ledgers={NAME: ("urls",)},
     reasons=REASONS,
     cost=COST,

@@ -17,6 +17,7 @@ from obelics_pipeline.models.language_model.rubric import Rubric
 from obelics_pipeline.stages.bounded import Bounded, bounded
 from obelics_pipeline.stages.extract.languages import check_languages
 from obelics_pipeline.stages.extract.measure import score_names
+from obelics_pipeline.stages.fetch.removed_packs import bring_back
 from obelics_pipeline.stages.fetch.run_images import RunImages
 from obelics_pipeline.stages.job import Documents, Job
 from obelics_pipeline.stages.score.document_models import LoadDocumentModels, located, model_columns
@@ -129,6 +130,7 @@ def _measure(job: Job) -> Sequence[Manifest]:
         measures=config.picture_measures,
     )
     units = measure_units(documents.units, models_identity(config))
+    bring_back(job, NAME, units, folder)
     measured = job.runner.map_models(NAME, make, do, units, folder)
     sweep(folder, measured)
     return measured

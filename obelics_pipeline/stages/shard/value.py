@@ -11,6 +11,7 @@ from obelics_pipeline.core.commit import Manifest, sweep
 from obelics_pipeline.core.storage import read_tables, remove
 from obelics_pipeline.core.stored_revisions import take_home
 from obelics_pipeline.stages.dedup.deduplication import compares, deduplication_of, settles
+from obelics_pipeline.stages.fetch.removed_packs import bring_back
 from obelics_pipeline.stages.fetch.run_images import RunImages
 from obelics_pipeline.stages.job import Job
 from obelics_pipeline.stages.shard.cost import COST
@@ -28,6 +29,7 @@ def work(job: Job) -> None:
     folder, left_out = job.folder.shards, _left_out(job, settle(job))
     units = plan_tars(job.documents.units, job.documents.folder, job.config, job.columns, left_out)
     disown_damaged(units, folder, job.runner)
+    bring_back(job, NAME, units, folder)
     standing = manifests_of(folder, units)
     if not isinstance(folder, Path):
         take_home(folder, standing)  # a tar is read by its name in this folder, by programs of others as well

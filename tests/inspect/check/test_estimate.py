@@ -81,6 +81,21 @@ def test_images_are_asked_for_once_each_and_a_robots_txt_for_each_host() -> None
     assert found.counts["shard_bytes"].point == pytest.approx(32_000 + 64 * 0.55 * 150_000)
 
 
+def test_packs_that_are_removed_are_not_paid_for() -> None:
+    def costs(keep: bool) -> StageEstimate:
+        sections = {
+            "fetch": CONFIG.fetch.model_copy(update={"enabled": True}),
+            "shard": CONFIG.shard.model_copy(update={"keep_packs": keep}),
+        }
+        made = sample()
+        made.steps.append(Step("fetch", "unit", "requests", "a", made.steps[0].cost))
+        return stage(estimate(made, plan(store=True), CONFIG.model_copy(update=sections), ASSUMED), "fetch")
+
+    assert costs(True).written == costs(False).written
+    packs = 60 * ASSUMED.image_success * ASSUMED.image_bytes * ASSUMED.gb_month / 1e9
+    assert costs(True).dollars.point - costs(False).dollars.point == pytest.approx(packs)
+
+
 @given(
     st.lists(st.tuples(st.integers(1, 10**9), st.integers(0, 10**6)), min_size=1, max_size=6),
     st.integers(1, 10**6),
