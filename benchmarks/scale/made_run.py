@@ -87,7 +87,7 @@ class MadeRun:
         tables = {role: _few(schema, rows) for role, schema in _schemas(step).items()}
         notes: dict[str, Any] = {"sites": FEW}
         if step == "requests":
-            notes = {"asked": f"{of.number:064x}"}
+            notes = {"asked": f"{of.number:064x}", "urls": rows}
         if step.startswith("groups-"):
             notes = {"unsettled": max(0, TURNS - 1 - int(step[-3:]))}
         entered = pa.table({column: [of.value] * of.rows})
