@@ -50,7 +50,7 @@ from obelics_pipeline.stages.fetch.result import (
 from obelics_pipeline.stages.fetch.robots_observations import Observation, observation_table
 from obelics_pipeline.stages.fetch.rounds import ROUND_OF, is_round, rounds_of
 from obelics_pipeline.stages.fetch.run_images import RunImages
-from obelics_pipeline.stages.fetch.sources.held import HeldImages, Sources, told_of
+from obelics_pipeline.stages.fetch.sources.held import TAKEN, HeldImages, Sources, told_of
 from obelics_pipeline.stages.fetch.unit_images import UnitImages, staging_of
 
 STAGE = "fetch"
@@ -205,7 +205,7 @@ def fetch_unit(
     times, take = HostTimes(), None if held is None else held.take
     fetched = fetch_bucket(urls, config, store, previous, journal, ingest, again, carried, take, until, times)
     results = store.pack(fetched, unit.label, left.lost)
-    noted = Journal(journal).observations()
+    noted, refused = Journal(journal).observations(), Journal(journal).refused()
     said = [*(row for row in left.observations if row not in noted), *noted]
     replaced: list[Manifest] = []
     notes = {key: unit.payload[key] for key in ("bucket", "identity", "generation")}
@@ -213,14 +213,15 @@ def fetch_unit(
     if len(results) < len(urls):
         notes |= {ROUND_OF: unit.name, LEFT: len(urls) - len(results)}
         new = [result for result in results if result != settled.get(result.url)]
+        notes |= {TAKEN: told_of(new, refused)} if held is not None else {}
         manifest = _commit(folder, rounds.next, new, measures, said, notes)
     else:
         superseded = [m for m in earlier if m.unit != unit.name]
         if all(_treated(m) == treated for m in superseded):
             superseded = []
         notes |= {"superseded": len(superseded)} if superseded else {}
-        # What an earlier round refused, and then fetched, is not refused again: its reason is not counted here.
-        notes |= {"taken": told_of(results, Journal(journal).refused())} if held is not None else {}
+        before = [m.notes[TAKEN] for m in rounds.committed if TAKEN in m.notes]
+        notes |= {TAKEN: told_of(results, refused, before)} if held is not None else {}
         replaced = [*superseded, *rounds.committed]
         said = [*_observed_before(folder, replaced), *said]
         manifest = _commit(folder, unit, results, measures, said, notes, rows)
@@ -298,8 +299,9 @@ def _previous(
     """The results of earlier units, and the URLs whose images were stored under other rules."""
     known: dict[str, tuple[FetchResult, Treated]] = {}
     for manifest in earlier:
+        own = manifest.notes.get(ROUND_OF) == unit.name  # it knew the same sources
         for result in results_from_table(read_table(manifest.path(folder, "data"))):
-            if not _still_holds(result, held):
+            if not (own or _still_holds(result, held)):
                 continue
             older = manifest.notes["generation"] < unit.payload["generation"]
             if not (older and _retried(result, unit.payload["retry"])):

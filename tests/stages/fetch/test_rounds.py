@@ -21,9 +21,11 @@ from obelics_pipeline.jobs.display import Display
 from obelics_pipeline.jobs.events import EventLog
 from obelics_pipeline.stages.fetch.left import fetch_again
 from obelics_pipeline.stages.fetch.requests import REQUESTS
+from obelics_pipeline.stages.fetch.sources.held import Sources
 from obelics_pipeline.stages.fetch.stage import fetch_unit, fetch_unit_of, fetch_units, identity, treated_as
 from tests.faults.inline import Inline
 from tests.stages.fetch.site import Behaviour, Site, answer, config, in_turn, picture
+from tests.stages.fetch.sources.made import image, index, write
 
 AT_ONCE, PATHS = 2, [f"/{n}" for n in range(6)]
 NO_TIME = {"unit_seconds": 1e-6, "threads": AT_ONCE, "per_host": AT_ONCE, "buckets": 1, "timeout_seconds": 60}
@@ -54,7 +56,15 @@ def site() -> Iterator[Site]:
 class Fetch:
     """The stage over the images of a site, as a run does it: planned, mapped over one unit, and again after a kill."""
 
-    def __init__(self, folder: Path, site: Site, paths: list[str], safety: ImageSafetyConfig, **changes: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        site: Site,
+        paths: list[str],
+        safety: ImageSafetyConfig,
+        sources: Sources | None = None,
+        **changes: Any,
+    ) -> None:
         self.folder, self.images, self.config = folder / "fetch", folder / "images", config(site, **NO_TIME | changes)
         folder.mkdir(exist_ok=True)
         rows = [{"bucket": 0, "partition": "u", "url": site.url(path)} for path in paths]
@@ -63,11 +73,12 @@ class Fetch:
         self._treated = treated_as(safety, "")
         self._log = folder / "events.jsonl"
         self.work = partial(fetch_unit, folder=self.folder, request_folder=folder, images=self.images,
-                            config=self.config, safety=safety)  # fmt: skip
+                            config=self.config, safety=safety, sources=sources)  # fmt: skip
+        self._sources = sources
 
     def planned(self, *retry: str) -> Unit:
         names = names_by_label(self.folder)
-        [value] = fetch_units(self._asked, self.folder, self.config, names, retry, self._treated)
+        [value] = fetch_units(self._asked, self.folder, self.config, names, retry, self._treated, sources=self._sources)
         return fetch_unit_of(value, names)
 
     def round(self, *retry: str) -> Manifest:
@@ -194,3 +205,15 @@ def test_a_host_whose_delay_is_longer_than_the_time_gets_on_image_by_image(
 
 def test_how_long_a_unit_lasts_is_in_no_id() -> None:
     assert identity(FetchingConfig(unit_seconds=7)) == identity(FetchingConfig())
+
+
+def test_what_each_round_refuses_of_held_images_is_counted_once_and_asked_for_once(
+    tmp_path: Path, site: Site, safety: ImageSafetyConfig
+) -> None:
+    resized = [image(site.url(path), picture(), (40, 30, 80, 60)) for path in PATHS]
+    sources, _ = index(tmp_path, write("webdataset", tmp_path / "held", resized))
+    for name, seconds in (("rounds", 1e-6), ("at-once", 3000)):
+        manifest, _ = Fetch(tmp_path / name, site, PATHS, safety, sources, unit_seconds=seconds).run()
+        assert manifest.notes["taken"] == {"kept": 0, "dropped": {}, "refused": {"resized": len(PATHS)}}
+        assert asked(site) == [1] * len(PATHS), "also the one that is missing"
+        site.log.clear()

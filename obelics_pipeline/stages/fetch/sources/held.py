@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -36,6 +36,8 @@ RESIZED = "resized"  # it has another size than what came from the host
 NOT_ORIGINAL = "not_original"  # its bytes are not those that came, or nobody noted their hash
 WRONG_SHA256 = "wrong_sha256"  # nothing was encoded again, and its bytes are others than noted
 UNREADABLE = "unreadable"  # the file is gone, or ends before
+
+TAKEN = "taken"  # note of a fetch unit: see `told_of`
 
 NOTHING: bytes | str = UNREADABLE
 AT_A_TIME = 8  # images that are asked for together: as many are held
@@ -191,14 +193,23 @@ class HeldImages:
             yield from _together(partial(_of_folder, folder, files_by_key(folder)), images)
 
 
-def told_of(results: Sequence[FetchResult], refused: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """Counts for the manifest of a unit: images of sources that were taken, dropped and refused, each once."""
-    taken = [result for result in results if result.source is not None]
-    reasons = {(row["refused"], row["from"]): row["reason"] for row in refused}
+def told_of(
+    results: Sequence[FetchResult], refused: Sequence[Mapping[str, str]], before: Iterable[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
+    """Counts for the manifest of a unit: images of sources that were taken, dropped and refused, each once.
+
+    What is refused is counted once its URL has a result: until then each round refuses it. `before` are the counts of
+    the unit's rounds, which know what was refused there.
+    """
+    taken, known = [result for result in results if result.source is not None], {result.url for result in results}
+    reasons = {(row["refused"], row["from"]): row["reason"] for row in refused if row["refused"] in known}
+    counts = Counter(reasons.values())
+    for told in before:
+        counts.update(told["refused"])
     return {
         "kept": sum(result.status == "ok" for result in taken),
         "dropped": dict(sorted(Counter(str(r.reason) for r in taken if r.status != "ok").items())),
-        "refused": dict(sorted(Counter(reasons.values()).items())),
+        "refused": dict(sorted(counts.items())),
     }
 
 

@@ -12,7 +12,7 @@ from obelics_pipeline.core.partitions import Partitions
 from obelics_pipeline.engines.groups import DATA
 from obelics_pipeline.engines.shuffle import map_all, shuffle, sources_of
 from obelics_pipeline.stages.fetch.sources.found import find_sources
-from obelics_pipeline.stages.fetch.sources.held import Sources
+from obelics_pipeline.stages.fetch.sources.held import TAKEN, Sources
 from obelics_pipeline.stages.fetch.sources.index import DAMAGED, HELD, STEP, first_of_url, source_unit, source_units
 from obelics_pipeline.stages.job import Job
 
@@ -50,7 +50,7 @@ def note_taken(job: Job, fetched: Sequence[Manifest]) -> None:
     if NOTE not in job.notes:
         return
     kept, dropped, refused = 0, Counter[str](), Counter[str]()
-    for taken in (unit.notes["taken"] for unit in fetched if "taken" in unit.notes):
+    for taken in (unit.notes[TAKEN] for unit in fetched if TAKEN in unit.notes):
         kept += taken["kept"]
         dropped.update(taken["dropped"])
         refused.update(taken["refused"])
